@@ -117,7 +117,8 @@ def test_older_attempts_lose_their_nodes_before_their_message() -> None:
         failure = Failure(
             kind=FailureKind.REJECTED, message="none", diagnosis=diagnosis
         )
-        queued = QueuedPod(make_pod(name=f"p{number}"), 0.0, attempts=1)
+        pod = make_pod(name=f"p{number}")
+        queued = QueuedPod(pod, 0.0, pod.key, attempts=1)
         history.failed(queued, failure)
     [first] = history.of("default/p0")
     [last] = history.of("default/p39")

@@ -36,7 +36,7 @@ from tests.kit.queue_rig import (
 def test_rule_01_backoff_doubles_from_the_initial_duration_to_the_maximum(
     errors: int, rejections: int, attempts: int, seconds: float
 ) -> None:
-    queued = QueuedPod(make_pod(), START)
+    queued = QueuedPod(make_pod(), START, "default/pod")
     queued.consecutive_errors_count = errors
     queued.unschedulable_count = rejections
     queued.attempts = attempts
@@ -44,7 +44,7 @@ def test_rule_01_backoff_doubles_from_the_initial_duration_to_the_maximum(
 
 
 def test_rule_01_there_is_no_backoff_without_failures_or_with_a_maximum_of_0() -> None:
-    queued = QueuedPod(make_pod(), START)
+    queued = QueuedPod(make_pod(), START, "default/pod")
     assert BackoffPolicy().expiration(queued) is None
     queued.unschedulable_count = 1
     assert BackoffPolicy(max_seconds=0.0).expiration(queued) is None

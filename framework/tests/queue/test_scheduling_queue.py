@@ -385,7 +385,7 @@ def test_an_hour_of_backoffs_fires_once_for_each_end() -> None:
             clock.advance(due - clock.now())
             continue
         attempts += 1
-        queued = QueuedPod(make_pod(), clock.now())
+        queued = QueuedPod(make_pod(), clock.now(), "default/pod")
         queued.consecutive_errors_count = attempts
         queue.add_unschedulable(queued)
     assert attempts > 300

@@ -1,9 +1,9 @@
 """What tests see of ``quaymaster._memo``."""
 
 from quaymaster._memo import filter_memo, filters, remember, score_memo
-from quaymaster._memo.filter_memo import FEW_ROWS
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._memo.signatures import Signatures
+from quaymaster._state.row_log import FEW_ROWS
 
 __all__ = [
     "FEWEST_SIGNATURES",

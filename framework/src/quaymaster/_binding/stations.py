@@ -6,6 +6,7 @@ Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -45,6 +46,7 @@ class _Plan:
         permit: Those that are asked for permission.
         pre_flight: Those that are asked whether they have anything to do in PreBind.
         idle: Those that have nothing to do there.
+        pre_bind: All that may have.
     """
 
     reserve: _Calls
@@ -53,6 +55,13 @@ class _Plan:
     permit: _Calls
     pre_flight: _Calls
     idle: frozenset[str]
+    pre_bind: frozenset[str]
+
+    @cached_property
+    def asks_nobody(self) -> bool:
+        """Whether there is no call but to give back, and nothing to do in PreBind."""
+        calls = (self.reserve, self.verify, self.permit, self.pre_flight)
+        return not any(calls) and self.idle >= self.pre_bind
 
     def without(self, plugins: Collection[str]) -> "_Plan":
         """Return the calls that are left for pods that these plugins skip."""
@@ -67,6 +76,7 @@ class _Plan:
             left(self.permit),
             left(self.pre_flight),
             self.idle.union(plugins),
+            self.pre_bind,
         )
 
 
@@ -129,6 +139,7 @@ class BindingStations:
                 if plugin in asked
             ],
             idle=frozenset(),
+            pre_bind=self._all_pre_bind,
         )
         self._plans: dict[frozenset[str], _Plan] = {}
         self._skipping = frozenset(
@@ -141,6 +152,16 @@ class BindingStations:
             plugin for plugin, _ in self._bind
         )
         self._post_bind = _calls(profile, "postBind", "post_bind")
+
+    def asks_nobody(self, state: CycleState) -> bool:
+        """Whether no plugin has anything to do for a pod before it is bound.
+
+        Then neither `reserve`, `permit`, `pre_flight` nor `pre_bind` need be called.
+        """
+        if not self._plan_for(state).asks_nobody:
+            return False
+        state.skip_pre_bind_plugins = self._all_pre_bind
+        return True
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve with every plugin; the first failure ends it.

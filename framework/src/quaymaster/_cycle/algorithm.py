@@ -163,7 +163,7 @@ class Algorithm:
         if isinstance(found, FitError):
             self._order.advance(_processed(found), size)
             return self._post_filtered(attempt, found)
-        count = nodes.count(found.rows)
+        count = found.count
         evaluated = count + found.diagnosis.processed()
         if not found.via_nominated_node:
             filtered = found.diagnosis.filtered
@@ -204,9 +204,10 @@ class Algorithm:
             return FitError(passed)
         if self._asks_extenders:
             return self._extended(attempt, passed)
-        if self._nodes.count(passed) == 0:
+        count = self._nodes.count(passed)
+        if count == 0:
             return FitError(Status.unschedulable(), diagnosis)
-        return Feasible(passed, diagnosis)
+        return Feasible(passed, count, diagnosis)
 
     def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         """Run PreFilter and Filter on the given nodes only.
@@ -244,7 +245,7 @@ class Algorithm:
         if found.answered is not None:
             nodes, scores = found.answered, self.score_of(found)
             attempt = attempt.on(nodes)
-        count = nodes.count(rows)
+        count = found.count
         if count == 1 or not self._is_scored:
             return Ranking(rows, np.zeros(count, dtype=np.int64))
         status = scores.prepare(attempt, rows)
@@ -302,9 +303,10 @@ class Algorithm:
         left = self._extenders.passing(attempt.pod, rows, diagnosis)
         if isinstance(left, Status):
             return FitError(left)
-        if self._nodes.count(left.passed) == 0:
+        count = self._nodes.count(left.passed)
+        if count == 0:
             return FitError(Status.unschedulable(), diagnosis)
-        return Feasible(left.passed, diagnosis, answered=left.answered)
+        return Feasible(left.passed, count, diagnosis, answered=left.answered)
 
     def _post_filtered(self, attempt: Attempt, no_fit: FitError) -> FitError:
         diagnosis = no_fit.diagnosis
@@ -333,10 +335,15 @@ class Algorithm:
                 diagnosis.reject(name, status)
             return None
         left = self._extenders.judge(pod, self._nodes.rows_of([name]), diagnosis)
-        if isinstance(left, Status) or self._nodes.count(left.passed) == 0:
+        count = 0 if isinstance(left, Status) else self._nodes.count(left.passed)
+        if isinstance(left, Status) or count == 0:
             return None
         return Feasible(
-            left.passed, diagnosis, via_nominated_node=True, answered=left.answered
+            left.passed,
+            count,
+            diagnosis,
+            via_nominated_node=True,
+            answered=left.answered,
         )
 
     def _passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:

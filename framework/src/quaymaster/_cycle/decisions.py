@@ -24,6 +24,7 @@ class Feasible(msgspec.Struct, eq=False):
 
     Attributes:
         rows: Their rows; at least one.
+        count: How many they are.
         diagnosis: Why the others were rejected.
         via_nominated_node: Whether only the pod's own nominated node was looked at.
         answered: The nodes as extenders sent them back, which is how they are scored;
@@ -31,6 +32,7 @@ class Feasible(msgspec.Struct, eq=False):
     """
 
     rows: Rows
+    count: int
     diagnosis: Diagnosis
     via_nominated_node: bool = False
     answered: NodeTable | None = None

@@ -8,7 +8,7 @@ and Bind, which may wait for a server and run in the executor.
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import msgspec
@@ -39,6 +39,8 @@ __all__ = ["BindingCycle"]
 
 # Chosen, not measured: a server that lost an answer gets a moment to recover.
 _SECONDS_TO_READ_AGAIN = 1.0
+
+_NO_WAITS: Final[Mapping[str, float]] = {}
 
 _log = logging.getLogger(__name__)
 
@@ -136,19 +138,24 @@ class BindingCycle:
         # From here on it is counted in on its node, and needs no nomination any more.
         self._queue.nominator.delete(pod)
         assumed = _AssumedPod(queued, pod, state, stations, name)
-        status = stations.reserve(state, pod, name)
+        # Most pods: without four calls, to find that nobody is to be called.
+        asks_nobody = stations.asks_nobody(state)
+        status = None if asks_nobody else stations.reserve(state, pod, name)
         if status is not None:
             self._refuse(assumed, status)
             return
         if state.annotations:
             assumed.pod = pod = self._cache.annotate(pod, state.annotations)
-        waits = stations.permit(state, pod, name)
+        waits = _NO_WAITS if asks_nobody else stations.permit(state, pod, name)
         if isinstance(waits, Status):
             self._refuse(assumed, waits)
             return
         if state.pods_to_activate:
             self._activate(assumed)
-        self._pre_flight(assumed, waits)
+        if asks_nobody:
+            self._bind(assumed)
+        else:
+            self._pre_flight(assumed, waits)
 
     def _pre_flight(self, assumed: _AssumedPod, waits: Mapping[str, float]) -> None:
         """Run PreBindPreFlight, then let the pod wait on Permit or bind it."""
@@ -334,6 +341,6 @@ def _scheduled(assumed: _AssumedPod) -> EventNote:
         reason="Scheduled",
         action="Binding",
         # Made at once: that takes less time than to keep what would make it later.
-        note=f"Successfully assigned {pod.key} to {node_name}",
+        note=f"Successfully assigned {assumed.queued.key} to {node_name}",
         reporter=pod.spec.scheduler_name,
     )

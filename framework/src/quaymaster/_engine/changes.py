@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
-from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._objects import Node, Pod
 from quaymaster._objects.pod_requests import pod_request_list
 from quaymaster._objects.quantity import ResourceList
 from quaymaster._objects.resources import usage_by
@@ -68,10 +68,8 @@ def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
     return [_NODE[action] for action, changed in _NODE_CHECKS if changed(old, new)]
 
 
-def is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
+def is_mere_report(old: Pod, new: Pod) -> bool:
     """Whether only conditions and nomination of a pod changed, as after a failure."""
-    if old is None or not isinstance(old, Pod) or not isinstance(new, Pod):
-        return False
     # Identity: a report shares the spec. Another one of equal content counts as a
     # change, and pods are tried again for nothing.
     if old.node_name != new.node_name or old.spec is not new.spec:

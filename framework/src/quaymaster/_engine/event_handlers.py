@@ -11,6 +11,7 @@ from quaymaster._contract.cluster_events import ActionType, ClusterEvent, resour
 from quaymaster._engine.changes import PodChanges, is_mere_report, node_changes
 from quaymaster._engine.progress import Progress
 from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._objects.pod import FINISHED_PHASES
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -67,13 +68,15 @@ class EventHandlers:
         missed: bool = False,
     ) -> None:
         """See `ChangeHandler.changed`."""
-        if not is_mere_report(old, new):
-            self._progress.note_change()
         before: Any = old
         after: Any = new
         if kind is Pod:
+            if before is None or after is None or not is_mere_report(before, after):
+                self._progress.note_change()
             self._pod_changed(before, after, missed)
-        elif kind is Node:
+            return
+        self._progress.note_change()
+        if kind is Node:
             self._node_changed(before, after)
         else:
             self._other_changed(kind, before, after)
@@ -111,9 +114,8 @@ class EventHandlers:
 
     def _pod_changed(self, old: Pod | None, new: Pod | None, missed: bool) -> None:
         """Treat a finished pod as deleted: upstream's informer does not show it."""
-        was_live = old is not None and not old.is_finished
-        is_live = new is not None and not new.is_finished
-        if old is not None and was_live:
+        is_live = new is not None and new.status.phase not in FINISHED_PHASES
+        if old is not None and old.status.phase not in FINISHED_PHASES:
             if new is not None and is_live:
                 self._pod_updated(old, new)
             else:

@@ -221,8 +221,8 @@ class AttemptHistory:
         if kept.diagnosis is None:
             return
         detailed.append(kept)
-        most = max(_FEWEST, self._cells // (self._nodes.capacity + 1))
-        while len(detailed) > most:
+        size, cells = self._nodes.capacity + 1, self._cells
+        while len(detailed) > _FEWEST and len(detailed) * size > cells:
             old = detailed.popleft()
             old.diagnosis = old.rows = None
 

@@ -188,8 +188,9 @@ class _Reflector(Generic[ObjT]):
                 last = known if event.is_missed else new
                 self._tell(key, last, None, missed=event.is_missed)
             return
-        old = self.objects.get(key)
-        self.objects[key] = new
+        objects = self.objects
+        old = objects.get(key)
+        objects[key] = new
         if old is not None and old.metadata.uid != new.metadata.uid:
             self._tell(key, old, None, missed=True)
             old = None

@@ -57,7 +57,7 @@ class PodPatches:
 
         A condition that came after the bind would deny what has happened.
         """
-        waiting = self._waiting.get(pod.uid)
+        waiting = self._waiting.get(pod.metadata.uid) if self._waiting else None
         if waiting:
             waiting.clear()
 

@@ -5,7 +5,6 @@ Mirrors ``pkg/util/rand`` (k8s.io/apimachinery v0.36), ``names/generate.go``
 """
 
 import random
-from math import floor
 from typing import Final
 
 __all__ = ["NameMaker", "limit_base", "safe_hash"]
@@ -53,10 +52,14 @@ class NameMaker:
 
     def name(self, base: str) -> str:
         """``base`` and five random characters, as for ``generateName``."""
-        # The same numbers as `random.choices` draws, without its handling of weights.
-        draw = self._random
-        letters = [_ALPHABET[floor(draw() * _LETTERS)] for _ in range(_SUFFIX_LENGTH)]
-        return base[:_MAX_BASE] + "".join(letters)
+        # The same numbers as `random.choices` draws, without its handling of weights;
+        # written out, it takes two thirds of the time of a loop.
+        letters, draw = _ALPHABET, self._random
+        return (
+            f"{base[:_MAX_BASE]}{letters[int(draw() * _LETTERS)]}"
+            f"{letters[int(draw() * _LETTERS)]}{letters[int(draw() * _LETTERS)]}"
+            f"{letters[int(draw() * _LETTERS)]}{letters[int(draw() * _LETTERS)]}"
+        )
 
 
 def limit_base(base: str, tail: str) -> str:

@@ -1,6 +1,6 @@
 """The verdicts of some filters on all nodes, updated node by node."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -15,32 +15,14 @@ from quaymaster._state.arrays import Int32Array, RowArray, Rows
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.row_log import RowLog
 
-__all__ = ["MANY_CHANGED", "FilterMemo", "few_since"]
-
-# Up to this many changed rows are judged one by one, more of them in arrays. With 0, a
-# decision of ScalingKinds10 (10 rows) takes 1.8 times as long, with 96 it takes 1.04
-# times as long; one of ScalingKinds100 (100 rows) 1.05 with 6, and 1.4 with 48.
-FEW_ROWS: Final = 24
+__all__ = ["MANY_CHANGED", "FilterMemo"]
 
 # If more than one node in so many has changed, all are judged anew: then no rows need
 # be picked out of each column. To judge 5,000 nodes takes twice the time of judging 100
 # that changed, the same as 500, 0.85 of that of 1,600 and 0.75 of that of 5,000.
 MANY_CHANGED: Final = 3
 
-# If a row is noted more often than this, it may be taken for more than one row: then an
-# array tells how many there are. A pod notes its row twice, when it is assumed and when
-# it is bound.
-_NOTES_PER_ROW: Final = 4
-
 _PASSED: Final = Status(Code.SUCCESS)
-
-
-def few_since(changes: RowLog, revision: int) -> Collection[int] | None:
-    """Return the rows that changed, in the order of their changes, if they are few."""
-    if changes.revision - revision > _NOTES_PER_ROW * FEW_ROWS:
-        return None
-    changed = changes.since(revision)
-    return changed if changed is not None and len(changed) <= FEW_ROWS else None
 
 
 class FilterMemo:
@@ -52,6 +34,7 @@ class FilterMemo:
     Attributes:
         calls: The same.
         is_static: Whether they look at nodes only.
+        rejected: How many rows do not pass.
     """
 
     __slots__ = (
@@ -61,11 +44,11 @@ class FilterMemo:
         "_codes",
         "_is_shared",
         "_passing",
-        "_rejected",
         "_revision",
         "_statuses",
         "calls",
         "is_static",
+        "rejected",
     )
 
     def __init__(self, calls: Sequence[FilterCall]) -> None:
@@ -73,7 +56,7 @@ class FilterMemo:
         self.is_static = calls[0].pod_use is PodUse.NONE
         self._revision = -1
         self._codes: Int32Array = np.zeros(0, dtype=np.int32)
-        self._rejected = 0
+        self.rejected = 0
         self._statuses: list[Status] = [_PASSED]
         self._code_of: dict[Status, int] = {}
         self._is_shared = False
@@ -95,18 +78,13 @@ class FilterMemo:
         self._revision = revision if status is None else -1
         return status
 
-    def is_current(self, nodes: NodeTable) -> bool:
-        """Whether nothing has changed since the last `refresh`."""
-        changes = nodes.node_changes if self.is_static else nodes.changes
-        return self._revision == changes.revision
-
     def rejects(self, row: int) -> bool:
         """Return whether a row does not pass."""
-        return bool(self._rejected and self._codes[row])
+        return bool(self.rejected and self._codes[row])
 
     def among(self, nodes: NodeTable, rows: Rows) -> Rows:
         """Return those of some rows that pass; the same object if all do."""
-        if not self._rejected:
+        if not self.rejected:
             return rows
         # Identity: all rows come as the table's own slice, and that answer is kept.
         if rows is nodes.rows:
@@ -120,7 +98,7 @@ class FilterMemo:
 
     def passing(self, nodes: NodeTable) -> Rows:
         """Return all rows that pass."""
-        if not self._rejected:
+        if not self.rejected:
             return nodes.rows
         rows = nodes.rows
         # Identity: a table gives the same rows until a node comes or goes.
@@ -131,7 +109,7 @@ class FilterMemo:
 
     def narrow(self, attempt: Attempt, rows: Rows) -> Rows:
         """Return those of some rows that pass, and note the other rejections."""
-        if not self._rejected:
+        if not self.rejected:
             return rows
         nodes = attempt.nodes
         # Copy on write: from here on a diagnosis has the array. A copy takes 0.7 us for
@@ -150,7 +128,7 @@ class FilterMemo:
         capacity = nodes.capacity
         moved: RowArray | None = None
         if len(self._codes) == capacity:
-            few = few_since(changes, self._revision)
+            few = changes.few_since(self._revision)
             if few is not None:
                 return self._judge_each(attempt, few)
             moved = changes.rows_since(self._revision)
@@ -159,7 +137,7 @@ class FilterMemo:
             self._codes = np.zeros(capacity, dtype=np.int32)
             self._is_shared = False
             return self._judge_rows(attempt, nodes.rows)
-        if self._rejected:
+        if self.rejected:
             self._own_codes()[moved] = 0
         return self._judge_rows(attempt, nodes.live(moved))
 
@@ -175,7 +153,7 @@ class FilterMemo:
                         status = call.verdict(status)
                         break
             if status is None:
-                if self._rejected:
+                if self.rejected:
                     self._write(row, 0)
             elif status.is_rejected:
                 self._write(row, self._code(status))
@@ -196,9 +174,9 @@ class FilterMemo:
             left = passed
         # Identity: a filter gives the same rows back if all pass. In most cases they
         # do, and did before.
-        if left is not rows or self._rejected:
+        if left is not rows or self.rejected:
             apart.diagnosis.write_codes(self._own_codes(), self._code)
-            self._rejected = int(np.count_nonzero(self._codes))
+            self.rejected = int(np.count_nonzero(self._codes))
             self._passing = None
         return None
 
@@ -208,7 +186,7 @@ class FilterMemo:
             return
         self._own_codes()[row] = code
         if not old or not code:
-            self._rejected += 1 if code else -1
+            self.rejected += 1 if code else -1
             self._passing = None
 
     def _own_codes(self) -> Int32Array:

@@ -33,9 +33,10 @@ class FilterPlan:
         passing: The rows that passed last, if they were all that what is remembered
             lets pass; else None.
         nominated: What was said of nodes with nominated pods.
+        revision: That of all changes, when all that is remembered was up to date last.
     """
 
-    __slots__ = ("_steps", "memos", "nominated", "passing")
+    __slots__ = ("_steps", "memos", "nominated", "passing", "revision")
 
     def __init__(
         self, calls: Iterable[FilterCall], remembered: frozenset[str], memo_of: MemoOf
@@ -44,6 +45,7 @@ class FilterPlan:
         self.memos = [step for step in self._steps if isinstance(step, FilterMemo)]
         self.passing: Rows | None = None
         self.nominated = NominatedMemo()
+        self.revision = -1
 
     def remembers_all(self, skipped: frozenset[str]) -> bool:
         """Return whether each filter is remembered, or skips the pod."""
@@ -63,15 +65,19 @@ class FilterPlan:
         # Identity: rows are all that memos let pass as long as they are the object that
         # a memo gave. Scores of just these are remembered; see `RememberedScores`.
         remembered = rows if rows is nodes.rows else None
+        self.revision = nodes.changes.revision
         for step in self._steps:
             calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(attempt) is None:
+                    if not step.rejected:
+                        continue
                     passing = step.narrow(attempt, rows)
                     if remembered is rows:  # Identity: as above
                         remembered = passing
                     rows = passing
                     continue
+                self.revision = -1
                 calls = step.calls
             else:
                 calls = () if step.plugin in skipped else (step,)

@@ -62,12 +62,14 @@ class RememberedFilters:
         """Give the recorded answers, and ask who has to be asked each time."""
         state, pre_filter = attempt.state, self._station.pre_filter
         skips, recorder = self._signatures.skips, None
-        if skips is not None and skips.pre_filter is not None:
-            known = skips.pre_filter
         calls = known.calls
-        if skips is not None and skips.pre_filter is None and skips.listened:
-            recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
-            calls = recorder.listen(calls)
+        if skips is not None:
+            if skips.pre_filter is not None:
+                known = skips.pre_filter
+                calls = known.calls
+            elif skips.listened:
+                recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
+                calls = recorder.listen(calls)
         known.write(state)
         outcome = pre_filter.run_some(attempt, calls, known.skips)
         if outcome.ended_by:

@@ -11,8 +11,13 @@ import numpy.typing as npt
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
-from quaymaster._memo.filter_memo import MANY_CHANGED, FilterMemo, few_since
-from quaymaster._memo.static_scores import ScoreColumn, StaticScores, fill_columns
+from quaymaster._memo.filter_memo import MANY_CHANGED, FilterMemo
+from quaymaster._memo.static_scores import (
+    ScoreColumn,
+    StaticScores,
+    fill_columns,
+    varying,
+)
 from quaymaster._state.arrays import Int64Array, RowArray, Rows
 
 __all__ = ["ScoreMemo", "Totals"]
@@ -95,10 +100,9 @@ class ScoreMemo:
 
         Those that score all nodes alike are left out: they decide nothing.
         """
-        columns = [*self._still.columns, *self._moving]
-        return [
-            (column.call, column.raw) for column in columns if column.raw is not None
-        ]
+        if not self._moving:
+            return self._still.varying
+        return [*self._still.varying, *varying(self._moving)]
 
     def best_rows(self) -> Sequence[int]:
         """Return the rows with the highest of the `totals`, ascending."""
@@ -117,7 +121,7 @@ class ScoreMemo:
         capacity = nodes.capacity
         moved: RowArray | None = None
         if len(self.totals) == capacity:
-            few = few_since(changes, self._revision)
+            few = changes.few_since(self._revision)
             if few is not None:
                 return self._score_each(attempt, few)
             moved = changes.rows_since(self._revision)
@@ -138,7 +142,7 @@ class ScoreMemo:
         for row in changed:
             info = infos[row]
             for memo in self._filters:
-                if memo.rejects(row):
+                if memo.rejected and memo.rejects(row):
                     info = None
             if info is None:
                 self._write(row, _INFEASIBLE)

@@ -48,12 +48,14 @@ class RememberedScores:
     ) -> Status | None:
         """Give the recorded answers, and ask who has to be asked each time."""
         skips, recorder = self._signatures.skips, None
-        if skips is not None and skips.pre_score is not None:
-            known = skips.pre_score
         calls = known.calls
-        if skips is not None and skips.pre_score is None and skips.listened:
-            recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
-            calls = recorder.listen(calls)
+        if skips is not None:
+            if skips.pre_score is not None:
+                known = skips.pre_score
+                calls = known.calls
+            elif skips.listened:
+                recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
+                calls = recorder.listen(calls)
         known.write(attempt.state)
         status = self._station.prepare_some(attempt, rows, calls, known.skips)
         if status is None and skips is not None and recorder is not None:
@@ -86,9 +88,8 @@ class RememberedScores:
         known, filters = memo.pre_score, memo.filters
         if known is None or filters is None:
             return None
-        for one in filters.memos:
-            if not one.is_current(attempt.nodes):
-                return None
+        if filters.revision != attempt.nodes.changes.revision:
+            return None
         scores = memo.scores
         if scores is None:
             calls = self._station.calls

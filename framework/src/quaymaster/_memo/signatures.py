@@ -117,10 +117,12 @@ class Signatures:
         if self._attempt is not attempt:
             if self._changed:
                 self._forget()
-            self._memo = self.recall(attempt.pod)
+            pod = attempt.pod
+            last = self._last.of(pod)
+            self._memo = self._known_of(pod, last)
             self._attempt = attempt
             if self._skips:
-                self.skips = self._known_skips(attempt.pod)
+                self.skips = self._known_skips(pod, last)
         return self._memo
 
     def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
@@ -143,8 +145,7 @@ class Signatures:
         """Return what each plugin signed."""
         return dict(zip(self._names, memo.signature, strict=True))
 
-    def _known_skips(self, pod: Pod) -> KnownSkips | None:
-        last = self._last.of(pod)
+    def _known_skips(self, pod: Pod, last: "_LastSigned") -> KnownSkips | None:
         skips = last.skips()
         if skips is None:
             # The first pod may be the only one, as where each has a claim of its own:
@@ -161,7 +162,10 @@ class Signatures:
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return what is remembered for a pod; None if nobody signs it."""
-        last, traits = self._last.of(pod), _traits(pod)
+        return self._known_of(pod, self._last.of(pod))
+
+    def _known_of(self, pod: Pod, last: "_LastSigned") -> SignatureMemo | None:
+        traits = _traits(pod)
         if last.traits == traits and last.forgotten == self._forgotten:
             memo = last.memo()
             if memo is not None:

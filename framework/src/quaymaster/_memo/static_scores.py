@@ -1,6 +1,7 @@
 """The scores that do not change with the pods on a node, of some plugins."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from quaymaster._cycle.score_call import ScoreCall
 from quaymaster._memo.filter_memo import FilterMemo
 from quaymaster._state.arrays import Int64Array, Rows
 
-__all__ = ["ScoreColumn", "StaticScores", "fill_columns"]
+__all__ = ["ScoreColumn", "StaticScores", "Varying", "fill_columns", "varying"]
+
+Varying: TypeAlias = Sequence[tuple[ScoreCall, Int64Array]]
+"""Plugins with their raw scores of all nodes, shape ``(C,)``."""
 
 
 class StaticScores:
@@ -24,15 +28,16 @@ class StaticScores:
         filters: The static filters.
 
     Attributes:
-        columns: One for each plugin, in order.
+        varying: The plugins that do not score all nodes alike, with their raw scores.
     """
 
-    __slots__ = ("__weakref__", "_filters", "_revision", "columns")
+    __slots__ = ("__weakref__", "_columns", "_filters", "_revision", "varying")
 
     def __init__(
         self, calls: Iterable[ScoreCall], filters: Iterable[FilterMemo]
     ) -> None:
-        self.columns = [ScoreColumn(call) for call in calls]
+        self._columns = [ScoreColumn(call) for call in calls]
+        self.varying: Varying = ()
         self._filters = list(filters)
         self._revision = -1
 
@@ -49,9 +54,10 @@ class StaticScores:
         rows = nodes.rows
         for memo in self._filters:
             rows = memo.among(nodes, rows)
-        for column in self.columns:
+        for column in self._columns:
             column.reset(nodes.capacity)
-        status = fill_columns(attempt, rows, self.columns)
+        status = fill_columns(attempt, rows, self._columns)
+        self.varying = varying(self._columns)
         self._revision = revision if status is None else -1
         return status
 
@@ -99,6 +105,11 @@ class ScoreColumn:
         if self.raw is None:
             self.raw = np.full(self._capacity, self._constant or 0, dtype=np.int64)
         return self.raw
+
+
+def varying(columns: Iterable[ScoreColumn]) -> Varying:
+    """Return the plugins that do not score all nodes alike, with their raw scores."""
+    return [(column.call, column.raw) for column in columns if column.raw is not None]
 
 
 def fill_columns(

@@ -6,7 +6,7 @@ one spec. What scheduling never reads (commands, environment, probes, mounts, ..
 no field.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec import field
 
@@ -18,6 +18,7 @@ from quaymaster._objects.time import Time
 from quaymaster._objects.volumes import Volume
 
 __all__ = [
+    "FINISHED_PHASES",
     "Container",
     "ContainerExitCodes",
     "ContainerExtendedResourceRequest",
@@ -38,6 +39,9 @@ __all__ = [
     "ResourceClaimRef",
     "ResourceRequirements",
 ]
+
+FINISHED_PHASES: Final = ("Succeeded", "Failed")
+"""The phases of pods that have ended."""
 
 
 class ResourceClaimRef(ApiValue, frozen=True, kw_only=True):
@@ -270,7 +274,7 @@ class Pod(ApiObject, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         """Whether the pod has ended, with or without success."""
-        return self.status.phase in ("Succeeded", "Failed")
+        return self.status.phase in FINISHED_PHASES
 
 
 class PodTemplateSpec(ApiValue, frozen=True, kw_only=True):

@@ -48,7 +48,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     pod: Pod
     timestamp: float
-    key: str = ""
+    key: str
     initial_attempt_timestamp: float | None = None
     attempts: int = 0
     unschedulable_count: int = 0
@@ -64,10 +64,6 @@ class QueuedPod(msgspec.Struct, eq=False):
     attempt_begun: float = 0.0
     sort_key: object = None
     ticket: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.key:
-            self.key = self.pod.key
 
     @property
     def rejectors(self) -> frozenset[str]:

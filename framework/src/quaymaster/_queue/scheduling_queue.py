@@ -341,14 +341,15 @@ class SchedulingQueue:
         Kubernetes v1.37 may keep another record of its name, so that the name is in two
         queues, and keeps the nomination of the other pod for ever: here both go.
         """
+        key = pod.key
         if self._rules.other_uid_arrives:
-            known = self._queues.pods.get(pod.key)
+            known = self._queues.pods.get(key)
             if known is not None:
                 self.nominator.delete(known.pod)
                 if known.queue is not QueueName.UNSCHEDULABLE:
                     self._queues.leave(known)
             self.nominator.add(pod)
-        self._queues.to_active(QueuedPod(pod, self._clock.now()), label)
+        self._queues.to_active(QueuedPod(pod, self._clock.now(), key), label)
 
     def _take_back(self, queued: QueuedPod) -> None:
         if queued.rejectors:

@@ -102,7 +102,7 @@ class Judge:
         if may_be_gated or spec.scheduler_name not in self._queues:
             return None
         sort_key, _, _ = self._queues[spec.scheduler_name]
-        return sort_key(QueuedPod(pod, timestamp=float(number)))
+        return sort_key(QueuedPod(pod, float(number), pod.key))
 
     def decide(self, pod: Pod, theirs: Decided) -> Verdict:
         """Decide about a pod.

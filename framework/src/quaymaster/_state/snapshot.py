@@ -37,6 +37,9 @@ class Snapshot:
         self.counts = PodCounts(self.nodes)
         self._strays: dict[str, dict[str, Pod]] = {}
         self.claims = ClaimUsers()
+        # The last two statuses that were compared, and whether they report the same.
+        self._old_status = self._new_status = PodStatus()
+        self._is_the_same = True
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -158,10 +161,17 @@ class Snapshot:
         # Identity: most updates share the labels.
         if before.labels is not after.labels and before.labels != after.labels:
             return False
-        if _report_the_same(old.status, new.status):
+        if self._reports_the_same(old.status, new.status):
             return True
         # Identity: where amounts are the usual ones, so is the object.
         return self._usage_of(old) is self._usage_of(new)
+
+    def _reports_the_same(self, old: PodStatus, new: PodStatus) -> bool:
+        # Identity: pods of a template that are bound at the same moment share theirs.
+        if old is not self._old_status or new is not self._new_status:
+            self._old_status, self._new_status = old, new
+            self._is_the_same = _report_the_same(old, new)
+        return self._is_the_same
 
     def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
         keys = [(port.protocol or "TCP", port.host_port) for port in ports]
@@ -184,13 +194,14 @@ def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
         and old.resources is None
         and new.resources is None
         # Identity: as above.
-        and (
-            old.conditions is new.conditions
-            or not (_tell_of_resize(old) or _tell_of_resize(new))
-        )
+        and (old.conditions is new.conditions or not _tell_of_resize(old, new))
     )
 
 
-def _tell_of_resize(status: PodStatus) -> bool:
+def _tell_of_resize(*statuses: PodStatus) -> bool:
     """Whether conditions say what has become of a resize; no others change usage."""
-    return RESIZE_PENDING in [condition.type for condition in status.conditions]
+    for status in statuses:
+        for condition in status.conditions:
+            if condition.type == RESIZE_PENDING:
+                return True
+    return False

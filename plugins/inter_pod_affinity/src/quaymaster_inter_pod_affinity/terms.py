@@ -146,11 +146,15 @@ def _terms(affinity: Affinity, namespace: str) -> AffinityTerms:
 
 def existing_anti_affinity(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that keep others away."""
+    if pod.spec.affinity is None:  # asked of each pod that comes or goes
+        return ()
     return affinity_terms(pod).existing_anti
 
 
 def existing_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that make others more or less welcome."""
+    if pod.spec.affinity is None:  # as above
+        return ()
     return affinity_terms(pod).existing_preferences
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Demands",
     "balance_of",
     "balance_of_nodes",
+    "gain_of",
     "used_fraction",
 ]
 
@@ -86,6 +87,14 @@ def balance_of(fractions: Sequence[float]) -> int:
     else:
         deviation = _deviation(fractions)
     return int((1 - deviation) * MAX_NODE_SCORE)
+
+
+def gain_of(before: Sequence[float], after: Sequence[float]) -> int:
+    """Return how much greater the balance is with other fractions in use."""
+    if len(after) == 2:  # as `balance_of`, in half of the time
+        was = int((1 - abs((before[0] - before[1]) / 2)) * MAX_NODE_SCORE)
+        return int((1 - abs((after[0] - after[1]) / 2)) * MAX_NODE_SCORE) - was
+    return balance_of(after) - balance_of(before)
 
 
 def used_fraction(used: int, capacity: int) -> float:

@@ -61,10 +61,8 @@ from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
 from quaymaster_node_resources_fit.shares import (
     Demands,
     ScoredResources,
-    Share,
     ShareColumns,
     share_columns,
-    shares_of,
 )
 from quaymaster_node_resources_fit.shortage import (
     Wanted,
@@ -86,7 +84,7 @@ _PRE_SCORE: Final = StateKey[Demands]("PreScoreNodeResourcesFit")
 class Strategy(Protocol):
     """Turns the shares of a node's resources into one score from 0 to 100."""
 
-    def score(self, shares: Sequence[Share]) -> int:
+    def score(self, node: NodeInfo, demands: Demands) -> int:
         """The score of one node."""
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:
@@ -158,7 +156,7 @@ class NodeResourcesFit:
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
-        return self._strategy.score(shares_of(node, demands))
+        return self._strategy.score(node, demands)
 
     @hookimpl
     def score_nodes(

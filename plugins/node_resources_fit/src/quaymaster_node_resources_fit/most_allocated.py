@@ -4,10 +4,8 @@ Mirrors ``most_allocated.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
 """
 
-from collections.abc import Sequence
-
-from quaymaster import MAX_NODE_SCORE, Int64Array
-from quaymaster_node_resources_fit.shares import Share, ShareColumns
+from quaymaster import MAX_NODE_SCORE, Int64Array, NodeInfo
+from quaymaster_node_resources_fit.shares import Demands, ShareColumns, shares_of
 
 __all__ = ["MostAllocated"]
 
@@ -15,10 +13,10 @@ __all__ = ["MostAllocated"]
 class MostAllocated:
     """Scores each resource with the percentage in use."""
 
-    def score(self, shares: Sequence[Share]) -> int:
+    def score(self, node: NodeInfo, demands: Demands) -> int:
         """The weighted mean for one node; 0 without resources."""
         total = weights = 0
-        for weight, used, capacity in shares:
+        for weight, used, capacity in shares_of(node, demands):
             total += weight * (used * MAX_NODE_SCORE // capacity)
             weights += weight
         return total // weights if weights else 0

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster import MAX_NODE_SCORE, Int64Array
+from quaymaster import MAX_NODE_SCORE, Int64Array, NodeInfo
 from quaymaster.columns import Float64Array, Int32Array
 from quaymaster_node_resources_fit.args import UtilizationShapePoint
-from quaymaster_node_resources_fit.shares import Share, ShareColumns
+from quaymaster_node_resources_fit.shares import Demands, ShareColumns, shares_of
 
 __all__ = ["RequestedToCapacityRatio"]
 
@@ -35,10 +35,10 @@ class RequestedToCapacityRatio:
         self._values: Int32Array = np.array(self._line, dtype=np.int32)
         self._counts: Int32Array = (self._values > 0).astype(np.int32)
 
-    def score(self, shares: Sequence[Share]) -> int:
+    def score(self, node: NodeInfo, demands: Demands) -> int:
         """The mean of the line's values for one node."""
         total = weights = 0
-        for weight, used, capacity in shares:
+        for weight, used, capacity in shares_of(node, demands):
             value = self._line[used * _MAX_UTILIZATION // capacity]
             if value > 0:
                 total += value * weight

@@ -84,22 +84,10 @@ class Repeats:
         if known is None or known.rules is not self._rules:
             return None
         metadata, before, status = pod.metadata, known.metadata, pod.status
-        if (
-            # Identity: pods of a template share these; others are compared.
-            (metadata.labels is not before.labels and metadata.labels != before.labels)
-            or metadata.generate_name != before.generate_name
-            or (before.name and not metadata.name)
-            or metadata.namespace != before.namespace
-            or metadata.annotations != before.annotations
-            or metadata.owner_references != before.owner_references
-            or metadata.finalizers != before.finalizers
-            or metadata.generation != before.generation
-            or metadata.resource_version != before.resource_version
-            or metadata.creation_timestamp != before.creation_timestamp
-            # Identity: as above.
-            or (status is not known.status and status != known.status)
-            or pod.node_name
-        ):
+        # Identity: pods of a template share these; others are compared.
+        if (status is not known.status and status != known.status) or pod.node_name:
+            return None
+        if metadata is not before and not _are_alike(metadata, before):
             return None
         name = metadata.name
         if not (SUBDOMAIN.fits(name) if name else metadata.generate_name):
@@ -108,3 +96,20 @@ class Repeats:
         if spec is None:
             return None
         return replace(pod, spec=spec, status=known.stored_status)
+
+
+def _are_alike(metadata: ObjectMeta, before: ObjectMeta) -> bool:
+    """Whether they differ in nothing but the name, or what is not to be examined."""
+    return (
+        # Identity: pods of a template share their labels.
+        (metadata.labels is before.labels or metadata.labels == before.labels)
+        and metadata.generate_name == before.generate_name
+        and (not before.name or bool(metadata.name))
+        and metadata.namespace == before.namespace
+        and metadata.annotations == before.annotations
+        and metadata.owner_references == before.owner_references
+        and metadata.finalizers == before.finalizers
+        and metadata.generation == before.generation
+        and metadata.resource_version == before.resource_version
+        and metadata.creation_timestamp == before.creation_timestamp
+    )

@@ -1,6 +1,6 @@
 """Counts the existing pods by the terms that they have about other pods."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from quaymaster._objects import Pod
@@ -26,7 +26,7 @@ class ExistingPodTerm(NamedTuple):
     kind: str = ""
 
 
-TermsOf: TypeAlias = Callable[[Pod], Iterable[ExistingPodTerm]]
+TermsOf: TypeAlias = Callable[[Pod], Collection[ExistingPodTerm]]
 """Returns the terms of a pod. It is a plain function of the pod alone, which always
 returns the same, and is quick for pods without any."""
 
@@ -34,11 +34,10 @@ returns the same, and is quick for pods without any."""
 class ExistingPodTerms:
     """The terms of all pods on nodes, found by a pod that they are about."""
 
-    __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
+    __slots__ = ("_groups", "_index", "_nodes")
 
-    def __init__(self, nodes: NodeTable, terms_of: TermsOf) -> None:
+    def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._terms_of = terms_of
         self._groups: dict[ExistingPodTerm, PodCount] = {}
         self._index: SelectorIndex[ExistingPodTerm] = SelectorIndex()
 
@@ -72,14 +71,19 @@ class ExistingPodTerms:
         """Return the counts of all terms."""
         return self._groups.values()
 
-    def add(self, pod: Pod, row: int, count: int) -> bool:
+    def add(self, terms: Iterable[ExistingPodTerm], row: int, count: int) -> bool:
         """Count a pod in or out on a node; only `PodCounts` calls this.
+
+        Args:
+            terms: The pod's terms.
+            row: The node's row.
+            count: 1 or -1.
 
         Returns:
             Whether a term was added or removed.
         """
         changed = False
-        for existing in self._terms_of(pod):
+        for existing in terms:
             group = self._groups.get(existing)
             if group is None:
                 group = self._groups[existing] = PodCount(self._nodes, {})

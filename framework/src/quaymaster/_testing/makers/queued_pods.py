@@ -25,6 +25,7 @@ def make_queued_pod(
     return QueuedPod(
         pod,
         timestamp,
+        pod.key,
         initial_attempt_timestamp=initial_attempt_timestamp,
         attempts=attempts,
     )
