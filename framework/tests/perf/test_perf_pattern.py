@@ -22,7 +22,7 @@ def test_a_pattern_gives_what_reading_gives(text: str) -> None:
     assert pattern is not None
     for index in (0, 1, 7, 13, 39):
         read = list(documents(template.render(index, 40).encode()))
-        assert pattern(template.values(index, 40)) == read
+        assert pattern.tree(template.values(index, 40)) == read
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,19 @@ def test_what_changes_more_than_texts_has_no_pattern(text: str) -> None:
 def test_what_is_no_yaml_is_told() -> None:
     with pytest.raises(YamlError, match="line 1, column 5"):
         make_pattern(GoTemplate("a: {{ .Index }}: b"), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "has_fixed_keys"),
+    [
+        ("a: {{ .Index }}\nb: [{c: x}]", True),
+        ("a: 1\n'{{ .Index }}': x", False),
+        ("a: [{b: {'k{{ .Index }}': x}}]", False),
+    ],
+)
+def test_a_pattern_knows_whether_its_keys_change(
+    text: str, has_fixed_keys: bool
+) -> None:
+    pattern = make_pattern(GoTemplate(text), 4)
+    assert pattern is not None
+    assert pattern.has_fixed_keys is has_fixed_keys

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeTable, Rows, Snapshot
-from quaymaster.columns import ResourceBlock, ResourceColumn, lines_at
+from quaymaster.columns import ResourceBlock, ResourceColumn
 from quaymaster.testing import make_node, make_pod
 
 GPU = "nvidia.com/gpu"
@@ -60,10 +60,10 @@ def test_a_block_reads_what_its_resources_read(
         nothing = [0] * columns.count(rows)
         capacity = resource.capacity(columns)
         offered = nothing if capacity is None else capacity.amounts[rows].tolist()
-        assert capacities.amounts_on(rows)[line].tolist() == offered
-        assert capacities.divisors_on(rows)[line].tolist() == [
-            max(1, amount) for amount in offered
-        ]
+        assert capacities.amounts[line][rows].tolist() == offered
+        assert block.offered(columns, rows)[line].tolist() == offered
+        divisors = capacities.divisors_of(block.offered(columns, rows), rows)
+        assert divisors[line].tolist() == [max(1, amount) for amount in offered]
         if capacity is not None:
             expected = resource.usage(columns, rows) + more[line]
             assert used[line].tolist() == expected.tolist()
@@ -96,13 +96,6 @@ def test_capacities_are_measured_again_when_a_node_changes() -> None:
     made.add_pod(make_pod(node="n", requests={"cpu": "1"}))
     assert block.capacities(made.nodes) is before
     made.add_node(make_node(name="n", capacity={"cpu": "2"}))
-    assert block.capacities(made.nodes).amounts_on(made.nodes.rows).tolist() == [[2000]]
-
-
-def test_lines_are_taken_alone_and_together() -> None:
-    lines = np.array([[1, 2, 3], [4, 5, 6]])
-    rows: Rows = np.array([0, 2])
-    assert lines_at(lines, rows).tolist() == [[1, 3], [4, 6]]
-    assert lines_at(lines[1], rows).tolist() == [4, 6]
-    assert lines_at(lines, slice(0, 2)).tolist() == [[1, 2], [4, 5]]
-    assert lines_at(lines[1], slice(0, 2)).tolist() == [4, 5]
+    rows = made.nodes.rows
+    assert block.capacities(made.nodes).amounts[:, rows].tolist() == [[2000]]
+    assert block.offered(made.nodes, rows).tolist() == [[2000]]

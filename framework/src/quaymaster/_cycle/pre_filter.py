@@ -4,7 +4,7 @@ Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import attrs
@@ -19,10 +19,13 @@ from quaymaster._runtime.profile import Call, HookFunction
 from quaymaster._state.arrays import Rows
 from quaymaster._state.node_info import NodeInfo
 
-__all__ = ["Calls", "PreFilterOutcome", "PreFilterStation", "restricted_rows"]
+__all__ = ["Calls", "Heard", "PreFilterOutcome", "PreFilterStation", "restricted_rows"]
 
 Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
 """Plugins and one hook of each, in profile order."""
+
+Heard: TypeAlias = Callable[[str, object], None]
+"""Takes a plugin and what it answered."""
 
 
 @attrs.frozen
@@ -95,7 +98,11 @@ class PreFilterStation:
         )
 
     def run_some(
-        self, attempt: Attempt, calls: Calls, skips: frozenset[str]
+        self,
+        attempt: Attempt,
+        calls: Calls,
+        skips: frozenset[str],
+        heard: Heard | None = None,
     ) -> PreFilterOutcome:
         """Run some calls, and note in the state which filters may be skipped.
 
@@ -103,6 +110,7 @@ class PreFilterStation:
             attempt: The attempt.
             calls: What to run, in profile order.
             skips: Plugins that are not among them and skip.
+            heard: Is told what each plugin answered.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         if not calls:
@@ -115,6 +123,8 @@ class PreFilterStation:
         try:
             for plugin, pre_filter in calls:
                 answer: PreFilterResult | Status | None = pre_filter(state, pod, nodes)
+                if heard is not None:
+                    heard(plugin, answer)
                 if answer is None:
                     continue
                 if answer is _SKIP:
@@ -125,14 +135,10 @@ class PreFilterStation:
                     names = allowed if names is None else names & allowed
                     if not names:
                         return _nothing_left(frozenset(restricting), plugin)
-                elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                    return PreFilterOutcome(answer.with_plugin(plugin), ended_by=plugin)
                 elif answer.code is Code.UNSCHEDULABLE:
                     rejection = answer.with_plugin(plugin)
                 else:
-                    prefix = f'running PreFilter plugin "{plugin}"'
-                    failure = failed(prefix, plugin, answer)
-                    return PreFilterOutcome(failure, ended_by=plugin)
+                    return _ended_by(plugin, answer)
         finally:
             state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
@@ -170,6 +176,15 @@ def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
 
 def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:
     return {call.plugin: call.hooks[hook] for call in calls if hook in call.hooks}
+
+
+def _ended_by(plugin: str, answer: Status) -> PreFilterOutcome:
+    """Return the outcome of an answer after which no other plugin is asked."""
+    if answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        status = answer.with_plugin(plugin)
+    else:
+        status = failed(f'running PreFilter plugin "{plugin}"', plugin, answer)
+    return PreFilterOutcome(status, ended_by=plugin)
 
 
 def _nothing_left(plugins: frozenset[str], last: str) -> PreFilterOutcome:

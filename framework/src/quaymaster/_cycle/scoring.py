@@ -13,7 +13,7 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.errors import failed
-from quaymaster._cycle.pre_filter import Calls
+from quaymaster._cycle.pre_filter import Calls, Heard
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
 from quaymaster._runtime.profile import Call
 from quaymaster._state.arrays import Int64Array, RowArray, Rows
@@ -138,7 +138,12 @@ class ScoreStation:
         return found
 
     def prepare_some(
-        self, attempt: Attempt, rows: Rows, calls: Calls, skips: frozenset[str]
+        self,
+        attempt: Attempt,
+        rows: Rows,
+        calls: Calls,
+        skips: frozenset[str],
+        heard: Heard | None = None,
     ) -> Status | None:
         """Run some calls of PreScore, and note which scores may be skipped.
 
@@ -147,6 +152,7 @@ class ScoreStation:
             rows: The feasible rows.
             calls: What to run, in profile order.
             skips: Plugins that are not among them and skip.
+            heard: Is told what each plugin answered.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         if not calls:
@@ -156,6 +162,8 @@ class ScoreStation:
         try:
             for plugin, pre_score in calls:
                 status: Status | None = pre_score(state, pod, nodes, rows)
+                if heard is not None:
+                    heard(plugin, status)
                 if status is None:
                     continue
                 if status is not _SKIP:

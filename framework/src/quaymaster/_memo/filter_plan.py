@@ -36,13 +36,23 @@ class FilterPlan:
         revision: That of all changes, when all that is remembered was up to date last.
     """
 
-    __slots__ = ("_steps", "memos", "nominated", "passing", "revision")
+    __slots__ = (
+        "_skipped",
+        "_steps",
+        "_taken",
+        "memos",
+        "nominated",
+        "passing",
+        "revision",
+    )
 
     def __init__(
         self, calls: Iterable[FilterCall], remembered: frozenset[str], memo_of: MemoOf
     ) -> None:
         self._steps = list(_steps(calls, remembered, memo_of))
         self.memos = [step for step in self._steps if isinstance(step, FilterMemo)]
+        self._skipped: frozenset[str] | None = None
+        self._taken = self._steps
         self.passing: Rows | None = None
         self.nominated = NominatedMemo()
         self.revision = -1
@@ -66,7 +76,12 @@ class FilterPlan:
         # a memo gave. Scores of just these are remembered; see `RememberedScores`.
         remembered = rows if rows is nodes.rows else None
         self.revision = nodes.changes.revision
-        for step in self._steps:
+        # Identity: what is known of Skips is the same object from pod to pod.
+        if skipped is not self._skipped:
+            self._taken = self._left_by(skipped)
+            # A plugin may have left anything there, which may change later.
+            self._skipped = skipped if type(skipped) is frozenset else None
+        for step in self._taken:
             calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(attempt) is None:
@@ -80,7 +95,7 @@ class FilterPlan:
                 self.revision = -1
                 calls = step.calls
             else:
-                calls = () if step.plugin in skipped else (step,)
+                calls = (step,)
             for call in calls:
                 if nodes.count(rows) == 0:
                     return rows
@@ -90,6 +105,14 @@ class FilterPlan:
                 rows = passed
         self.passing = rows if rows is remembered else None  # Identity: as above
         return rows
+
+    def _left_by(self, skipped: frozenset[str]) -> list[FilterCall | FilterMemo]:
+        """Return the steps for a pod that some plugins skip."""
+        return [
+            step
+            for step in self._steps
+            if isinstance(step, FilterMemo) or step.plugin not in skipped
+        ]
 
 
 def _steps(

@@ -51,8 +51,7 @@ class RememberedFilters:
         if known is not None:
             return self._prepare_known(attempt, known)
         recorder = AnswerRecorder(attempt.state, memo.plugins, memo.skipping)
-        calls = recorder.listen(pre_filter.calls)
-        outcome = pre_filter.run_some(attempt, calls, _NONE)
+        outcome = pre_filter.run_some(attempt, pre_filter.calls, _NONE, recorder.heard)
         memo.pre_filter = recorder.recorded(pre_filter.calls)
         return outcome
 
@@ -62,16 +61,14 @@ class RememberedFilters:
         """Give the recorded answers, and ask who has to be asked each time."""
         state, pre_filter = attempt.state, self._station.pre_filter
         skips, recorder = self._signatures.skips, None
-        calls = known.calls
         if skips is not None:
             if skips.pre_filter is not None:
                 known = skips.pre_filter
-                calls = known.calls
             elif skips.listened:
-                recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
-                calls = recorder.listen(calls)
+                recorder = AnswerRecorder(state, _NONE, skips.listened)
         known.write(state)
-        outcome = pre_filter.run_some(attempt, calls, known.skips)
+        heard = None if recorder is None else recorder.heard
+        outcome = pre_filter.run_some(attempt, known.calls, known.skips, heard)
         if outcome.ended_by:
             state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
         elif skips is not None and recorder is not None:

@@ -15,6 +15,9 @@ __all__ = ["AnswerRecorder", "RecordedAnswers"]
 
 _NOTHING: Final = object()
 
+_SKIP: Final = Status.skip()
+"""Guards give this very object for any Skip."""
+
 
 @attrs.frozen(eq=False)
 class RecordedAnswers:
@@ -88,7 +91,10 @@ class AnswerRecorder:
         plugins: frozenset[str],
         skipping: frozenset[str] = frozenset(),
     ) -> None:
+        self._state = state
         self._log = state.log_writes()
+        self._logged = 0
+        self._activations = len(state.pods_to_activate)
         self._plugins = plugins
         self._skipping = skipping
         self._answers: dict[str, object] = {}
@@ -96,16 +102,26 @@ class AnswerRecorder:
         self._writers: dict[StateKey[object], str] = {}
         self._activated: list[str] = []
 
-    def listen(self, calls: Calls) -> Calls:
-        """Return the same calls, listened to where that is wanted.
-
-        They are not kept here, for they know this object: there would be a cycle.
-        """
-        listened_to = self._plugins | self._skipping
-        return [
-            (plugin, self._listening(plugin, hook) if plugin in listened_to else hook)
-            for plugin, hook in calls
-        ]
+    def heard(self, plugin: str, answer: object) -> None:
+        """Record what a plugin answered; called after each plugin, wanted or not."""
+        state, log = self._state, self._log
+        logged, activations = self._logged, self._activations
+        self._logged, self._activations = len(log), len(state.pods_to_activate)
+        if plugin not in self._plugins and (
+            answer is not _SKIP or plugin not in self._skipping
+        ):
+            return
+        if self._logged > logged:
+            keys = [key for key in log[logged:] if key in state]
+            try:
+                written = {key: _kept(state[key]) for key in keys}
+            except Exception:  # a value's that cannot be cloned, and so not kept
+                return
+            self._written.update(written)
+            self._writers.update(dict.fromkeys(written, plugin))
+        if self._activations > activations:
+            self._activated += state.pods_to_activate[activations:]
+        self._answers[plugin] = answer
 
     def recorded(self, calls: Calls) -> RecordedAnswers | None:
         """Return the answers of an attempt; None if not every plugin was asked.
@@ -115,9 +131,10 @@ class AnswerRecorder:
         """
         left: list[tuple[str, HookFunction]] = []
         skips: set[str] = set()
+        answers = self._answers
         for plugin, hook in calls:
-            answer = self._answers.get(plugin, _NOTHING)
-            if _is_skip(answer):
+            answer = answers.get(plugin, _NOTHING)
+            if answer is _SKIP:
                 skips.add(plugin)
             elif plugin not in self._plugins:
                 left.append((plugin, hook))
@@ -141,31 +158,6 @@ class AnswerRecorder:
             order,
             self._activated,
         )
-
-    def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
-        def listen(state: CycleState, *rest: object) -> object:
-            log = self._log
-            logged, activated = len(log), len(state.pods_to_activate)
-            answer = hook(state, *rest)
-            if plugin in self._skipping and not _is_skip(answer):
-                return answer
-            if len(log) > logged:
-                keys = [key for key in log[logged:] if key in state]
-                try:
-                    written = {key: _kept(state[key]) for key in keys}
-                except Exception:  # a value's that cannot be cloned, and so not kept
-                    return answer
-                self._written.update(written)
-                self._writers.update(dict.fromkeys(written, plugin))
-            self._activated += state.pods_to_activate[activated:]
-            self._answers[plugin] = answer
-            return answer
-
-        return listen
-
-
-def _is_skip(answer: object) -> bool:
-    return isinstance(answer, Status) and answer.is_skip
 
 
 def _kept(value: object) -> object:

@@ -23,12 +23,12 @@ from quaymaster._state.arrays import Int64Array, RowArray, Rows
 __all__ = ["ScoreMemo", "Totals"]
 
 Totals: TypeAlias = npt.NDArray[np.signedinteger[Any]]
-"""Sums of scores: int32 if none can be larger than that, else int64."""
+"""Sums of scores, in the smallest type that none can be too large for."""
 
 _INFEASIBLE: Final = -1
 """The total of a node that does not pass."""
 
-_LARGEST: Final = np.iinfo(np.int32).max
+_SIZES: Final = (np.int16, np.int32)
 
 
 class ScoreMemo:
@@ -74,8 +74,8 @@ class ScoreMemo:
         # With 1,000 kinds of pods each total is read from main memory: half of it takes
         # half of the time.
         highest = MAX_SCORE * sum(call.weight for call in self._summed)
-        self._dtype: type[np.signedinteger[Any]] = (
-            np.int32 if highest <= _LARGEST else np.int64
+        self._dtype: type[np.signedinteger[Any]] = next(
+            (size for size in _SIZES if highest <= np.iinfo(size).max), np.int64
         )
         self.totals: Totals = np.zeros(0, dtype=self._dtype)
 
@@ -206,5 +206,6 @@ class ScoreMemo:
             if isinstance(scores, Status):
                 return scores
             total = scores.weighted if total is None else total + scores.weighted
-        self.totals[rows] = 0 if total is None else total
+        # In its own type: to change it on the way takes longer than all the rest.
+        self.totals[rows] = 0 if total is None else total.astype(self._dtype)
         return fill_columns(attempt, rows, self._moving)

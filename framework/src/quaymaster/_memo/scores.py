@@ -38,8 +38,8 @@ class RememberedScores:
         if known is not None:
             return self._prepare_known(attempt, rows, known)
         recorder = AnswerRecorder(attempt.state, memo.plugins)
-        calls = recorder.listen(station.pre_score)
-        status = station.prepare_some(attempt, rows, calls, _NONE)
+        calls = station.pre_score
+        status = station.prepare_some(attempt, rows, calls, _NONE, recorder.heard)
         memo.pre_score = recorder.recorded(station.pre_score)
         return status
 
@@ -48,16 +48,16 @@ class RememberedScores:
     ) -> Status | None:
         """Give the recorded answers, and ask who has to be asked each time."""
         skips, recorder = self._signatures.skips, None
-        calls = known.calls
         if skips is not None:
             if skips.pre_score is not None:
                 known = skips.pre_score
-                calls = known.calls
             elif skips.listened:
                 recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
-                calls = recorder.listen(calls)
         known.write(attempt.state)
-        status = self._station.prepare_some(attempt, rows, calls, known.skips)
+        heard = None if recorder is None else recorder.heard
+        status = self._station.prepare_some(
+            attempt, rows, known.calls, known.skips, heard
+        )
         if status is None and skips is not None and recorder is not None:
             skips.pre_score = known.with_more(recorder)
         return status

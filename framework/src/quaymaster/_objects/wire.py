@@ -6,7 +6,7 @@ wrong with an object is told at once.
 """
 
 import functools
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -32,6 +32,20 @@ class _PodText(ApiValue, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: msgspec.Raw = msgspec.Raw(b"{}")
     status: PodStatus = PodStatus()
+
+
+class _PodTree(ApiValue, frozen=True, kw_only=True):
+    """The same, of a tree."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: Any = {}
+    status: PodStatus = PodStatus()
+
+
+class _Place(ApiValue, frozen=True, kw_only=True):
+    """What a spec says beside what a `PodSpec` holds."""
+
+    node_name: str = ""
 
 
 class _WireSpec(PodSpec, frozen=True, kw_only=True):
@@ -91,6 +105,10 @@ def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -
     """
     if pool is None:
         pool = SpecPool()
+    if kind is Pod:
+        # Nearly all pods are right, and without nulls: so in a third of the time.
+        with suppress(msgspec.ValidationError):
+            return _pod_of(tree, pool)  # type: ignore[return-value]  # kind is Pod
     problems: list[Problem] = []
     model = _WirePod if kind is Pod else kind
     cleaned: Any = clean(tree, model, problems)
@@ -134,13 +152,14 @@ def _decode_pod(text: JsonText, pool: SpecPool) -> Pod:
     )
 
 
-def _pod_of(tree: Mapping[str, Any], pool: SpecPool) -> Pod:
-    parts = msgspec.convert(tree, _WirePod, dec_hook=dec_hook)
-    spec = msgspec.convert(tree.get("spec", {}), PodSpec, dec_hook=dec_hook)
+def _pod_of(tree: object, pool: SpecPool) -> Pod:
+    parts = msgspec.convert(tree, _PodTree, dec_hook=dec_hook)
+    spec = msgspec.convert(parts.spec, PodSpec, dec_hook=dec_hook)
+    place = msgspec.convert(parts.spec, _Place)
     return Pod(
         metadata=pool.share_metadata(parts.metadata),
         spec=pool.share_spec(spec),
-        node_name=parts.spec.node_name,
+        node_name=place.node_name,
         status=pool.share_pod_status(parts.status),
     )
 

@@ -11,12 +11,34 @@ from quaymaster._perf.gotext import GoTemplate
 
 __all__ = ["Pattern", "make_pattern"]
 
-Pattern: TypeAlias = Callable[[Sequence[str]], object]
-"""Makes the tree of an object from the texts that its template's actions give."""
+_Fill: TypeAlias = Callable[[Sequence[str]], object]
+"""Makes a part of a tree from the texts that its template's actions give."""
 
 # Private-use characters, which YAML leaves alone.
 _MARK: Final = "\ue000{}\ue001"
 _HOLE: Final = re.compile("\ue000([0-9]+)\ue001")
+
+
+class Pattern:
+    """Makes the trees of a template's objects.
+
+    Args:
+        marked: The tree with marks in place of what the actions give.
+        real: A tree with what they give.
+
+    Attributes:
+        has_fixed_keys: Whether all trees have the same keys at the same places.
+    """
+
+    __slots__ = ("_fill", "has_fixed_keys")
+
+    def __init__(self, marked: object, real: object) -> None:
+        self._fill = _filling(marked, real)
+        self.has_fixed_keys = not _has_marked_key(marked)
+
+    def tree(self, values: Sequence[str]) -> object:
+        """Make a tree from the texts that the template's actions give."""
+        return self._fill(values)
 
 
 def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
@@ -40,21 +62,31 @@ def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
         marked = _tree(template.fill(marks, count))
     except YamlError:
         return None
-    pattern = _pattern(marked, real)
-    return pattern if pattern(values) == real else None
+    pattern = Pattern(marked, real)
+    return pattern if pattern.tree(values) == real else None
 
 
 def _tree(text: str) -> object:
     return list(documents(text.encode(), unique_keys=True))
 
 
-def _pattern(marked: object, real: object) -> Pattern:
+def _has_marked_key(marked: object) -> bool:
+    if isinstance(marked, list):
+        return any(map(_has_marked_key, marked))
+    if isinstance(marked, dict):
+        return any(map(_HOLE.search, map(str, marked))) or any(
+            map(_has_marked_key, marked.values())
+        )
+    return False
+
+
+def _filling(marked: object, real: object) -> _Fill:
     if isinstance(marked, list) and isinstance(real, list):
-        items = [_pattern(a, b) for a, b in zip(marked, real, strict=False)]
+        items = [_filling(a, b) for a, b in zip(marked, real, strict=False)]
         return lambda values: [item(values) for item in items]
     if isinstance(marked, dict) and isinstance(real, dict):
         pairs = [
-            (_text_pattern(key), _pattern(value, other))
+            (_text_pattern(key), _filling(value, other))
             for (key, value), other in zip(marked.items(), real.values(), strict=False)
         ]
         return lambda values: {key(values): value(values) for key, value in pairs}

@@ -86,6 +86,8 @@ class ObjectTemplate:
         self._pool = pool
         self._known: dict[tuple[int, tuple[str, ...]], ApiObject] = {}
         self._patterns: dict[int, Pattern | None] = {}
+        # Patterns whose trees have the fields as the API spells them.
+        self._well_spelled: set[int] = set()
         try:
             self._template = GoTemplate(path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -120,14 +122,24 @@ class ObjectTemplate:
         tree = self._tree(values, count)
         kind = self._class_of(tree)
         try:
-            tree = {**tree, "apiVersion": kind.api_version}
-            obj = from_wire(with_field_names(tree, kind), kind, pool=self._pool)
+            obj = from_wire(self._spelled(tree, kind, count), kind, pool=self._pool)
         except ObjectError as error:
             raise PerfErrors(
                 Problem(where=str(self._path), path=one.path, message=one.message)
                 for one in error.problems
             ) from error
         return obj
+
+    def _spelled(
+        self, tree: Mapping[str, object], kind: type[ApiObject], count: int
+    ) -> object:
+        if count in self._well_spelled:
+            return tree
+        spelled = with_field_names(tree, kind)
+        pattern = self._patterns[count]
+        if pattern is not None and pattern.has_fixed_keys and spelled == tree:
+            self._well_spelled.add(count)
+        return spelled
 
     def _tree(self, values: Sequence[str], count: int) -> Mapping[str, object]:
         if count not in self._patterns:
@@ -138,7 +150,7 @@ class ObjectTemplate:
             text = self._template.fill(values, count)
             given = list(documents(text.encode(), unique_keys=True))
         else:
-            given = pattern(values)
+            given = pattern.tree(values)
         assert isinstance(given, list)
         found = [one for one in given if one is not None]
         if len(found) != 1 or not isinstance(found[0], Mapping):

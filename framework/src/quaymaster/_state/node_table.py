@@ -30,6 +30,7 @@ from quaymaster._state.resource_rows import (
 from quaymaster._state.row_history import RowHistory
 from quaymaster._state.row_log import RowLog
 from quaymaster._state.sparse import grown
+from quaymaster._state.taken_lines import TakenLines, lines_at
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
@@ -75,6 +76,7 @@ class NodeTable:
         self._host_ports = HostPortRows()
         self._rows: Rows | None = None
         self._name_ranks: NameRanks | None = None
+        self._taken = TakenLines()
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -153,6 +155,39 @@ class NodeTable:
     def count(self, rows: Rows) -> int:
         """Return how many rows an index stands for."""
         return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+    def offered_at(self, rows: Rows, lines: slice) -> Int64Array:
+        """Return some lines of `allocatable` on some nodes, shape ``(K, N)``.
+
+        Whoever asks for the same rows in one attempt gets the same array, so that it is
+        put together once. Do not write to it.
+
+        Args:
+            rows: The rows of the nodes.
+            lines: The ``K`` lines, such as ``slice(0, 2)`` for CPU and memory.
+        """
+        return self._at("offered", self.allocatable, rows, lines)
+
+    def requested_at(
+        self, rows: Rows, lines: slice, *, with_defaults: bool = False
+    ) -> Int64Array:
+        """Return some lines of `requested` on some nodes, as `offered_at` does.
+
+        Args:
+            rows: The rows of the nodes.
+            lines: The ``K`` lines.
+            with_defaults: Whether to return those of `non_zero_requested` instead.
+        """
+        if with_defaults:
+            return self._at("non-zero", self.non_zero_requested, rows, lines)
+        return self._at("requested", self.requested, rows, lines)
+
+    def _at(
+        self, name: str, column: Int64Array, rows: Rows, lines: slice
+    ) -> Int64Array:
+        if self.is_imagined:  # its sums change without a note in the log
+            return lines_at(column[lines], rows)
+        return self._taken.of(name, column, lines, rows, self.changes.revision)
 
     def infos_at(self, rows: Rows) -> Sequence[NodeInfo]:
         """Return the `NodeInfo` of each of the given rows, in their order."""

@@ -124,15 +124,20 @@ class ShareColumns:
             return total
         if self.counted.total != len(scores):  # else each weighs 1
             scores = weights * scores
-        total = np.add.reduce(scores, axis=0, dtype=np.int64)
-        total //= self.counted.total
+        # Line by line, in the small type: two thirds of the time of a reduction.
+        mean: Int32Array = scores[0].copy()
+        for line in scores[1:]:
+            mean += line
+        mean //= self.counted.total
+        total = mean.astype(np.int64)
         return total
 
     def _percent(self, part: Int64Array) -> Int32Array:
         """Return ``100 * part // capacity``, for a part of at most the capacity."""
         if self.capacities.is_exact:
-            ratio = part * 100.0
-            ratio /= self.capacities.divisors_on(self.rows)
+            ratio = part.astype(np.float64)
+            ratio *= 100.0
+            ratio /= self.capacities.divisors_of(self.capacity, self.rows)
             return ratio.astype(np.int32)
         # Slow, and right for amounts of any size.
         quotient = part.astype(object) * 100 // np.maximum(self.capacity, 1)
@@ -200,5 +205,6 @@ def share_columns(nodes: NodeTable, rows: Rows, demands: Demands) -> ShareColumn
     """Return the shares of many nodes; at least one resource is scored."""
     counted = demands.counted
     capacities = counted.block.capacities(nodes)
+    offered = counted.block.offered(nodes, rows)
     used = counted.block.used_with(demands.requests, nodes, rows)
-    return ShareColumns(counted, used, capacities.amounts_on(rows), capacities, rows)
+    return ShareColumns(counted, used, offered, capacities, rows)

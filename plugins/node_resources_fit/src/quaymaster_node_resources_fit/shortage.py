@@ -202,8 +202,8 @@ class _Lack(NamedTuple):
 def _lacks(wanted: Wanted, nodes: NodeTable, rows: Rows) -> list[_Lack]:
     """Compare the resources that every node has; return those that are short."""
     # All of them in one pass: with two, that takes two thirds of the time of two.
-    offered = lines_at(nodes.allocatable[wanted.lines], rows)
-    left = offered - lines_at(nodes.requested[wanted.lines], rows)
+    offered = nodes.offered_at(rows, wanted.lines)
+    left = offered - nodes.requested_at(rows, wanted.lines)
     short = left < wanted.amounts
     if not _is_anywhere(short):
         return []
