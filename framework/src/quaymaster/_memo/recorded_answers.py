@@ -104,24 +104,30 @@ class AnswerRecorder:
 
     def heard(self, plugin: str, answer: object) -> None:
         """Record what a plugin answered; called after each plugin, wanted or not."""
-        state, log = self._state, self._log
-        logged, activations = self._logged, self._activations
-        self._logged, self._activations = len(log), len(state.pods_to_activate)
-        if plugin not in self._plugins and (
-            answer is not _SKIP or plugin not in self._skipping
-        ):
-            return
-        if self._logged > logged:
-            keys = [key for key in log[logged:] if key in state]
-            try:
-                written = {key: _kept(state[key]) for key in keys}
-            except Exception:  # a value's that cannot be cloned, and so not kept
+        is_wanted = plugin in self._plugins or (
+            answer is _SKIP and plugin in self._skipping
+        )
+        activated: Sequence[str] = self._state.pods_to_activate
+        if len(self._log) > self._logged or activated:
+            keys = self._log[self._logged :]
+            self._logged += len(keys)
+            before, self._activations = self._activations, len(activated)
+            if not is_wanted or not self._keep(plugin, keys):
                 return
-            self._written.update(written)
-            self._writers.update(dict.fromkeys(written, plugin))
-        if self._activations > activations:
-            self._activated += state.pods_to_activate[activations:]
-        self._answers[plugin] = answer
+            self._activated += activated[before:]
+        if is_wanted:
+            self._answers[plugin] = answer
+
+    def _keep(self, plugin: str, keys: Sequence[StateKey[object]]) -> bool:
+        """Keep what a plugin has written under some keys; return whether it can be."""
+        state = self._state
+        try:
+            written = {key: _kept(state[key]) for key in keys if key in state}
+        except Exception:  # a value's that cannot be cloned
+            return False
+        self._written.update(written)
+        self._writers.update(dict.fromkeys(written, plugin))
+        return True
 
     def recorded(self, calls: Calls) -> RecordedAnswers | None:
         """Return the answers of an attempt; None if not every plugin was asked.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
+from quaymaster._cycle.scoring import Ties
 from quaymaster._memo.filter_memo import MANY_CHANGED, FilterMemo
 from quaymaster._memo.static_scores import (
     ScoreColumn,
@@ -68,8 +69,9 @@ class ScoreMemo:
         self._still = still
         self._revision = -1
         # Total -> the rows that have it, ascending: for totals that were the highest.
-        # Kept as totals change, since to find the rows takes two passes over all.
-        self._ties: dict[int, array[int]] = {}
+        # Kept as totals change, since to find the rows takes two passes over all. They
+        # come as NumPy finds them, and become what is quick to change when one does.
+        self._ties: dict[int, array[int] | RowArray] = {}
         self._highest: int | None = None
         # With 1,000 kinds of pods each total is read from main memory: half of it takes
         # half of the time.
@@ -104,16 +106,14 @@ class ScoreMemo:
             return self._still.varying
         return [*self._still.varying, *varying(self._moving)]
 
-    def best_rows(self) -> Sequence[int]:
+    def best_rows(self) -> Ties:
         """Return the rows with the highest of the `totals`, ascending."""
         totals = self.totals
         if self._highest is None:
             self._highest = int(totals[totals.argmax()])
         best = self._ties.get(self._highest)
         if best is None:
-            rows = (totals == self._highest).nonzero()[0]
-            best = array("i", rows.astype(np.int32).tobytes())
-            self._ties[self._highest] = best
+            best = self._ties[self._highest] = (totals == self._highest).nonzero()[0]
         return best
 
     def _catch_up(self, attempt: Attempt) -> Status | None:
@@ -170,21 +170,28 @@ class ScoreMemo:
         if before == total:
             return
         totals[row] = total
-        left, joined = ties.get(before), ties.get(total)
-        if left is not None:
+        if before in ties:
+            left = self._changeable(before)
             del left[bisect.bisect_left(left, row)]
             if not left:
                 del ties[before]
-        if joined is not None:
-            bisect.insort(joined, row)
+        if total in ties:
+            bisect.insort(self._changeable(total), row)
         highest = self._highest
         if highest is None:
             return
         if total > highest:
             self._highest = total
-            ties[total] = array("i", [row])  # nobody else has so much
+            ties[total] = array("q", [row])  # nobody else has so much
         elif before == highest and before not in ties:
             self._highest = None
+
+    def _changeable(self, total: int) -> "array[int]":
+        """Return the rows with a total that is known, to be changed."""
+        rows = self._ties[total]
+        if not isinstance(rows, array):
+            rows = self._ties[total] = array("q", rows.astype(np.int64).tobytes())
+        return rows
 
     def _forget_ties(self) -> None:
         self._ties.clear()

@@ -29,6 +29,9 @@ __all__ = [
 _FEW: Final = 16
 
 
+_MOST: Final = 3 * MAX_NODE_SCORE // 2
+
+
 class Balanced:
     """Resources that play a part together.
 
@@ -38,15 +41,15 @@ class Balanced:
     Attributes:
         resources: The same.
         block: The same as one.
-        before: The balance of all nodes as they are.
+        less_before: What is less by the balance of each node as it is.
     """
 
-    __slots__ = ("before", "block", "resources")
+    __slots__ = ("block", "less_before", "resources")
 
     def __init__(self, resources: Sequence[ResourceColumn]) -> None:
         self.resources = resources
         self.block = ResourceBlock(resources)
-        self.before = BalanceColumn(self)
+        self.less_before = LessBalance(self)
 
 
 @attrs.frozen(eq=False)
@@ -115,9 +118,12 @@ def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Arr
     capacities = block.capacities(nodes)
     offered = block.offered(nodes, rows)
     used = block.used_with(demands.requests, nodes, rows)
-    # Made floats first: a division of integers does the same in more time.
-    fractions = np.minimum(used, offered, out=used).astype(np.float64)
-    fractions /= capacities.divisors_of(offered, rows)
+    divisors = capacities.divisors_of(offered, rows)
+    # Made floats first: of integers, minimum and division take far longer. A resource
+    # that a node has none of is left out below, whatever its fraction is.
+    fractions = used.astype(np.float64)
+    fractions = np.minimum(fractions, divisors, out=fractions)
+    fractions /= divisors
     if capacities.is_everywhere:
         return _balances(fractions)
     # Nodes that have the same resources, a bit for each, go together.
@@ -132,8 +138,12 @@ def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Arr
     return balances
 
 
-class BalanceColumn:
-    """Keeps the balance of all nodes as they are, updated where a row changed.
+class LessBalance:
+    """Keeps one and a half times the best score less the balance of each node.
+
+    Half of the best score is added to half of a gain that may be negative: so it is
+    added to the gain three times, before that is halved. It is updated where a row has
+    changed.
 
     Args:
         balanced: The resources that play a part.
@@ -146,15 +156,15 @@ class BalanceColumn:
         self._revision = 0
 
     def of(self, nodes: NodeTable) -> Int64Array:
-        """Return the balances by row number; a row without a node has any number."""
+        """Return them by row number; a row without a node has any number."""
         changed = self._changed(nodes)
         if changed is None or len(changed) > _FEW:
             rows = nodes.rows
             self._column = np.zeros(nodes.capacity, dtype=np.int64)
-            self._column[rows] = balance_of_nodes(nodes, rows, self._nothing)
+            self._column[rows] = _MOST - balance_of_nodes(nodes, rows, self._nothing)
         else:
             for row in changed:
-                self._column[row] = self._balance(nodes.infos[row])
+                self._column[row] = _MOST - self._balance(nodes.infos[row])
         self._nodes, self._revision = nodes, nodes.changes.revision
         return self._column
 

@@ -101,8 +101,7 @@ class NodeResourcesBalancedAllocation:
         if demands is None:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
-        scores -= lines_at(demands.balanced.before.of(nodes), rows)
-        scores += 3 * _HALF  # half of the other half is added after the division
+        scores += lines_at(demands.balanced.less_before.of(nodes), rows)
         scores >>= 1  # faster than //, and the same for what is not negative
         return scores
 

@@ -18,6 +18,7 @@ import numpy as np
 from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
 from quaymaster.columns import (
     Capacities,
+    Float64Array,
     Int32Array,
     ReadNode,
     ResourceBlock,
@@ -90,12 +91,19 @@ class ShareColumns:
 
     def percent_used(self) -> Int32Array:
         """Return the percentage in use, shape ``(K, N)``; 0 where nothing counts."""
-        return self._percent(np.minimum(self.used, self.capacity))
+        if self.capacities.is_exact:
+            used = self.used.astype(np.float64)
+            return self._percent_of(np.minimum(used, self.capacity, out=used))
+        return self._exactly(np.minimum(self.used, self.capacity))
 
     def percent_left(self) -> Int32Array:
         """Return the percentage that is left, shape ``(K, N)``, likewise."""
         left = self.capacity - self.used
-        return self._percent(np.maximum(left, 0, out=left))
+        if self.capacities.is_exact:
+            # Of floats it takes a fifth of the time.
+            part = left.astype(np.float64)
+            return self._percent_of(np.maximum(part, 0.0, out=part))
+        return self._exactly(np.maximum(left, 0, out=left))
 
     def weights(self) -> Int32Array:
         """The weights: of shape ``(K, 1)``, or ``(K, N)`` if not all count everywhere.
@@ -125,21 +133,25 @@ class ShareColumns:
         if self.counted.total != len(scores):  # else each weighs 1
             scores = weights * scores
         # Line by line, in the small type: two thirds of the time of a reduction.
-        mean: Int32Array = scores[0].copy()
-        for line in scores[1:]:
+        mean: Int32Array = scores[0] + (scores[1] if len(scores) > 1 else 0)
+        for line in scores[2:]:
             mean += line
         mean //= self.counted.total
         total = mean.astype(np.int64)
         return total
 
-    def _percent(self, part: Int64Array) -> Int32Array:
-        """Return ``100 * part // capacity``, for a part of at most the capacity."""
-        if self.capacities.is_exact:
-            ratio = part.astype(np.float64)
-            ratio *= 100.0
-            ratio /= self.capacities.divisors_of(self.capacity, self.rows)
-            return ratio.astype(np.int32)
-        # Slow, and right for amounts of any size.
+    def _percent_of(self, part: Float64Array) -> Int32Array:
+        """Return ``100 * part // capacity``, for a part of at most the capacity.
+
+        Args:
+            part: Is changed.
+        """
+        part *= 100.0
+        part /= self.capacities.divisors_of(self.capacity, self.rows)
+        return part.astype(np.int32)
+
+    def _exactly(self, part: Int64Array) -> Int32Array:
+        """Return the same, slowly, and right for amounts of any size."""
         quotient = part.astype(object) * 100 // np.maximum(self.capacity, 1)
         return quotient.astype(np.int32)
 
