@@ -196,7 +196,7 @@ class Algorithm:
             nominated = self._on_nominated_node(attempt)
             if nominated is not None:
                 return nominated
-        rows = self._nodes.rows
+        rows = attempt.rows
         if outcome.node_names is not None:
             rows = restricted_rows(attempt, outcome)
         passed = self._passing(attempt, rows)
@@ -350,7 +350,7 @@ class Algorithm:
         """Filter all rows, or until there are as many feasible ones as are wanted."""
         nodes = self._nodes
         # Identity: a short cut for most pods. What follows comes to the same.
-        if self._looks_at_all and rows is nodes.rows:
+        if self._looks_at_all and rows is attempt.rows:
             return self.filters.passing(attempt, rows)
         count = nodes.count(rows)
         wanted = nodes_to_find(self._percentage, count) if self._compares else 1

@@ -5,6 +5,7 @@ import msgspec
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._objects import Pod
+from quaymaster._state.arrays import Rows
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Attempt"]
@@ -20,6 +21,7 @@ class Attempt(msgspec.Struct, eq=False):
         pod: The pod that a node is sought for.
         nodes: The columns of all nodes.
         diagnosis: Takes the rejections.
+        rows: The rows of all nodes, as the columns have them.
         is_sampled: Whether the search ends as soon as it has found enough nodes.
     """
 
@@ -27,16 +29,19 @@ class Attempt(msgspec.Struct, eq=False):
     pod: Pod
     nodes: NodeTable
     diagnosis: Diagnosis
+    rows: Rows
     is_sampled: bool = False
 
     @classmethod
     def begin(cls, state: CycleState, pod: Pod, nodes: NodeTable) -> "Attempt":
         """Begin an attempt with an empty diagnosis."""
-        return cls(state, pod, nodes, Diagnosis(nodes))
+        return cls(state, pod, nodes, Diagnosis(nodes), nodes.rows)
 
     def on(self, nodes: NodeTable) -> "Attempt":
         """Return the same attempt on other nodes, such as imagined ones."""
-        return Attempt(self.state, self.pod, nodes, self.diagnosis, self.is_sampled)
+        return Attempt(
+            self.state, self.pod, nodes, self.diagnosis, nodes.rows, self.is_sampled
+        )
 
     def with_own_diagnosis(self) -> "Attempt":
         """Return the same attempt with an empty diagnosis that nobody else reads."""

@@ -21,6 +21,8 @@ Ahead: TypeAlias = Mapping[int, Sequence[Pod]]
 # Chosen, not measured: the priorities of pods for which nominations are followed.
 _MOST_PRIORITIES: Final = 16
 
+_NOBODY: Final[Ahead] = {}
+
 
 class Nominator(Protocol):
     """Knows the nominations of all pods."""
@@ -35,6 +37,10 @@ class Nominator(Protocol):
         Returns:
             The same object as before if nothing has changed.
         """
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod is nominated to any node."""
 
     def nodes(self) -> Sequence[str]:
         """Return the names of the nodes that any pod is nominated to."""
@@ -65,9 +71,12 @@ class NominatedPods:
 
     def ahead(self, pod: Pod, rows: Rows) -> Ahead:
         """Find the rows where a pod must leave room for nominated pods."""
+        # Mostly there are none, nor have been: that is found out without a call more.
+        if not self._by_priority and self._nominator.is_empty:
+            return _NOBODY
         known = self.followed(pod)
         if known is None:
-            return {}
+            return _NOBODY
         ahead = known.others(pod.uid)
         # Identity: all rows come as the table's own slice; others take a set of them.
         if not ahead or rows is self.nodes.rows:
@@ -93,7 +102,7 @@ class NominatedPods:
         """
         known, priority = self._by_priority, pod.priority
         found = known.get(priority)
-        if found is None and not self._nominator.nodes():
+        if found is None and self._nominator.is_empty:
             return None
         if found is None or not found.has_shape_of(self.nodes):
             known.pop(priority, None)

@@ -19,7 +19,14 @@ from quaymaster._runtime.profile import Call, HookFunction
 from quaymaster._state.arrays import Rows
 from quaymaster._state.node_info import NodeInfo
 
-__all__ = ["Calls", "Heard", "PreFilterOutcome", "PreFilterStation", "restricted_rows"]
+__all__ = [
+    "ALL_NODES",
+    "Calls",
+    "Heard",
+    "PreFilterOutcome",
+    "PreFilterStation",
+    "restricted_rows",
+]
 
 Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
 """Plugins and one hook of each, in profile order."""
@@ -45,7 +52,8 @@ class PreFilterOutcome:
     ended_by: str = ""
 
 
-_ALL_NODES = PreFilterOutcome()
+ALL_NODES: Final = PreFilterOutcome()
+"""The outcome if no plugin has anything to say."""
 _NONE: Final[frozenset[str]] = frozenset()
 _SKIP: Final = Status.skip()
 
@@ -115,7 +123,7 @@ class PreFilterStation:
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         if not calls:
             state.skip_filter_plugins = skips
-            return _ALL_NODES
+            return ALL_NODES
         skipped: list[str] = []
         names: frozenset[str] | None = None
         restricting: set[str] = set()
@@ -142,7 +150,7 @@ class PreFilterStation:
         finally:
             state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
-            return _ALL_NODES
+            return ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
 
     def _extend(

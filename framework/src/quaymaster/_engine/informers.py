@@ -74,6 +74,7 @@ class _Reflector(Generic[ObjT]):
         retry_later: Callable[[Callable[[], None]], object],
     ) -> None:
         self._kind = kind
+        self._is_namespaced = kind.namespaced
         self._cluster = cluster
         self._handler: ChangeHandler | None = None
         self._tell_news = partial(tell_news, self)
@@ -180,7 +181,10 @@ class _Reflector(Generic[ObjT]):
         if event.resource_version <= self._version:
             return  # told already: again, it could bring back what is gone
         new = event.object
-        key = new.key
+        # As `ApiObject.key`, without the call: there are two events for each pod.
+        name, key = new.metadata, new.metadata.name
+        if self._is_namespaced:
+            key = f"{name.namespace}/{key}"
         self._version = event.resource_version
         if event.type is _DELETED:
             known = self.objects.pop(key, None)

@@ -74,7 +74,7 @@ class FilterPlan:
         nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
         # Identity: rows are all that memos let pass as long as they are the object that
         # a memo gave. Scores of just these are remembered; see `RememberedScores`.
-        remembered = rows if rows is nodes.rows else None
+        remembered = rows if rows is attempt.rows else None
         self.revision = nodes.changes.revision
         # Identity: what is known of Skips is the same object from pod to pod.
         if skipped is not self._skipped:

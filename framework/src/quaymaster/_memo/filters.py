@@ -10,7 +10,7 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filtering import FilterStation, PlainFilters
 from quaymaster._cycle.nominated import Ahead, NominatedPods
-from quaymaster._cycle.pre_filter import PreFilterOutcome
+from quaymaster._cycle.pre_filter import ALL_NODES, PreFilterOutcome
 from quaymaster._memo.filter_plan import FilterPlan
 from quaymaster._memo.recorded_answers import AnswerRecorder, RecordedAnswers
 from quaymaster._memo.signatures import SignatureMemo, Signatures
@@ -64,6 +64,10 @@ class RememberedFilters:
         if skips is not None:
             if skips.pre_filter is not None:
                 known = skips.pre_filter
+                if not known.calls:  # nearly always: so it saves two calls
+                    known.write(state)
+                    state.skip_filter_plugins = known.skips
+                    return ALL_NODES
             elif skips.listened:
                 recorder = AnswerRecorder(state, _NONE, skips.listened)
         known.write(state)
@@ -82,7 +86,7 @@ class RememberedFilters:
         # Identity: all rows come as the table's own slice. A memo is about all of them:
         # who looks at some asks about these alone. A DaemonSet's pods look at one node
         # each, and no two have the same signature.
-        if not plan or attempt.is_sampled or rows is not attempt.nodes.rows:
+        if not plan or attempt.is_sampled or rows is not attempt.rows:
             return self._plain.passing(attempt, rows)
         ahead = self._nominated.ahead(attempt.pod, rows)
         if not ahead:

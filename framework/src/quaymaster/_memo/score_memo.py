@@ -54,6 +54,7 @@ class ScoreMemo:
         "_still",
         "_summed",
         "_ties",
+        "_used",
         "totals",
     )
 
@@ -68,6 +69,7 @@ class ScoreMemo:
         self._moving = [ScoreColumn(call) for call in calls if call.normalizes]
         self._still = still
         self._revision = -1
+        self._used = 0
         # Total -> the rows that have it, ascending: for totals that were the highest.
         # Kept as totals change, since to find the rows takes two passes over all. They
         # come as NumPy finds them, and become what is quick to change when one does.
@@ -108,7 +110,8 @@ class ScoreMemo:
 
     def best_rows(self) -> Ties:
         """Return the rows with the highest of the `totals`, ascending."""
-        totals = self.totals
+        # Without the room for more nodes, which may be half of the array.
+        totals = self.totals[: self._used]
         if self._highest is None:
             self._highest = int(totals[totals.argmax()])
         best = self._ties.get(self._highest)
@@ -118,7 +121,7 @@ class ScoreMemo:
 
     def _catch_up(self, attempt: Attempt) -> Status | None:
         nodes, changes = attempt.nodes, attempt.nodes.changes
-        capacity = nodes.capacity
+        capacity, self._used = nodes.capacity, len(nodes.infos)
         moved: RowArray | None = None
         if len(self.totals) == capacity:
             few = changes.few_since(self._revision)

@@ -51,6 +51,10 @@ class RememberedScores:
         if skips is not None:
             if skips.pre_score is not None:
                 known = skips.pre_score
+                if not known.calls:  # as in the filters
+                    known.write(attempt.state)
+                    attempt.state.skip_score_plugins = known.skips
+                    return None
             elif skips.listened:
                 recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
         known.write(attempt.state)

@@ -112,7 +112,7 @@ class Evictions:
         Then it is not under way any more: the event that wakes the preemptor may be
         that deletion, and must not find it gated.
         """
-        work = self._under_way.get(pod.uid)
+        work = self._under_way.get(pod.metadata.uid)
         if work is None:
             return False
         last = self._stored(work.last[0]) if work.all_but_last else None

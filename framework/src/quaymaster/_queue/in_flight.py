@@ -28,26 +28,29 @@ class InFlightPods:
     """Pods between pop and done, with the events that they will have to look at.
 
     An event is stored for as long as a pod is in flight that was popped before it.
+
+    Attributes:
+        started: Uid -> how many events there had been when the pod was popped.
     """
 
-    __slots__ = ("_events", "_forgotten", "_order", "_started")
+    __slots__ = ("_events", "_forgotten", "_order", "started")
 
     def __init__(self) -> None:
-        self._started: dict[str, int] = {}
+        self.started: dict[str, int] = {}
         # The same pods as (uid, start), oldest first; those that are done leave late.
         self._order: deque[tuple[str, int]] = deque()
         self._events: deque[RecordedEvent] = deque()
         self._forgotten = 0
 
     def __len__(self) -> int:
-        return len(self._started)
+        return len(self.started)
 
     def __contains__(self, uid: str) -> bool:
-        return uid in self._started
+        return uid in self.started
 
     def __iter__(self) -> Iterator[str]:
         """The uids, in the order in which they were popped."""
-        return iter(self._started)
+        return iter(self.started)
 
     @property
     def event_count(self) -> int:
@@ -60,10 +63,10 @@ class InFlightPods:
 
     def start(self, uid: str) -> bool:
         """Begin to follow a popped pod; return False if it is in flight already."""
-        if uid in self._started:
+        if uid in self.started:
             return False
         position = self._forgotten + len(self._events)
-        self._started[uid] = position
+        self.started[uid] = position
         self._order.append((uid, position))
         return True
 
@@ -71,7 +74,7 @@ class InFlightPods:
         self, event: ClusterEvent, old: ApiObject | None, new: ApiObject | None
     ) -> None:
         """Store an event for all pods in flight, if there are any."""
-        if self._started:
+        if self.started:
             self._events.append(RecordedEvent(event, old, new))
 
     def events_since(self, uid: str) -> Iterator[RecordedEvent]:
@@ -80,11 +83,11 @@ class InFlightPods:
         Raises:
             KeyError: The pod is not in flight.
         """
-        return islice(self._events, self._started[uid] - self._forgotten, None)
+        return islice(self._events, self.started[uid] - self._forgotten, None)
 
     def done(self, uid: str) -> None:
         """Stop to follow a pod, and forget the events that no other one needs."""
-        started = self._started
+        started = self.started
         if started.pop(uid, None) is None:
             return
         order, events = self._order, self._events

@@ -97,6 +97,11 @@ class Nominator:
             told = self._told[node_name] = tuple(pods.values())
         return told
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod is nominated to any node."""
+        return not self._by_node
+
     def nodes(self) -> Sequence[str]:
         """Return the nodes that any pod is nominated to."""
         return tuple(self._by_node)

@@ -209,6 +209,8 @@ class SchedulingQueue:
     def delete(self, pod: Pod) -> None:
         """Forget a pod that is gone or bound; if it is in flight, it stays so."""
         self.nominator.delete(pod)
+        if not self._queues.pods:
+            return
         queued = self._queues.pods.get(pod.key)
         if queued is not None:
             self._queues.delete(queued)
@@ -239,7 +241,8 @@ class SchedulingQueue:
             pre_check: If given, only pods that it accepts are looked at; pods in
                 flight hear of the event anyway.
         """
-        if not self._queues.unschedulable and not self._in_flight:
+        # Nobody waits, as mostly: said by a list and a dict, which takes no call.
+        if not self._in_flight.started and not self._queues.unschedulable:
             return
         candidates: Collection[QueuedPod]
         if event.is_wildcard:

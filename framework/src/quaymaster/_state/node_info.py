@@ -103,6 +103,7 @@ class NodeInfo:
 
     Attributes:
         node: The API object.
+        name: The node's name.
         row: Its row in the `NodeTable`; a clone keeps the row of its original.
         pods: The pods by uid, in the order of their arrival.
         allocatable: What the node offers to pods.
@@ -123,6 +124,7 @@ class NodeInfo:
         "allocatable",
         "generation",
         "images",
+        "name",
         "node",
         "non_zero_memory",
         "non_zero_milli_cpu",
@@ -142,6 +144,7 @@ class NodeInfo:
         usage_of: Callable[[Pod], PodUsage] = pod_usage,
     ) -> None:
         self.node = node
+        self.name = node.metadata.name
         self.usage_of = usage_of
         self.row = row
         self.pods: dict[str, Pod] = {}
@@ -156,11 +159,6 @@ class NodeInfo:
         self._priorities: dict[int, int] | None = None
         for pod in pods:
             self.add_pod(pod)
-
-    @property
-    def name(self) -> str:
-        """The node's name."""
-        return self.node.metadata.name
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -238,6 +236,7 @@ class NodeInfo:
         """Return a copy on which changes of the pods may be tried out."""
         other = NodeInfo.__new__(NodeInfo)
         other.node = self.node
+        other.name = self.name
         other.row = self.row
         other.pods = dict(self.pods)
         other.allocatable = self.allocatable

@@ -46,6 +46,7 @@ class NodeTable:
 
     Attributes:
         infos: The `NodeInfo` of each row; None where a row is free.
+        capacity: How many rows there is room for: ``C``.
         allocatable: Shape ``(R, C)``, dtype int64: what nodes offer.
         allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
@@ -59,6 +60,7 @@ class NodeTable:
 
     def __init__(self) -> None:
         self.infos: list[NodeInfo | None] = []
+        self.capacity = _FIRST_CAPACITY
         self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
         self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
@@ -84,11 +86,6 @@ class NodeTable:
     def __iter__(self) -> Iterator[NodeInfo]:
         """All nodes, in row order."""
         return (info for info in self.infos if info is not None)
-
-    @property
-    def capacity(self) -> int:
-        """How many rows there is room for: ``C``."""
-        return len(self.allowed_pods)
 
     @property
     def requested(self) -> Int64Array:
@@ -414,7 +411,7 @@ class NodeTable:
         return found
 
     def _grow(self, capacity: int) -> None:
-        more = capacity - self.capacity
+        more, self.capacity = capacity - self.capacity, capacity
         lines, columns = self.allocatable.shape
         self.allocatable = grown(self.allocatable, (lines, columns + more))
         self._sums.grow(more)

@@ -87,5 +87,9 @@ class FixedNominations:
     def pods_on(self, node_name: str) -> Sequence[Pod]:
         return self._pods.get(node_name, ())
 
+    @property
+    def is_empty(self) -> bool:
+        return not any(self._pods.values())
+
     def nodes(self) -> Sequence[str]:
         return [name for name, pods in self._pods.items() if pods]

@@ -35,6 +35,9 @@ class BudgetController:
         cluster: The cluster.
         ownership: Who owns the pods.
         mark: Called with a budget's key when its status may have changed.
+
+    Attributes:
+        tallies: By namespace: the pods that each budget selects.
     """
 
     def __init__(
@@ -43,14 +46,9 @@ class BudgetController:
         self._cluster = cluster
         self._ownership = ownership
         self._mark = mark
-        self._tallies: dict[str, dict[str, _Tally]] = {}
+        self.tallies: dict[str, dict[str, _Tally]] = {}
         # What their cluster allowed beyond what is counted here; None: not known yet.
         self._beyond: dict[str, int | None] = {}
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there are no budgets at all."""
-        return not self._tallies
 
     def keep(self, budget: PodDisruptionBudget) -> None:
         """Go on from what a budget allows now, whatever the pods seem to be like."""
@@ -59,7 +57,7 @@ class BudgetController:
     def budget_changed(self, budget: PodDisruptionBudget) -> None:
         """A budget is new, or selects other pods than before."""
         selector = compile_label_selector(budget.spec.selector)
-        tallies = self._tallies.setdefault(budget.namespace, {})
+        tallies = self.tallies.setdefault(budget.namespace, {})
         known = tallies.get(budget.key)
         if known is None or known.selector != selector:
             tally = tallies[budget.key] = _Tally(selector)
@@ -70,29 +68,29 @@ class BudgetController:
 
     def budget_removed(self, budget: PodDisruptionBudget) -> None:
         """A budget is gone."""
-        tallies = self._tallies.get(budget.namespace, {})
+        tallies = self.tallies.get(budget.namespace, {})
         tallies.pop(budget.key, None)
         self._beyond.pop(budget.key, None)
         if not tallies:
-            self._tallies.pop(budget.namespace, None)
+            self.tallies.pop(budget.namespace, None)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod was created, changed or removed."""
         pod = old if new is None else new
         if pod is None:
             return
-        for key, tally in self._tallies.get(pod.metadata.namespace, {}).items():
+        for key, tally in self.tallies.get(pod.metadata.namespace, {}).items():
             if tally.update(pod, is_there=new is not None):
                 self._mark(key)
 
     def scale_changed(self, namespace: str) -> None:
         """A workload of a namespace wants another number of pods than before."""
-        for key in self._tallies.get(namespace, ()):
+        for key in self.tallies.get(namespace, ()):
             self._mark(key)
 
     def sync(self, budget: PodDisruptionBudget) -> None:
         """Write into the budget's status how many pods may go."""
-        tally = self._tallies[budget.namespace][budget.key]
+        tally = self.tallies[budget.namespace][budget.key]
         counts = self._counts(budget, tally)
         if counts is None:
             return

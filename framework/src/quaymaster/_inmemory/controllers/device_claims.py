@@ -70,7 +70,7 @@ class DeviceClaimController:
 
     def concerns(self, pod: Pod) -> bool:
         """Whether a pod has claims, or had some made for it."""
-        return bool(pod.spec.resource_claims) or pod.uid in self._owned
+        return bool(pod.spec.resource_claims) or pod.metadata.uid in self._owned
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod that has claims was created (no old), changed, or removed (no new)."""

@@ -140,7 +140,7 @@ class Controllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod was created (no old), changed, or removed (no new)."""
-        if not self._budgets.is_idle:
+        if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
         if old is None or new is None:
             self._ephemeral_changed(old, new)
@@ -268,14 +268,15 @@ class Controllers:
             self._timer = clock.call_at(clock.now(), self.settle)
 
     def _came(self, pod: Pod) -> None:
-        reference = pod.metadata.controller
+        metadata = pod.metadata
+        reference = metadata.controller if metadata.owner_references else None
         if reference is None:
             self._ownership.orphan_added(pod)
         else:
             if self._ownership.get(reference.uid) is None:
                 self._ownership.stranger_added(pod, reference)
             self._member_changed(reference.uid, None, pod)
-        if self._ownership.has_adoptions:
+        if self._ownership.adoptions:
             self._wake()
 
     def _left(self, pod: Pod) -> None:

@@ -52,6 +52,9 @@ class Ownership:
 
     Args:
         cluster: The cluster.
+
+    Attributes:
+        adoptions: The keys of pods, and who is to adopt them by `adopt`.
     """
 
     def __init__(self, cluster: ClusterAccess) -> None:
@@ -65,7 +68,7 @@ class Ownership:
         # uid: the keys of its pods.
         self._strangers: defaultdict[tuple[str, str], dict[str, dict[str, None]]]
         self._strangers = defaultdict(dict)
-        self._adoptions: list[tuple[str, OwnerId]] = []
+        self.adoptions: list[tuple[str, OwnerId]] = []
 
     def get(self, uid: str) -> OwnerId | None:
         """The owner of that uid, or None."""
@@ -130,14 +133,9 @@ class Ownership:
         by_name = self._strangers.get((kind, namespace), {})
         return [name for name, keys in by_name.items() if keys]
 
-    @property
-    def has_adoptions(self) -> bool:
-        """Whether `adopt` has something to do."""
-        return bool(self._adoptions)
-
     def adopt(self) -> bool:
         """Write the owners that were found into their pods; say if there were any."""
-        adoptions, self._adoptions = self._adoptions, []
+        adoptions, self.adoptions = self.adoptions, []
         for pod_key, identity in adoptions:
             pod = self._pods.get(pod_key)
             owner = self._cluster.objects(identity.kind).get(identity.key)
@@ -161,7 +159,7 @@ class Ownership:
         if reference is not None and (
             not reference.uid or self._cluster.names.has_made(owner.uid)
         ):
-            self._adoptions.append((pod.key, OwnerId(type(owner), owner.key)))
+            self.adoptions.append((pod.key, OwnerId(type(owner), owner.key)))
 
     def _consider_orphan(self, pod: Pod, identity: OwnerId, selector: Selector) -> bool:
         is_wanted = (
@@ -171,7 +169,7 @@ class Ownership:
             and (identity.kind is not StatefulSet or _is_member(pod, identity.key))
         )
         if is_wanted:
-            self._adoptions.append((pod.key, identity))
+            self.adoptions.append((pod.key, identity))
         return is_wanted
 
 
