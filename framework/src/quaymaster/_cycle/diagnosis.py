@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -128,7 +129,7 @@ class PluginRejections:
         return status.with_plugin(self._plugin)
 
 
-class Diagnosis:
+class Diagnosis(msgspec.Struct, eq=False):
     """Why each node was rejected. Details are worked out when somebody asks.
 
     Attributes:
@@ -141,21 +142,18 @@ class Diagnosis:
         filtered: How many nodes the plugins judged, if extenders came after them.
     """
 
-    # Most attempts leave these as they are, and need no copies of their own.
-    absent = _UNRESOLVABLE
-    pre_filter_message = ""
-    post_filter_message = ""
+    nodes: NodeTable
+    absent: Status = _UNRESOLVABLE
+    pre_filter_message: str = ""
+    post_filter_message: str = ""
     pre_filter_plugins: frozenset[str] = frozenset()
     extender_plugins: frozenset[str] = frozenset()
     filtered: int | None = None
     _by_node: Mapping[str, Status] | None = None
     _tallies: Sequence[Mapping[int, int]] | None = None
     _plugin_statuses: tuple[Status, ...] = ()
-
-    def __init__(self, nodes: NodeTable) -> None:
-        self.nodes = nodes
-        self._explicit: dict[str, Status] = {}
-        self._batches: list[Rejections] = []
+    _explicit: dict[str, Status] = {}
+    _batches: list[Rejections] = []
 
     def reject(self, node_name: str, status: Status) -> None:
         """Note one node's rejection; the last one for a node counts."""
@@ -204,7 +202,7 @@ class Diagnosis:
     @property
     def is_filtered(self) -> bool:
         """Whether PreFilter left all nodes to the filters."""
-        return self.absent is Diagnosis.absent  # Identity: nobody has set another one
+        return self.absent is _UNRESOLVABLE  # Identity: nobody has set another one
 
     def __getitem__(self, node_name: str) -> Status:
         return self.by_node().get(node_name, self.absent)

@@ -241,8 +241,8 @@ class SchedulingQueue:
             pre_check: If given, only pods that it accepts are looked at; pods in
                 flight hear of the event anyway.
         """
-        # Nobody waits, as mostly: said by a list and a dict, which takes no call.
-        if not self._in_flight.started and not self._queues.unschedulable:
+        # Mostly nobody waits: two dicts say so without a call.
+        if not self._in_flight.started and not self._queues.unschedulable.pods:
             return
         candidates: Collection[QueuedPod]
         if event.is_wildcard:

@@ -21,25 +21,28 @@ class UnschedulablePods:
 
     Args:
         keys_of: Gives the keys of a pod for a plugin.
+
+    Attributes:
+        pods: All of them by key, in order of arrival.
     """
 
-    __slots__ = ("_by_plugin", "_keys_of", "_pods")
+    __slots__ = ("_by_plugin", "_keys_of", "pods")
 
     def __init__(self, keys_of: KeysOf) -> None:
         self._keys_of = keys_of
-        self._pods: dict[str, QueuedPod] = {}
+        self.pods: dict[str, QueuedPod] = {}
         self._by_plugin: dict[str, _Rejected] = {}
 
     def __len__(self) -> int:
-        return len(self._pods)
+        return len(self.pods)
 
     def __iter__(self) -> Iterator[QueuedPod]:
         """All of them, in order of arrival."""
-        return iter(self._pods.values())
+        return iter(self.pods.values())
 
     def put(self, queued: QueuedPod) -> None:
         """Add a pod, or add it again when it or its plugins have changed."""
-        self._pods[queued.key] = queued
+        self.pods[queued.key] = queued
         for plugin in queued.rejectors:
             group = self._by_plugin.get(plugin)
             if group is None:
@@ -49,7 +52,7 @@ class UnschedulablePods:
     def remove(self, queued: QueuedPod) -> None:
         """Take a pod out."""
         key = queued.key
-        del self._pods[key]
+        del self.pods[key]
         for plugin in queued.rejectors:
             group = self._by_plugin[plugin]
             group.remove(key)

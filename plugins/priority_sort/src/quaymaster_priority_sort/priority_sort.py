@@ -22,4 +22,5 @@ class PrioritySort:
 
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> tuple[int, float]:
-        return -queued.pod.priority, queued.timestamp
+        # As `Pod.priority`, without the call: this is asked for each pod.
+        return -(queued.pod.spec.priority or 0), queued.timestamp
