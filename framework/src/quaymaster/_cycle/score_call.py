@@ -54,12 +54,9 @@ class PluginScores:
     @property
     def weighted(self) -> Int64Array:
         """The plugin's part of the totals."""
-        normalized, weight = self.normalized, self.weight
-        if weight == 1:
-            return normalized
-        if is_constant(normalized):
-            return constant(int(normalized[0]) * weight, len(normalized))
-        return normalized * weight
+        if self.weight == 1:
+            return self.normalized
+        return _times(self.normalized, self.weight)
 
 
 class ScoreCall:
@@ -99,6 +96,16 @@ class ScoreCall:
             return self.failed(raw)
         return self.normalized(attempt, rows, raw)
 
+    def weighted(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
+        """Return the plugin's part of the totals, if its raw scores are its scores."""
+        raw = self._raw(attempt, rows)
+        if isinstance(raw, Status):
+            return self.failed(raw)
+        wrong = _out_of_range(raw)
+        if wrong is not None:
+            return self.out_of_range(wrong)
+        return raw if self.weight == 1 else _times(raw, self.weight)
+
     def normalized(
         self, attempt: Attempt, rows: Rows, raw: Int64Array
     ) -> PluginScores | Status:
@@ -110,14 +117,9 @@ class ScoreCall:
                 f'plugin "{self.plugin}" failed with'
             )
             return failed(prefix, self.plugin, normalized)
-        if len(normalized):
-            looked_at = normalized[:1] if is_constant(normalized) else normalized
-            # Seen as unsigned, a negative score is far above the limit: one pass, not
-            # two. To find where the highest is takes half as long as what it is.
-            unsigned = looked_at.view(np.uint64)
-            if unsigned.item(unsigned.argmax()) > MAX_SCORE:
-                wrong = looked_at[(looked_at < 0) | (looked_at > MAX_SCORE)][0]
-                return self.out_of_range(int(wrong))
+        wrong = _out_of_range(normalized)
+        if wrong is not None:
+            return self.out_of_range(wrong)
         return PluginScores(self.plugin, self.weight, raw, normalized)
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
@@ -166,3 +168,23 @@ class ScoreCall:
             f'plugin "{self.plugin}" returns an invalid score {wrong}, it should in '
             f"the range of [0, {MAX_SCORE}] after normalizing"
         )
+
+
+def _times(scores: Int64Array, weight: int) -> Int64Array:
+    if is_constant(scores):
+        return constant(int(scores[0]) * weight, len(scores))
+    return scores * weight
+
+
+def _out_of_range(scores: Int64Array) -> int | None:
+    """Return the first score that is not between 0 and 100, if there is one."""
+    if not len(scores):
+        return None
+    if is_constant(scores):
+        scores = scores[:1]
+    # Seen as unsigned, a negative score is far above the limit: one pass, not two. To
+    # find where the highest is takes half as long as what it is.
+    unsigned = scores.view(np.uint64)
+    if unsigned.item(unsigned.argmax()) <= MAX_SCORE:
+        return None
+    return int(scores[(scores < 0) | (scores > MAX_SCORE)][0])

@@ -212,10 +212,10 @@ class ScoreMemo:
             return None  # plugins are asked about nodes, not about none
         total: Int64Array | None = None
         for call in self._summed:
-            scores = call.run(attempt, rows)
+            scores = call.weighted(attempt, rows)
             if isinstance(scores, Status):
                 return scores
-            total = scores.weighted if total is None else total + scores.weighted
+            total = scores if total is None else total + scores
         # In its own type: to change it on the way takes longer than all the rest.
         self.totals[rows] = 0 if total is None else total.astype(self._dtype)
         return fill_columns(attempt, rows, self._moving)

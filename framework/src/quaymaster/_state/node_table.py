@@ -175,14 +175,18 @@ class NodeTable:
             lines: The ``K`` lines.
             with_defaults: Whether to return those of `non_zero_requested` instead.
         """
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
         if with_defaults:
-            return self._at("non-zero", self.non_zero_requested, rows, lines)
-        return self._at("requested", self.requested, rows, lines)
+            return self._at("non-zero", sums.non_zero, rows, lines)
+        return self._at("requested", sums.requested, rows, lines)
 
     def _at(
         self, name: str, column: Int64Array, rows: Rows, lines: slice
     ) -> Int64Array:
-        if self.is_imagined:  # its sums change without a note in the log
+        # What is imagined changes without a note in the log.
+        if isinstance(rows, slice) or self.is_imagined:
             return lines_at(column[lines], rows)
         return self._taken.of(name, column, lines, rows, self.changes.revision)
 

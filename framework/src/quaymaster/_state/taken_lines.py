@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from quaymaster._state.arrays import Float64Array, Int64Array, Rows
+from quaymaster._state.arrays import Float64Array, Int64Array, RowArray, Rows
 
 __all__ = ["TakenLines", "lines_at"]
 
@@ -37,11 +37,12 @@ class TakenLines:
 
     def __init__(self) -> None:
         self._revision = -1
-        self._rows: Rows | None = None
-        self._taken: dict[tuple[str, int, int, int], Int64Array] = {}
+        self._rows: RowArray | None = None
+        # Name of a column -> the lines that were taken last, and what was taken.
+        self._taken: dict[str, tuple[slice, Int64Array]] = {}
 
     def of(
-        self, name: str, column: Int64Array, lines: slice, rows: Rows, revision: int
+        self, name: str, column: Int64Array, lines: slice, rows: RowArray, revision: int
     ) -> Int64Array:
         """Return some nodes' part of some lines; see `lines_at`.
 
@@ -52,14 +53,13 @@ class TakenLines:
             rows: The rows of the nodes; never written to.
             revision: That of the table's changes.
         """
-        if isinstance(rows, slice):
-            return column[lines, rows]
         # Identity: who was given the same rows mostly has the same object.
         if rows is not self._rows or revision != self._revision:
             self._rows, self._revision = rows, revision
             self._taken.clear()
-        key = name, lines.start or 0, lines.stop, lines.step or 1
-        taken = self._taken.get(key)
-        if taken is None:
-            taken = self._taken[key] = lines_at(column[lines], rows)
+        known = self._taken.get(name)
+        if known is not None and known[0] == lines:
+            return known[1]
+        taken = column[lines].take(rows, axis=-1)
+        self._taken[name] = lines, taken
         return taken

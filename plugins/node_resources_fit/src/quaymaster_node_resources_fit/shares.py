@@ -71,7 +71,7 @@ class Demands:
     requests: Int64Array
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # not frozen, which is slower to make
 class ShareColumns:
     """The ``K`` resources of ``N`` nodes.
 
