@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
+import msgspec
 
 from quaymaster._contract.cycle_state import CycleState, StateKey
 from quaymaster._contract.results import PreFilterResult
@@ -19,8 +19,7 @@ _SKIP: Final = Status.skip()
 """Guards give this very object for any Skip."""
 
 
-@attrs.frozen(eq=False)
-class RecordedAnswers:
+class RecordedAnswers(msgspec.Struct, eq=False, frozen=True):
     """The recorded answers of one extension point, and the calls that are left.
 
     Attributes:

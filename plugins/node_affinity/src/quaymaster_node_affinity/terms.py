@@ -51,6 +51,12 @@ def node_affinity_terms(pod: Pod) -> NodeAffinityTerms:
 
 
 def _compile(spec: PodSpec) -> NodeAffinityTerms:
+    if not spec.node_selector and spec.affinity is None:
+        return _NOTHING
+    return _compiled(spec)
+
+
+def _compiled(spec: PodSpec) -> NodeAffinityTerms:
     selector = spec.node_selector
     affinity = _node_affinity(spec)
     required = affinity.required_during_scheduling_ignored_during_execution
@@ -99,3 +105,7 @@ def _names_in_term(term: NodeSelectorTerm) -> frozenset[str] | None:
         if field.key == "metadata.name" and field.operator == "In"
     ]
     return frozenset.intersection(*listed) if listed else None
+
+
+_NOTHING: Final = _compiled(PodSpec())
+"""The terms of pods that may run on any node, and prefer none."""

@@ -52,7 +52,7 @@ class Balanced:
         self.less_before = LessBalance(self)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # not frozen, which is slower to make
 class Demands:
     """What is requested of the ``K`` resources that play a part.
 

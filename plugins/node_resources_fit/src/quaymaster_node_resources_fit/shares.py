@@ -56,7 +56,7 @@ class _Counted:
     total: int
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # not frozen, which is slower to make
 class Demands:
     """What a pod requests of the resources that are scored for it.
 

@@ -124,7 +124,7 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
     return Status.unschedulable(*reasons)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # not frozen, which is slower to make
 class Wanted:
     """What a pod requests, for one node and for many.
 
