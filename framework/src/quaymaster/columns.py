@@ -19,11 +19,11 @@ from quaymaster._state.arrays import (
 )
 from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.coded_column import CodedColumn
+from quaymaster._state.lines import lines_at
 from quaymaster._state.node_info import HostPorts, ImageState
 from quaymaster._state.resource_block import Capacities, ResourceBlock
 from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster._state.row_reader import RowReader
-from quaymaster._state.taken_lines import lines_at
 
 __all__ = [
     "CPU",

@@ -173,5 +173,6 @@ class FilterCall:
 
 
 def _are_few(nodes: NodeTable, rows: Rows) -> bool:
-    few = nodes.count(rows) <= _FEW_ROWS < len(nodes)
-    return few and not nodes.is_imagined
+    if isinstance(rows, slice) or len(rows) > _FEW_ROWS:
+        return False
+    return len(nodes) > _FEW_ROWS and not nodes.is_imagined

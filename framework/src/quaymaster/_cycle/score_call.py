@@ -129,7 +129,9 @@ class ScoreCall:
 
     def _raw(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
         nodes = attempt.nodes
-        if self._twin is None or nodes.count(rows) <= _FEW_ROWS < len(nodes):
+        if self._twin is None or (
+            not isinstance(rows, slice) and len(rows) <= _FEW_ROWS < len(nodes)
+        ):
             return self._loop(attempt, rows)
         scores: Int64Array | Status
         scores = self._twin(attempt.state, attempt.pod, nodes, rows)

@@ -30,7 +30,6 @@ from quaymaster._state.resource_rows import (
 from quaymaster._state.row_history import RowHistory
 from quaymaster._state.row_log import RowLog
 from quaymaster._state.sparse import grown
-from quaymaster._state.taken_lines import TakenLines, lines_at
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
@@ -78,7 +77,12 @@ class NodeTable:
         self._host_ports = HostPortRows()
         self._rows: Rows | None = None
         self._name_ranks: NameRanks | None = None
-        self._taken = TakenLines()
+        # What was taken of which lines of a column, for the rows that were asked for
+        # last. Filters and scores look at the same rows one after the other: to take
+        # two lines of a thousand takes longer than to add them.
+        self._taken: dict[str, tuple[slice, Int64Array]] = {}
+        self._taken_rows: Rows | None = None
+        self._taken_at = -1
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -163,7 +167,12 @@ class NodeTable:
             rows: The rows of the nodes.
             lines: The ``K`` lines, such as ``slice(0, 2)`` for CPU and memory.
         """
-        return self._at("offered", self.allocatable, rows, lines)
+        # Identity: who was given the same rows mostly has the same object.
+        if rows is self._taken_rows and self._taken_at == self.changes.revision:
+            known = self._taken.get("offered")
+            if known is not None and known[0] == lines:
+                return known[1]
+        return self._take("offered", self.allocatable, rows, lines)
 
     def requested_at(
         self, rows: Rows, lines: slice, *, with_defaults: bool = False
@@ -175,20 +184,30 @@ class NodeTable:
             lines: The ``K`` lines.
             with_defaults: Whether to return those of `non_zero_requested` instead.
         """
-        sums = self._sums
-        if sums.unwritten:
-            sums.write()
-        if with_defaults:
-            return self._at("non-zero", sums.non_zero, rows, lines)
-        return self._at("requested", sums.requested, rows, lines)
+        name = "non-zero" if with_defaults else "requested"
+        # Identity: as above.
+        if rows is self._taken_rows and self._taken_at == self.changes.revision:
+            known = self._taken.get(name)
+            if known is not None and known[0] == lines:
+                return known[1]
+        column = self.non_zero_requested if with_defaults else self.requested
+        return self._take(name, column, rows, lines)
 
-    def _at(
+    def _take(
         self, name: str, column: Int64Array, rows: Rows, lines: slice
     ) -> Int64Array:
-        # What is imagined changes without a note in the log.
-        if isinstance(rows, slice) or self.is_imagined:
-            return lines_at(column[lines], rows)
-        return self._taken.of(name, column, lines, rows, self.changes.revision)
+        if isinstance(rows, slice):
+            return column[lines, rows]
+        taken = column[lines].take(rows, axis=-1)
+        if self.is_imagined:  # its sums change without a note in the log
+            return taken
+        revision = self.changes.revision
+        # Identity: as above.
+        if rows is not self._taken_rows or revision != self._taken_at:
+            self._taken_rows, self._taken_at = rows, revision
+            self._taken.clear()
+        self._taken[name] = lines, taken
+        return taken
 
     def infos_at(self, rows: Rows) -> Sequence[NodeInfo]:
         """Return the `NodeInfo` of each of the given rows, in their order."""
@@ -262,6 +281,7 @@ class NodeTable:
         """
         other = copy.copy(self)
         other.is_imagined = True
+        other._taken_rows = None
         other._sums = self._sums.copy()
         return other
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from quaymaster._state.allocation import ResourceColumn
 from quaymaster._state.arrays import Float64Array, Int64Array, Rows
+from quaymaster._state.lines import lines_at
 from quaymaster._state.node_table import NodeTable
-from quaymaster._state.taken_lines import lines_at
 
 __all__ = ["Capacities", "ResourceBlock"]
 

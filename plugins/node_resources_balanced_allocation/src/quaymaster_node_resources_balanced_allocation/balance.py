@@ -21,7 +21,6 @@ __all__ = [
     "balance_of",
     "balance_of_nodes",
     "gain_of",
-    "used_fraction",
 ]
 
 # Up to this many rows are worked out one by one. With none, a decision of
@@ -83,7 +82,7 @@ def balance_of(fractions: Sequence[float]) -> int:
     """Return the balance of one node: ``100 * (1 - deviation)`` without the decimals.
 
     Args:
-        fractions: How much of each resource is in use, see `used_fraction`.
+        fractions: How much of each resource is in use, at most 1.
     """
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
@@ -98,12 +97,6 @@ def gain_of(before: Sequence[float], after: Sequence[float]) -> int:
         was = int((1 - abs((before[0] - before[1]) / 2)) * MAX_NODE_SCORE)
         return int((1 - abs((after[0] - after[1]) / 2)) * MAX_NODE_SCORE) - was
     return balance_of(after) - balance_of(before)
-
-
-def used_fraction(used: int, capacity: int) -> float:
-    """Return which part of a capacity is in use, at most 1; the capacity is not 0."""
-    # Made floats before the division, as upstream.
-    return float(used) / float(capacity) if used < capacity else 1.0
 
 
 def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Array:
@@ -182,7 +175,8 @@ class LessBalance:
         for read, _ in self._nothing.parts:
             capacity, used = read(node)
             if capacity:
-                fractions.append(used_fraction(used, capacity))
+                whole = float(capacity)  # before the division, as upstream
+                fractions.append(float(used) / whole if used < capacity else 1.0)
         return balance_of(fractions)
 
 

@@ -83,8 +83,8 @@ class NodeResourcesBalancedAllocation:
         if demands is None:
             return 0
         before, after = [], []
-        # Without the calls of `used_fraction` that follow, this takes half as long
-        # again: it is asked of each node that has changed.
+        # Made floats before the division, as upstream. Four calls for that would take
+        # half as long again: this is asked of each node that has changed.
         for read, request in demands.parts:
             capacity, used = read(node)
             if capacity:
