@@ -125,6 +125,10 @@ class _TimedStations(BindingStations):
         self._inner = inner
         self._times = times
 
+    def asks_nobody(self, state: CycleState) -> bool:
+        """Never: each point is measured, also if it has nobody to ask."""
+        return False
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._times.take(
             "Reserve", lambda: self._inner.reserve(state, pod, node_name)

@@ -57,9 +57,10 @@ class NodeTable:
         is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
+    capacity: int = _FIRST_CAPACITY
+
     def __init__(self) -> None:
         self.infos: list[NodeInfo | None] = []
-        self.capacity = _FIRST_CAPACITY
         self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
         self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)

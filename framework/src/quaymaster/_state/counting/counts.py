@@ -67,10 +67,10 @@ class PodCounts:
         terms = self._existing.get(terms_of)
         if terms is None:
             self.revision += 1
-            terms = self._existing[terms_of] = ExistingPodTerms(self._nodes)
+            terms = self._existing[terms_of] = ExistingPodTerms(self._nodes, terms_of)
             for info in self._nodes:
                 for pod in info.pods.values():
-                    terms.add(terms_of(pod), info.row, 1)
+                    terms.add(pod, info.row, 1)
         return terms
 
     def domains(self, key: str, where: NodeFilter | None = None) -> Domains:
@@ -101,8 +101,8 @@ class PodCounts:
         if self._classes.groups:
             self._classes.add(pod, row, count)
         for terms_of, terms in self._existing.items():
-            found = terms_of(pod)
-            if found and terms.add(found, row, count):  # most pods have none
+            # Most pods have none, which takes a call less to find.
+            if terms_of(pod) and terms.add(pod, row, count):
                 self.revision += 1
 
     def contents(self) -> Mapping[object, object]:

@@ -34,10 +34,11 @@ returns the same, and is quick for pods without any."""
 class ExistingPodTerms:
     """The terms of all pods on nodes, found by a pod that they are about."""
 
-    __slots__ = ("_groups", "_index", "_nodes")
+    __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
 
-    def __init__(self, nodes: NodeTable) -> None:
+    def __init__(self, nodes: NodeTable, terms_of: TermsOf) -> None:
         self._nodes = nodes
+        self._terms_of = terms_of
         self._groups: dict[ExistingPodTerm, PodCount] = {}
         self._index: SelectorIndex[ExistingPodTerm] = SelectorIndex()
 
@@ -71,19 +72,14 @@ class ExistingPodTerms:
         """Return the counts of all terms."""
         return self._groups.values()
 
-    def add(self, terms: Iterable[ExistingPodTerm], row: int, count: int) -> bool:
+    def add(self, pod: Pod, row: int, count: int) -> bool:
         """Count a pod in or out on a node; only `PodCounts` calls this.
-
-        Args:
-            terms: The pod's terms.
-            row: The node's row.
-            count: 1 or -1.
 
         Returns:
             Whether a term was added or removed.
         """
         changed = False
-        for existing in terms:
+        for existing in self._terms_of(pod):
             group = self._groups.get(existing)
             if group is None:
                 group = self._groups[existing] = PodCount(self._nodes, {})
