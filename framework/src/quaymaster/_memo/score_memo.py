@@ -49,6 +49,7 @@ class ScoreMemo:
         "_dtype",
         "_filters",
         "_highest",
+        "_keeps_ties",
         "_moving",
         "_revision",
         "_still",
@@ -75,6 +76,7 @@ class ScoreMemo:
         # come as NumPy finds them, and become what is quick to change when one does.
         self._ties: dict[int, array[int] | RowArray] = {}
         self._highest: int | None = None
+        self._keeps_ties = True
         # With 1,000 kinds of pods each total is read from main memory: half of it takes
         # half of the time.
         highest = MAX_SCORE * sum(call.weight for call in self._summed)
@@ -116,7 +118,9 @@ class ScoreMemo:
             self._highest = int(totals[totals.argmax()])
         best = self._ties.get(self._highest)
         if best is None:
-            best = self._ties[self._highest] = (totals == self._highest).nonzero()[0]
+            best = (totals == self._highest).nonzero()[0]
+            if self._keeps_ties:
+                self._ties[self._highest] = best
         return best
 
     def _catch_up(self, attempt: Attempt) -> Status | None:
@@ -126,15 +130,20 @@ class ScoreMemo:
         if len(self.totals) == capacity:
             few = changes.few_since(self._revision)
             if few is not None:
+                self._keeps_ties = True
                 return self._score_each(attempt, few)
             moved = changes.rows_since(self._revision)
         if moved is None or MANY_CHANGED * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=self._dtype)
             self._forget_ties()
+            self._keeps_ties = True
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(attempt, self._feasible(attempt, nodes.rows))
         self._forget_ties()
+        # Next time it will be many rows again: a thousand kinds would keep thousands of
+        # rows each, for nothing, and in memory that no cache holds.
+        self._keeps_ties = False
         rows = self._feasible(attempt, nodes.live(moved))
         if rows is not moved:  # Identity: in most cases all that moved are feasible
             self.totals[moved] = _INFEASIBLE
