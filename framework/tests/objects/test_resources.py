@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quaymaster import Pod
 from quaymaster.config import Kubernetes
@@ -417,3 +419,39 @@ def test_node_offers_what_is_allocatable() -> None:
     assert offered.milli_cpu == 7500
     assert offered.allowed_pods == 110
     assert offered.scalars == {GPU: 2}
+
+
+AMOUNTS = st.dictionaries(
+    st.sampled_from(["cpu", "memory", "ephemeral-storage", GPU]),
+    st.sampled_from(["0", "1m", "1", "1.5", "3Mi"]),
+)
+
+
+@given(
+    containers=st.lists(AMOUNTS, min_size=1, max_size=3),
+    before=st.lists(st.tuples(AMOUNTS, st.booleans()), max_size=3),
+    overhead=AMOUNTS,
+)
+def test_usage_is_the_sum_of_what_containers_request(
+    containers: list[dict[str, str]],
+    before: list[tuple[dict[str, str], bool]],
+    overhead: dict[str, str],
+) -> None:
+    pod = make_pod(
+        containers=[make_container(requests=one) for one in containers],
+        init_containers=[
+            make_container(requests=one, sidecar=stays) for one, stays in before
+        ],
+        overhead=overhead,
+    )
+    defaults = {
+        "cpu": Quantity(f"{DEFAULT_MILLI_CPU_REQUEST}m"),
+        "memory": Quantity(DEFAULT_MEMORY_REQUEST),
+    }
+    counted = Resources.from_list(
+        pod_request_list(pod, use_status=True, missing=defaults)
+    )
+    usage = pod_usage(pod)
+    assert usage.requests == Resources.from_list(pod_request_list(pod, use_status=True))
+    assert usage.non_zero_milli_cpu == counted.milli_cpu
+    assert usage.non_zero_memory == counted.memory

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kit.internals.memo import FEW_ROWS
 from tests.kit.internals.state import RowLog
 
 STEPS = st.lists(st.integers(0, 40) | st.none(), max_size=60)
@@ -47,3 +48,36 @@ def test_who_asks_the_same_gets_the_same() -> None:
     again = log.rows_since(0)
     assert again is not None
     assert again.tolist() == [2, 5, 7]
+
+
+@given(STEPS, st.sampled_from([4, 1 << 16]))
+def test_few_rows_since_a_revision_come_in_their_order(
+    steps: Sequence[int | None], limit: int
+) -> None:
+    log = RowLog(limit=limit)
+    revisions = [0]
+    for row in steps:
+        if row is not None:
+            log.note(row)
+            continue
+        for revision in revisions:
+            few, keys = log.few_since(revision), log.since(revision)
+            if few is not None:
+                assert keys is not None
+                assert list(few) == list(keys)
+                assert len(few) <= FEW_ROWS
+            elif keys is not None:
+                assert len(keys) > FEW_ROWS
+        revisions.append(log.revision)
+
+
+def test_few_rows_are_few_however_often_they_change() -> None:
+    log = RowLog()
+    for row in range(FEW_ROWS):
+        for _ in range(4):
+            log.note(row)
+    assert log.few_since(0) is not None
+    log.note(0)
+    assert log.few_since(0) is None
+    assert log.few_since(1) is not None
+    assert log.few_since(-1) is None

@@ -1,8 +1,9 @@
 """What tests see of ``quaymaster._memo``."""
 
-from quaymaster._memo import filter_memo, filters, remember, score_memo
+from quaymaster._memo import remember
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._memo.signatures import Signatures
+from quaymaster._state import row_log
 from quaymaster._state.row_log import FEW_ROWS
 
 __all__ = [
@@ -24,5 +25,6 @@ FEWEST_SIGNATURES = "quaymaster._memo.signatures._FEWEST"
 
 def set_few_rows(count: int) -> None:
     """Have so many moved rows judged one by one, and more of them as arrays."""
-    for holder in (filter_memo, filters, score_memo):
-        vars(holder)["FEW_ROWS"] = count
+    for name, value in (("FEW_ROWS", count), ("_MOST_NOTES", 4 * count)):
+        assert name in vars(row_log)
+        vars(row_log)[name] = value

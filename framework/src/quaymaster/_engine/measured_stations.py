@@ -125,7 +125,7 @@ class _TimedStations(BindingStations):
         self._inner = inner
         self._times = times
 
-    def asks_nobody(self, state: CycleState) -> bool:
+    def asks_nobody(self, _state: CycleState) -> bool:
         """Never: each point is measured, also if it has nobody to ask."""
         return False
 
