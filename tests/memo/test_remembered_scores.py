@@ -12,6 +12,7 @@ from quaymaster import (
     NodeTable,
     Pod,
     PodUse,
+    PreFilterResult,
     Rows,
     Scope,
     Status,
@@ -382,3 +383,41 @@ def test_a_new_configuration_begins_with_an_empty_memory() -> None:
     harness.settle()
     assert len(built) == 2
     assert sorted(built[1].asked) == ["x", "y"]
+
+
+class Door(Asked):
+    """Rejects all nodes while it is closed, and leaves some of them else; unsigned."""
+
+    is_closed = False
+    left: frozenset[str] | None = None
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> None:
+        return None
+
+    @hookimpl
+    def pre_filter(self) -> PreFilterResult | None:
+        return None if self.left is None else PreFilterResult(self.left)
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return Status.unschedulable("closed") if self.is_closed else None
+
+
+class SecondDoor(Door):
+    """Is not reached where the first one lets nobody pass."""
+
+
+def test_verdicts_that_an_attempt_did_not_reach_are_not_taken_for_up_to_date() -> None:
+    world = World(Door, SecondDoor, Full, Rated, nodes=3)
+    rate(world, n2=50)
+    world.bind("a", "n2")
+    assert world.fits(kind("a")) == ["n0", "n1"]
+    world.unbind("n2")
+    door = world.plugin("Door")
+    assert isinstance(door, Door)
+    door.is_closed = True
+    assert isinstance(world.attempt(kind("a")), FitError)
+    door.is_closed = False
+    door.left = frozenset({"n1", "n2"})
+    assert world.fits(kind("a")) == ["n2"]

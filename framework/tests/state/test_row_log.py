@@ -29,6 +29,13 @@ def test_rows_since_a_revision_are_the_keys_since_then(
             else:
                 assert rows is not None
                 assert rows.tolist() == sorted(keys)
+            few = log.few_since(revision)
+            if few is not None:
+                assert keys is not None
+                assert list(few) == list(keys)
+                assert len(few) <= FEW_ROWS
+            else:
+                assert keys is None or len(keys) > FEW_ROWS
         revisions.append(log.revision)
 
 
@@ -48,27 +55,6 @@ def test_who_asks_the_same_gets_the_same() -> None:
     again = log.rows_since(0)
     assert again is not None
     assert again.tolist() == [2, 5, 7]
-
-
-@given(STEPS, st.sampled_from([4, 1 << 16]))
-def test_few_rows_since_a_revision_come_in_their_order(
-    steps: Sequence[int | None], limit: int
-) -> None:
-    log = RowLog(limit=limit)
-    revisions = [0]
-    for row in steps:
-        if row is not None:
-            log.note(row)
-            continue
-        for revision in revisions:
-            few, keys = log.few_since(revision), log.since(revision)
-            if few is not None:
-                assert keys is not None
-                assert list(few) == list(keys)
-                assert len(few) <= FEW_ROWS
-            elif keys is not None:
-                assert len(keys) > FEW_ROWS
-        revisions.append(log.revision)
 
 
 def test_few_rows_are_few_however_often_they_change() -> None:

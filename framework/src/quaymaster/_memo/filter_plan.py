@@ -75,7 +75,7 @@ class FilterPlan:
         # Identity: rows are all that memos let pass as long as they are the object that
         # a memo gave. Scores of just these are remembered; see `RememberedScores`.
         remembered = rows if rows is attempt.rows else None
-        self.revision = nodes.changes.revision
+        revision = nodes.changes.revision
         # Identity: what is known of Skips is the same object from pod to pod.
         if skipped is not self._skipped:
             self._taken = self._left_by(skipped)
@@ -92,7 +92,7 @@ class FilterPlan:
                         remembered = passing
                     rows = passing
                     continue
-                self.revision = -1
+                revision = -1
                 calls = step.calls
             else:
                 calls = (step,)
@@ -104,6 +104,7 @@ class FilterPlan:
                     return passed
                 rows = passed
         self.passing = rows if rows is remembered else None  # Identity: as above
+        self.revision = revision  # here, where no step was left out
         return rows
 
     def _left_by(self, skipped: frozenset[str]) -> list[FilterCall | FilterMemo]:

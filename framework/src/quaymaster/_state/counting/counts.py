@@ -100,9 +100,8 @@ class PodCounts:
         """Count a pod in (1) or out (-1) on a node; only the snapshot calls this."""
         if self._classes.groups:
             self._classes.add(pod, row, count)
-        for terms_of, terms in self._existing.items():
-            # Most pods have none, which takes a call less to find.
-            if terms_of(pod) and terms.add(pod, row, count):
+        for terms in self._existing.values():
+            if terms.add(pod, row, count):
                 self.revision += 1
 
     def contents(self) -> Mapping[object, object]:

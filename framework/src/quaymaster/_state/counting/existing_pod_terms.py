@@ -1,6 +1,6 @@
 """Counts the existing pods by the terms that they have about other pods."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from quaymaster._objects import Pod
@@ -26,7 +26,7 @@ class ExistingPodTerm(NamedTuple):
     kind: str = ""
 
 
-TermsOf: TypeAlias = Callable[[Pod], Collection[ExistingPodTerm]]
+TermsOf: TypeAlias = Callable[[Pod], Iterable[ExistingPodTerm]]
 """Returns the terms of a pod. It is a plain function of the pod alone, which always
 returns the same, and is quick for pods without any."""
 
