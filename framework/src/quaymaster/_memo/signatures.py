@@ -33,7 +33,7 @@ __all__ = ["SignatureMemo", "Signatures"]
 _BYTES: Final = 128 << 20
 
 # A code of four bytes for each group of filters (mostly two, one of which is shared by
-# all that have signed alike), a total of four, and raw scores of eight for some.
+# all that have signed alike), a total of two, and raw scores of eight for some.
 _BYTES_PER_NODE: Final = 24
 
 # As many templates may take turns before what their pods skip is found out again. Each

@@ -33,7 +33,7 @@ from quaymaster._objects import (
 from quaymaster._objects.quantity import Quantity
 from quaymaster._perf.load import Workload
 from quaymaster._perf.model import CreateNodes, CreatePods, NodeAllocatable
-from quaymaster._perf.templates import TemplateFiles, in_namespace
+from quaymaster._perf.templates import KEPT, TemplateFiles, in_namespace
 
 __all__ = ["make_csi_node", "make_nodes", "make_pods"]
 
@@ -126,20 +126,35 @@ def make_pods(
     path = operation.pod_template_path or workload.default_pod_template
     template = files.get(workload.path(path), Pod) if path is not None else None
     volumes = _Volumes(operation, namespace, workload, files)
-    source: ApiObject | None = None
+    placed = _Placed(namespace)
     pod = in_namespace(_POD, namespace)
     for index in range(operation.count):
         if template is not None:
-            made = template.make(index, operation.count)
-            # Identity: a template that uses no index gives the same object again.
-            if made is not source:
-                source, pod = made, _pod(made, namespace)
+            pod = placed.of(template.make(index, operation.count))
         yield volumes.with_volume(pod, index)
 
 
-def _pod(made: ApiObject, namespace: str) -> Pod:
-    assert isinstance(made, Pod)
-    return in_namespace(made, namespace)
+class _Placed:
+    """The pods of a template in a namespace; the same ones for the same objects.
+
+    Args:
+        namespace: Where they go.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        # By identity: what a template has made, and the pod. Both are kept, so that the
+        # number stands for nothing else.
+        self._known: dict[int, tuple[ApiObject, Pod]] = {}
+
+    def of(self, made: ApiObject) -> Pod:
+        known = self._known.get(id(made))
+        if known is None:
+            assert isinstance(made, Pod)
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = self._known[id(made)] = made, in_namespace(made, self._namespace)
+        return known[1]
 
 
 def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> Node:

@@ -22,11 +22,11 @@ from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.gotext import GoTemplate, GoTemplateError
 from quaymaster._perf.pattern import Pattern, make_pattern
 
-__all__ = ["ObjectTemplate", "TemplateFiles", "in_namespace"]
+__all__ = ["KEPT", "ObjectTemplate", "TemplateFiles", "in_namespace"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
-_KEPT: Final = 2048
+KEPT: Final = 2048
 """How many different objects a template remembers: the kinds of ScalingKinds1000 twice.
 
 With 256 as before, that client reads each of its objects anew, which takes a quarter of
@@ -111,7 +111,7 @@ class ObjectTemplate:
             values = tuple(self._template.values(index, count))
             known = self._known.get((count, values))
             if known is None:
-                if len(self._known) >= _KEPT:
+                if len(self._known) >= KEPT:
                     self._known.clear()
                 known = self._known[count, values] = self._read(values, count)
         except (GoTemplateError, YamlError) as error:
