@@ -39,7 +39,7 @@ class FilterPlan:
     __slots__ = (
         "_skipped",
         "_steps",
-        "_taken",
+        "_unskipped",
         "memos",
         "nominated",
         "passing",
@@ -52,7 +52,7 @@ class FilterPlan:
         self._steps = list(_steps(calls, remembered, memo_of))
         self.memos = [step for step in self._steps if isinstance(step, FilterMemo)]
         self._skipped: frozenset[str] | None = None
-        self._taken = self._steps
+        self._unskipped = self._steps
         self.passing: Rows | None = None
         self.nominated = NominatedMemo()
         self.revision = -1
@@ -78,10 +78,10 @@ class FilterPlan:
         revision = nodes.changes.revision
         # Identity: what is known of Skips is the same object from pod to pod.
         if skipped is not self._skipped:
-            self._taken = self._left_by(skipped)
+            self._unskipped = self._left_by(skipped)
             # A plugin may have left anything there, which may change later.
             self._skipped = skipped if type(skipped) is frozenset else None
-        for step in self._taken:
+        for step in self._unskipped:
             calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(attempt) is None:
