@@ -15,7 +15,16 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
-    {"_errors", "_garbage", "_logs", "_raised", "_suggestions", "_input", "_https"},
+    {
+        "_errors",
+        "_garbage",
+        "_gunzip",
+        "_logs",
+        "_raised",
+        "_suggestions",
+        "_input",
+        "_https",
+    },
     {"_notices", "_serving", "_versions"},
     {"_objects"},
     {"_state", "_cel"},

@@ -6,7 +6,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
 Request: TypeAlias = dict[str, Any]
 ExtenderAnswer: TypeAlias = Callable[[Request], object]
 
@@ -37,7 +39,8 @@ class FakeExtender:
 
     Attributes:
         answers: Verb -> a function of the request that makes the answer: plain data,
-            bytes that are sent as they are, or the number of a bare HTTP status.
+            bytes that are sent as they are (with a header if they are gzip), or the
+            number of a bare HTTP status.
         url: Its address.
         requests: The verbs and requests so far.
         released: Lets answers go on that wait for it; set in the end.
@@ -66,6 +69,8 @@ class FakeExtender:
         answer = self.answers[verb](request)
         body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         handler.send_response(answer if isinstance(answer, int) else 200)
+        if body.startswith(_GZIP_MAGIC):
+            handler.send_header("Content-Encoding", "gzip")
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         handler.wfile.write(body)

@@ -74,8 +74,9 @@ def test_answer_that_is_cut_off_is_none() -> None:
     assert reader.end() is None
 
 
-def test_compressed_content_is_decompressed() -> None:
-    body = gzip.compress(b"{}")
+@pytest.mark.parametrize("members", [[b"{}"], [b"", b"{", b"", b"}"]], ids=len)
+def test_compressed_content_is_decompressed(members: list[bytes]) -> None:
+    body = b"".join(gzip.compress(content) for content in members)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}"
     reply = AnswerReader().feed(head.encode() + b"\r\n\r\n" + body)
     assert reply is not None

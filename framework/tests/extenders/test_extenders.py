@@ -1,5 +1,7 @@
 """Extenders that filter nodes, over real connections on the loopback interface."""
 
+import gzip
+import json
 import socket
 from typing import Any
 
@@ -55,6 +57,15 @@ def test_extender_with_a_node_cache_is_sent_names_only() -> None:
     [request] = extender.asked("filter")
     assert request["Nodes"] is None
     assert request["NodeNames"] == ["n0", "n1", "n2"]
+    assert run.node_of("pod") == "n2"
+
+
+def test_compressed_answers_are_decompressed() -> None:
+    answer = json.dumps({"nodenames": ["n2"]}).encode()
+    members = gzip.compress(answer[:5]) + gzip.compress(answer[5:])
+    with fake_extender(filter=lambda _: members) as extender:
+        run = extended_harness(filtering(extender, nodeCacheCapable=True))
+        run.settle()
     assert run.node_of("pod") == "n2"
 
 

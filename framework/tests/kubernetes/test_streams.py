@@ -1,9 +1,11 @@
 """A stream's content is what was sent, however it is cut into chunks and blocks."""
 
+import gzip
 import http.client
 import itertools
 import socket
 import threading
+import zlib
 from contextlib import closing
 
 import pytest
@@ -12,6 +14,9 @@ from hypothesis import strategies as st
 
 from tests.kit.internals.kubernetes import blocks_of
 
+GZIP_HEAD = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+)
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -39,15 +44,52 @@ def chunked(contents: list[bytes]) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in contents if one)
 
 
+def cut(sent: bytes, cuts: list[int]) -> list[bytes]:
+    """The same bytes in several parts."""
+    places = sorted({0, len(sent), *(cut for cut in cuts if cut < len(sent))})
+    return [sent[a:b] for a, b in itertools.pairwise(places)]
+
+
 @given(
     st.lists(st.binary(max_size=40), max_size=6),
     st.lists(st.integers(0, 200), max_size=5),
 )
 def test_chunks_may_be_cut_anywhere(contents: list[bytes], cuts: list[int]) -> None:
     sent = HEAD + chunked(contents) + b"0\r\n\r\n"
-    places = sorted({0, len(sent), *(cut for cut in cuts if cut < len(sent))})
-    parts = [sent[a:b] for a, b in itertools.pairwise(places)]
-    assert received(parts) == b"".join(contents)
+    assert received(cut(sent, cuts)) == b"".join(contents)
+
+
+@given(
+    st.lists(st.binary(max_size=40), max_size=6),
+    st.lists(st.integers(0, 400), max_size=8),
+    st.lists(st.integers(0, 600), max_size=5),
+)
+def test_gzip_members_may_be_cut_anywhere(
+    contents: list[bytes], chunk_cuts: list[int], block_cuts: list[int]
+) -> None:
+    """Each flush of a watch of kube-apiserver 1.37 is a gzip member of its own."""
+    members = b"".join(gzip.compress(content) for content in contents)
+    sent = GZIP_HEAD + chunked(cut(members, chunk_cuts)) + b"0\r\n\r\n"
+    assert received(cut(sent, block_cuts)) == b"".join(contents)
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [10, 20]], ids=str)
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        (b"garbage", "in gzip member 2: .*it continues with b'"),
+        (b"\0", "gzip member 2 is incomplete"),
+        (gzip.compress(b"later")[:-1], "gzip member 2 is incomplete"),
+    ],
+    ids=["garbage", "zero", "cut off"],
+)
+def test_rest_that_is_not_a_gzip_member_is_an_error(
+    rest: bytes, message: str, cuts: list[int]
+) -> None:
+    members = gzip.compress(b"first") + rest
+    sent = GZIP_HEAD + chunked(cut(members, cuts)) + b"0\r\n\r\n"
+    with pytest.raises(zlib.error, match=message):
+        received([sent])
 
 
 def test_an_answer_of_known_length_ends_there() -> None:

@@ -9,12 +9,14 @@ import re
 import socket
 import ssl
 import time
+import zlib
 from typing import Final
 from urllib.parse import urlsplit
 
 from quaymaster._config.settings import Extender
 from quaymaster._extenders.errors import ExtenderError, LostAnswerError
 from quaymaster._extenders.tls import tls_context
+from quaymaster._gunzip import gunzip
 from quaymaster._https import NamedConnection
 
 __all__ = ["EXAMPLE_URL", "Endpoint", "is_url"]
@@ -107,10 +109,13 @@ class Endpoint:
         try:
             connection.request("POST", f"{self._path}/{verb}", body, headers)
             response = connection.getresponse()
-            return response.status, self._read(response)
+            content = self._read(response)
+            if response.headers.get("Content-Encoding") == "gzip":
+                content = gunzip(content)
+            return response.status, content
         except TimeoutError as error:
             raise LostAnswerError(f'Post "{url}": {_TIMED_OUT}') from error
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, zlib.error) as error:
             why = str(error) or type(error).__name__
             raise LostAnswerError(f'Post "{url}": {why}') from error
 

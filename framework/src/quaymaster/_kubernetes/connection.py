@@ -1,6 +1,5 @@
 """A kept connection to one API server: how requests leave, and answers come."""
 
-import gzip
 import http.client
 import select
 import ssl
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from quaymaster._gunzip import gunzip
 from quaymaster._https import (
     NamedConnection,
     load_client_certificate,
@@ -117,7 +117,7 @@ class Connection:
         """
         try:
             return Answer(response.status, _content(response), response.headers)
-        except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
+        except (OSError, http.client.HTTPException, zlib.error) as error:
             raise self._lost(error, is_in_doubt=is_in_doubt) from error
 
     def stream(self, request: Request) -> http.client.HTTPResponse:
@@ -273,7 +273,7 @@ def tls_of(access: Access, shown: Shown) -> ssl.SSLContext | None:
 def _content(response: http.client.HTTPResponse) -> bytes:
     body = response.read()
     if response.headers.get("Content-Encoding") == "gzip":
-        return gzip.decompress(body)
+        return gunzip(body)
     return body
 
 
@@ -309,7 +309,7 @@ def _trusting(access: Access) -> ssl.SSLContext:
 def _why(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer in {timeout:.0f} seconds"
-    if isinstance(error, EOFError | zlib.error):
+    if isinstance(error, zlib.error):
         return f"an answer that cannot be read: {error}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"

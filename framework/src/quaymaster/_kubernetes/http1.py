@@ -3,11 +3,12 @@
 A tenth of the processor time that `http.client` takes: it knows no more than it must.
 """
 
-import gzip
 import re
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
+
+from quaymaster._gunzip import gunzip
 
 __all__ = ["AnswerReader", "HttpError", "Reply", "fixed_lines", "request_bytes"]
 
@@ -221,7 +222,7 @@ def _ends_by_closing(headers: Mapping[str, str]) -> bool:
 def _reply(code: int, body: bytes, headers: dict[str, str]) -> Reply:
     if headers.get("content-encoding") == "gzip":
         try:
-            body = gzip.decompress(body)
-        except (OSError, EOFError, zlib.error) as error:
+            body = gunzip(body)
+        except zlib.error as error:
             raise HttpError(f"an answer that cannot be read: {error}") from None
     return Reply(code, body, headers)

@@ -2,9 +2,10 @@
 
 import http.client
 import select
-import zlib
 from collections.abc import Iterator
 from typing import Final
+
+from quaymaster._gunzip import Gunzip
 
 __all__ = ["blocks_of"]
 
@@ -19,15 +20,21 @@ def blocks_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
         OSError: The connection broke.
         HTTPException: It ended too soon.
         ValueError: What comes is not what HTTP has.
-        zlib.error: It cannot be decompressed.
+        zlib.error: The content is not gzip, or ends inside a gzip member.
     """
-    unzip = None
+    blocks = _chunked(response) if response.chunked else _plain(response)
     if response.headers.get("Content-Encoding") == "gzip":
-        unzip = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
-    for block in _chunked(response) if response.chunked else _plain(response):
-        content = block if unzip is None else unzip(block)
-        if content:
-            yield content
+        blocks = _decompressed(blocks)
+    for block in blocks:
+        if block:
+            yield block
+
+
+def _decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    stream = Gunzip()
+    for block in blocks:
+        yield stream.decompress(block)
+    stream.end()
 
 
 def _plain(response: http.client.HTTPResponse) -> Iterator[bytes]:
