@@ -1,89 +1,127 @@
-"""The floors of the house: imports point down, and there is no circle."""
+"""Nine groups of packages: imports point down, and there is no circle."""
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pytest
+from tests.kit.sources import CORE, ROOT, parsed
 
-from tests.kit.sources import parsed
-
-ROOT = Path(__file__).parents[1]
-CORE = ROOT / "framework" / "src" / "quaymaster"
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
-FLOORS = (
-    # What has no subject of ours: texts, words, errors.
-    {
-        "_errors",
-        "_garbage",
-        "_gunzip",
-        "_logs",
-        "_raised",
-        "_suggestions",
-        "_input",
-        "_https",
-    },
-    {"_notices", "_serving", "_versions"},
-    {"_objects"},
-    {"_state", "_cel"},
-    {"_contract", "_volumes"},
-    {"_registry", "_indexes", "_preemption", "_devices"},
-    {"_config"},
-    {"_runtime", "_extenders", "_openapi"},
-    {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
-    {"_memo", "_binding", "_mutations", "_election"},
-    {"_engine", "_driver"},
-    {"_simulation", "_testing", "_extender_server", "_perf", "_operation", "_deploy"},
-    # What is asked of simulations.
-    {"_changes", "_capacity", "_why", "_recording", "_reproducing"},
-    {"_planning", "_scenarios", "_comparing"},
-    {"_reporting", "_service", "_experiments"},
-    {"_packages", "_gym", "_tuning"},
-    {"_cli"},
-    {"__main__"},
-)
-"""The rooms from the ground up. A room imports from floors below its own."""
+GROUPS: Mapping[str, Sequence[set[str]]] = {
+    "_base": (
+        {"errors", "garbage", "gunzip", "https", "input", "logs", "raised"},
+        {"notices", "serving", "suggestions", "yaml_text"},
+        {"versions"},
+    ),
+    "_api": ({"objects"}, {"cel", "openapi"}),
+    "_core": (
+        {"state"},
+        {"contract"},
+        {"registry"},
+        {"config"},
+        {"extenders", "runtime"},
+        {"cycle", "queue"},
+        {"binding", "memo", "mutations"},
+        {"engine"},
+    ),
+    "_kits": ({"devices", "indexes", "preemption", "volumes"},),
+    "_clusters": ({"inmemory", "kubernetes", "manifests"}, {"election"}, {"driver"}),
+    "_authors": ({"testing"}, {"packages"}),
+    "_studies": (
+        {"simulation"},
+        {"capacity", "changes", "perf", "recording", "reproducing", "why"},
+        {"comparing", "planning", "scenarios"},
+        {"experiments"},
+        {"gym", "tuning"},
+    ),
+    "_surfaces": (
+        {"deploy", "extender_server", "operation"},
+        {"reporting", "service"},
+    ),
+    "_cli": (),
+}
+"""The groups from the ground up; in each, floors of packages from the ground up.
 
-ROOMS = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+A group imports from groups before it; a package from floors of its own group before its
+own. Some packages of a group are used by lower floors of another one.
+"""
 
-
-def room_of(path: Path) -> str:
-    return path.relative_to(CORE).with_suffix("").parts[0]
+FLOORS = {
+    (group, package): floor
+    for group, floors in GROUPS.items()
+    for floor, packages in enumerate(floors)
+    for package in packages
+}
 
 
 def private_files() -> Iterator[Path]:
-    """The files of all rooms; the public modules are the front door around them."""
-    for path in CORE.rglob("*.py"):
-        if room_of(path).startswith("_") and room_of(path) != "__init__":
-            yield path
+    """The files of all groups; the public modules are the front door around them."""
+    for group in GROUPS:
+        yield from (CORE / group).rglob("*.py")
 
 
-def imported(path: Path) -> Iterator[str]:
+def package_of(path: Path) -> tuple[str, str]:
+    """The group of a file, and its package or module in there."""
+    group, *inner = path.relative_to(CORE).with_suffix("").parts
+    return group, inner[0]
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            package, *inner = node.module.split(".")
-            if package == "quaymaster":
-                yield from inner[:1] or (alias.name for alias in node.names)
+            distribution, *inner = node.module.split(".")
+            if distribution == "quaymaster":
+                group, package = [*inner, "", ""][:2]
+                yield group, package or node.names[0].name
 
 
-def test_every_room_has_its_floor() -> None:
-    assert {room_of(path) for path in private_files()} == set(ROOMS)
+def test_there_are_nine_groups_and_each_package_has_its_floor() -> None:
+    private = {path.name for path in CORE.glob("_[a-z]*") if path.name != "_profiles"}
+    assert private == {*GROUPS}
+    for group, floors in GROUPS.items():
+        entries = (CORE / group).glob("[!_]*")
+        packages = {path.stem for path in entries if path.suffix in ("", ".py")}
+        assert not floors or packages == set().union(*floors), group
+
+
+def test_groups_import_from_groups_below() -> None:
+    order = [*GROUPS]
+    offenders = [
+        f"{path.relative_to(CORE)} imports quaymaster.{group}"
+        for path in private_files()
+        for group, _ in imported(path)
+        if group not in order or order.index(group) > order.index(package_of(path)[0])
+    ]
+    assert offenders == []
+
+
+def test_packages_import_from_floors_below_in_their_group() -> None:
+    offenders = [
+        f"{path.relative_to(CORE)} imports quaymaster.{group}.{package}"
+        for path in private_files()
+        for group, package in imported(path)
+        if (own := package_of(path)) in FLOORS
+        and group == own[0]
+        and package != own[1]
+        and FLOORS[group, package] >= FLOORS[own]
+    ]
+    assert offenders == []
 
 
 def named_in(heading: str) -> list[set[str]]:
-    """What a table of the page names, row by row."""
+    """The names in the rows of a table of the page."""
     section = PAGE.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
     names = [re.findall(r"`([\w.]+)`", row) for row in rows]
     return [set(row) for row in names]
 
 
-def test_page_of_the_architecture_has_every_floor() -> None:
-    shown = named_in("The floors")
-    rooms = [{name.removesuffix(".py") for name in names} for names in shown]
-    assert [names & set(ROOMS) for names in rooms] == [*reversed(FLOORS)]
+def test_page_of_the_architecture_has_every_group_and_package() -> None:
+    shown = dict(zip(GROUPS, named_in("The nine groups"), strict=True))
+    for group, floors in GROUPS.items():
+        assert shown[group] >= {group, *set().union(*floors)}
 
 
 def test_page_of_the_architecture_has_every_public_module() -> None:
@@ -91,22 +129,21 @@ def test_page_of_the_architecture_has_every_public_module() -> None:
     assert set().union(*named_in("The front door")) >= public
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS))
-def test_room_imports_from_floors_below(room: str) -> None:
-    for path in private_files():
-        if room_of(path) != room:
-            continue
-        for other in set(imported(path)) - {room}:
-            assert other in ROOMS, f"{path.name} goes through the front door: {other}"
-            assert ROOMS[other] < ROOMS[room], (path.name, other)
-
-
 def test_private_package_has_no_second_door() -> None:
     """Modules are imported where a name is defined.
 
-    `_objects` has all classes of the API, `_cli` the command, `_memo` its assembly.
+    `_api/objects` has all classes of the API, `_cli` the command, `_core/memo` its
+    assembly.
     """
-    for path in CORE.rglob("_*/__init__.py"):
-        if path.parent.name not in ("_objects", "_cli", "_memo"):
-            [description] = parsed(path).body
-            assert isinstance(description, ast.Expr), path
+    offenders = []
+    for path in CORE.rglob("_*/**/__init__.py"):
+        is_door = path.parent.name in ("objects", "_cli", "memo")
+        if not is_door and not is_described(path):
+            offenders.append(str(path.relative_to(CORE)))
+    assert offenders == []
+
+
+def is_described(path: Path) -> bool:
+    """Whether a file holds a docstring and nothing else."""
+    body = parsed(path).body
+    return len(body) == 1 and isinstance(body[0], ast.Expr)

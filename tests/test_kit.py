@@ -111,6 +111,8 @@ def test_only_profiles_say_how_many_examples_are_tried() -> None:
             )
 
 
-def test_tests_of_the_framework_lie_where_the_product_has_its_rooms() -> None:
-    rooms = {path.name.lstrip("_") for path in CORE.iterdir() if path.is_dir()}
-    assert {path.name for path in MEMBER.iterdir()} <= rooms
+def test_tests_of_the_framework_lie_where_the_product_has_its_packages() -> None:
+    places = {*CORE.glob("_*/*"), *CORE.glob("_cli")}
+    packages = {str(path.relative_to(CORE)).lstrip("_") for path in places}
+    folders = {*MEMBER.glob("*/*/"), MEMBER / "cli"} - {*MEMBER.glob("cli/*/")}
+    assert {str(path.relative_to(MEMBER)) for path in folders} <= packages

@@ -97,7 +97,7 @@ def _index() -> str:
     return (
         "# Extension points\n\n"
         "These pages are made from the hookspecs in "
-        "`quaymaster/_contract/hookspecs.py`.\n\n"
+        "`quaymaster/_core/contract/hookspecs.py`.\n\n"
         f"{intro}\n\n"
         "| protocol | in a profile | hooks | what it is for |\n"
         "| --- | --- | --- | --- |\n"

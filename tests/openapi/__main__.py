@@ -12,7 +12,7 @@ from typing import Final
 from tests.openapi.table import make_table
 
 TABLE: Final = (
-    Path(__file__).parents[2] / "framework/src/quaymaster/_openapi/fields.json.gz"
+    Path(__file__).parents[2] / "framework/src/quaymaster/_api/openapi/fields.json.gz"
 )
 
 

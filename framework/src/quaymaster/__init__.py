@@ -7,7 +7,8 @@ programs; `testing`, `errors` and `hookspecs` for both. What begins with an unde
 may change any time.
 """
 
-from quaymaster._contract.cluster_events import (
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._core.contract.cluster_events import (
     ActionType,
     Change,
     ClusterEvent,
@@ -18,12 +19,12 @@ from quaymaster._contract.cluster_events import (
     on_node,
     on_pod,
 )
-from quaymaster._contract.cycle_state import CycleState, StateKey
-from quaymaster._contract.declarations import PodUse, Scope
-from quaymaster._contract.handle import Handle, Informers, WaitingPod
-from quaymaster._contract.hook_marks import hookimpl
-from quaymaster._contract.queueing import QueuedPodInfo
-from quaymaster._contract.results import (
+from quaymaster._core.contract.cycle_state import CycleState, StateKey
+from quaymaster._core.contract.declarations import PodUse, Scope
+from quaymaster._core.contract.handle import Handle, Informers, WaitingPod
+from quaymaster._core.contract.hook_marks import hookimpl
+from quaymaster._core.contract.queueing import QueuedPodInfo
+from quaymaster._core.contract.results import (
     NodeStatuses,
     NodeVerdicts,
     NominatingInfo,
@@ -34,13 +35,12 @@ from quaymaster._contract.results import (
     PreBindWait,
     PreFilterResult,
 )
-from quaymaster._contract.scores import MAX_NODE_SCORE, default_normalize
-from quaymaster._contract.status import Code, Status
-from quaymaster._objects import ApiObject, Node, Pod
-from quaymaster._state.arrays import BoolArray, Int64Array, Rows
-from quaymaster._state.node_info import NodeInfo
-from quaymaster._state.node_table import NodeTable
-from quaymaster._state.snapshot import Snapshot
+from quaymaster._core.contract.scores import MAX_NODE_SCORE, default_normalize
+from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.state.arrays import BoolArray, Int64Array, Rows
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = [
     "MAX_NODE_SCORE",

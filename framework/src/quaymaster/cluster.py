@@ -1,6 +1,6 @@
 """The port to a cluster: what the scheduler asks of an API server."""
 
-from quaymaster._contract.cluster import (
+from quaymaster._core.contract.cluster import (
     AlreadyExistsError,
     ApiError,
     Cluster,
@@ -19,7 +19,7 @@ from quaymaster._contract.cluster import (
     WatchEvent,
     WatchEventType,
 )
-from quaymaster._contract.declarations import Verb, Write
+from quaymaster._core.contract.declarations import Verb, Write
 
 __all__ = [
     "AlreadyExistsError",

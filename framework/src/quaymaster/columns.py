@@ -4,11 +4,9 @@
 and read further ones.
 """
 
-from quaymaster._contract.declarations import Revised
-from quaymaster._indexes.object_column import ObjectColumn
-from quaymaster._indexes.pod_column import PodColumn
-from quaymaster._state.allocation import Capacity, ReadNode, ResourceColumn
-from quaymaster._state.arrays import (
+from quaymaster._core.contract.declarations import Revised
+from quaymaster._core.state.allocation import Capacity, ReadNode, ResourceColumn
+from quaymaster._core.state.arrays import (
     Float64Array,
     Int32Array,
     RowArray,
@@ -17,13 +15,15 @@ from quaymaster._state.arrays import (
     is_constant,
     is_frozen,
 )
-from quaymaster._state.change_log import ChangeLog
-from quaymaster._state.coded_column import CodedColumn
-from quaymaster._state.lines import lines_at
-from quaymaster._state.node_info import HostPorts, ImageState
-from quaymaster._state.resource_block import Capacities, ResourceBlock
-from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
-from quaymaster._state.row_reader import RowReader
+from quaymaster._core.state.change_log import ChangeLog
+from quaymaster._core.state.coded_column import CodedColumn
+from quaymaster._core.state.lines import lines_at
+from quaymaster._core.state.node_info import HostPorts, ImageState
+from quaymaster._core.state.resource_block import Capacities, ResourceBlock
+from quaymaster._core.state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
+from quaymaster._core.state.row_reader import RowReader
+from quaymaster._kits.indexes.object_column import ObjectColumn
+from quaymaster._kits.indexes.pod_column import PodColumn
 
 __all__ = [
     "CPU",

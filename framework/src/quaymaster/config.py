@@ -1,9 +1,14 @@
 """Configurations: ``KubeSchedulerConfiguration`` files, and the rules of arguments."""
 
-from quaymaster._config.changes import ConfigChanges
-from quaymaster._config.dump import dump_config
-from quaymaster._config.errors import ArgsError, ConfigErrors, ReloadError
-from quaymaster._config.fields import (
+from quaymaster._base.versions.kubernetes import (
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+    KubernetesError,
+)
+from quaymaster._core.config.changes import ConfigChanges
+from quaymaster._core.config.dump import dump_config
+from quaymaster._core.config.errors import ArgsError, ConfigErrors, ReloadError
+from quaymaster._core.config.fields import (
     ZERO_MEANS_DEFAULT,
     Rule,
     duration,
@@ -15,28 +20,23 @@ from quaymaster._config.fields import (
     one_of,
     qualified_name,
 )
-from quaymaster._config.kinds import declared_kinds
-from quaymaster._config.load import (
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.load import (
     default_config,
     load_config,
     parse_config,
     shipped_profiles,
 )
-from quaymaster._config.model import EnabledPlugin, ProfileConfig, SchedulerConfig
-from quaymaster._config.schema import config_schema
-from quaymaster._config.settings import (
+from quaymaster._core.config.model import EnabledPlugin, ProfileConfig, SchedulerConfig
+from quaymaster._core.config.schema import config_schema
+from quaymaster._core.config.settings import (
     ClientConnection,
     Extender,
     ExtenderTLS,
     LeaderElection,
     ManagedResource,
 )
-from quaymaster._config.watcher import ConfigObserver, ConfigWatcher, Reloadable
-from quaymaster._versions.kubernetes import (
-    KUBERNETES_VERSIONS,
-    Kubernetes,
-    KubernetesError,
-)
+from quaymaster._core.config.watcher import ConfigObserver, ConfigWatcher, Reloadable
 
 __all__ = [
     "KUBERNETES_VERSIONS",

@@ -3,17 +3,17 @@
 They are kept up to date by the snapshot; a plugin asks for what it counts.
 """
 
-from quaymaster._indexes.namespaces import Namespaces
-from quaymaster._state.counting.counts import PodCounts
-from quaymaster._state.counting.existing_pod_terms import (
+from quaymaster._core.state.counting.counts import PodCounts
+from quaymaster._core.state.counting.existing_pod_terms import (
     ExistingPodTerm,
     ExistingPodTerms,
     TermsOf,
 )
-from quaymaster._state.counting.per_template import PerTemplate
-from quaymaster._state.counting.pod_count import DomainCounts, PodCount, PodQuery
-from quaymaster._state.counting.pod_terms import PodTerm, compile_pod_terms
-from quaymaster._state.topology import OUTSIDE, DomainMove, Domains, NodeFilter
+from quaymaster._core.state.counting.per_template import PerTemplate
+from quaymaster._core.state.counting.pod_count import DomainCounts, PodCount, PodQuery
+from quaymaster._core.state.counting.pod_terms import PodTerm, compile_pod_terms
+from quaymaster._core.state.topology import OUTSIDE, DomainMove, Domains, NodeFilter
+from quaymaster._kits.indexes.namespaces import Namespaces
 
 __all__ = [
     "OUTSIDE",

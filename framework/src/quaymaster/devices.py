@@ -4,21 +4,25 @@ Devices are listed by ResourceSlices and asked for by ResourceClaims
 (``resource.k8s.io/v1``), as in dynamic resource allocation.
 """
 
-from quaymaster._devices.allocated import AllocatedDevices
-from quaymaster._devices.allocator import Allocator
-from quaymaster._devices.errors import (
+from quaymaster._kits.devices.allocated import AllocatedDevices
+from quaymaster._kits.devices.allocator import Allocator
+from quaymaster._kits.devices.errors import (
     AllocationError,
     InvalidPoolsError,
     StepLimitError,
 )
-from quaymaster._devices.extended_resources import (
+from quaymaster._kits.devices.extended_resources import (
     ExtendedResources,
     may_be_served_by_devices,
 )
-from quaymaster._devices.ids import DeviceId
-from quaymaster._devices.inventory import Inventory
-from quaymaster._devices.obstacles import BlockedDevice, DeviceObstacle, ObstacleKind
-from quaymaster._devices.shortages import Shortage
+from quaymaster._kits.devices.ids import DeviceId
+from quaymaster._kits.devices.inventory import Inventory
+from quaymaster._kits.devices.obstacles import (
+    BlockedDevice,
+    DeviceObstacle,
+    ObstacleKind,
+)
+from quaymaster._kits.devices.shortages import Shortage
 
 __all__ = [
     "AllocatedDevices",

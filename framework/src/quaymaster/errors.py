@@ -3,9 +3,7 @@
 An error that belongs to one topic is there: `quaymaster.cluster.ConflictError`.
 """
 
-from quaymaster._contract.cycle_state import StateCloneError, StateNotFoundError
-from quaymaster._contract.handle import UnfollowedKindError
-from quaymaster._errors import (
+from quaymaster._base.errors import (
     KindError,
     ObjectError,
     ObserverError,
@@ -18,13 +16,15 @@ from quaymaster._errors import (
     UnknownObjectionError,
     VerificationError,
 )
-from quaymaster._extenders.errors import ExtenderError
-from quaymaster._registry.registry import (
+from quaymaster._core.contract.cycle_state import StateCloneError, StateNotFoundError
+from quaymaster._core.contract.handle import UnfollowedKindError
+from quaymaster._core.extenders.errors import ExtenderError
+from quaymaster._core.registry.registry import (
     DuplicatePluginError,
     PluginLoadError,
     UnknownPluginError,
 )
-from quaymaster._runtime.build import ProfileError
+from quaymaster._core.runtime.build import ProfileError
 
 __all__ = [
     "DuplicatePluginError",

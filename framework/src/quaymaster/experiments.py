@@ -1,31 +1,31 @@
 """Experiments: inputs x profiles x parameters x seeds, measured, kept, and tuned by."""
 
-from quaymaster._experiments.errors import ExperimentErrors
-from quaymaster._experiments.experiment import Cell, Experiment, Part
-from quaymaster._experiments.inputs import (
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import Cell, Experiment, Part
+from quaymaster._studies.experiments.inputs import (
     Arrival,
     ExperimentInput,
     InputContext,
     Workload,
 )
-from quaymaster._experiments.load import load_experiment, parse_experiment
-from quaymaster._experiments.metrics import Curve, Measured, Metric
-from quaymaster._experiments.offers import Used
-from quaymaster._experiments.running import RunResult, run_cell
-from quaymaster._experiments.schema import experiment_schema
-from quaymaster._experiments.sweeping import (
+from quaymaster._studies.experiments.load import load_experiment, parse_experiment
+from quaymaster._studies.experiments.metrics import Curve, Measured, Metric
+from quaymaster._studies.experiments.offers import Used
+from quaymaster._studies.experiments.running import RunResult, run_cell
+from quaymaster._studies.experiments.schema import experiment_schema
+from quaymaster._studies.experiments.sweeping import (
     FailedRun,
     SweepProgress,
     SweepProgressFn,
     SweepResult,
     sweep,
 )
-from quaymaster._tuning.judging import Contender, HeldOutDifference, Judged
-from quaymaster._tuning.load import load_tuning
-from quaymaster._tuning.schema import tuning_schema
-from quaymaster._tuning.trials import Trial, TrialOutcome
-from quaymaster._tuning.tuned import TuneProgressFn, TuneResult, tune
-from quaymaster._tuning.tuning import Objective, Tuning
+from quaymaster._studies.tuning.judging import Contender, HeldOutDifference, Judged
+from quaymaster._studies.tuning.load import load_tuning
+from quaymaster._studies.tuning.schema import tuning_schema
+from quaymaster._studies.tuning.trials import Trial, TrialOutcome
+from quaymaster._studies.tuning.tuned import TuneProgressFn, TuneResult, tune
+from quaymaster._studies.tuning.tuning import Objective, Tuning
 
 __all__ = [
     "Arrival",

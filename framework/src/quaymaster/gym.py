@@ -5,16 +5,16 @@ where an action is a node, and ``Quaymaster/Weights-v0``, where it is the weight
 Score plugins.
 """
 
-from quaymaster._gym.actions import (
+from quaymaster._studies.gym.actions import (
     Action,
     Actions,
     NodeActions,
     WeightActions,
     score_plugins,
 )
-from quaymaster._gym.columns import NodeColumns, ShareColumns
-from quaymaster._gym.environment import Reward, SchedulingEnv, placed
-from quaymaster._gym.workloads import small_workload
+from quaymaster._studies.gym.columns import NodeColumns, ShareColumns
+from quaymaster._studies.gym.environment import Reward, SchedulingEnv, placed
+from quaymaster._studies.gym.workloads import small_workload
 
 __all__ = [
     "Action",

@@ -1,14 +1,14 @@
 """The contract of plugins: one Protocol per extension point."""
 
-from quaymaster._contract.cluster_events import QueueingHintFn
-from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
-from quaymaster._contract.hook_marks import (
+from quaymaster._core.contract.cluster_events import QueueingHintFn
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
+from quaymaster._core.contract.hook_marks import (
     DeprecatedHookWarning,
     Deprecation,
     HookAge,
     since_kubernetes,
 )
-from quaymaster._contract.hookspecs import (
+from quaymaster._core.contract.hookspecs import (
     BindPlugin,
     EnqueueExtensions,
     FilterPlugin,
@@ -26,7 +26,7 @@ from quaymaster._contract.hookspecs import (
     SignPlugin,
     TieBreakPlugin,
 )
-from quaymaster._contract.queueing import SortKey
+from quaymaster._core.contract.queueing import SortKey
 
 __all__ = [
     "EXTENSION_POINTS",

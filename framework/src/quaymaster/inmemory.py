@@ -1,11 +1,11 @@
 """The cluster in memory: API server, controllers and kubelet of a simulation."""
 
-from quaymaster._inmemory.admission.problems import AdmissionError
-from quaymaster._inmemory.cluster import InMemoryCluster
-from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
-from quaymaster._inmemory.loading import find_stray_pods
-from quaymaster._inmemory.node_health import HealthObserver
-from quaymaster._inmemory.nodes_spec import NodesSpecError, make_nodes
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._clusters.inmemory.loading import find_stray_pods
+from quaymaster._clusters.inmemory.node_health import HealthObserver
+from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
 
 __all__ = [
     "RUN_SECONDS_ANNOTATION",

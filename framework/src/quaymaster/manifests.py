@@ -1,11 +1,11 @@
 """Manifests: files of objects, as people and servers write them."""
 
-from quaymaster._errors import ManifestErrors
-from quaymaster._manifests.custom_kinds import shipped_mappings
-from quaymaster._manifests.load import load
-from quaymaster._manifests.loaded import Loaded, Source
-from quaymaster._manifests.validation import Validation
-from quaymaster._notices import Notice, NoticeReason, has_missing_pods
+from quaymaster._base.errors import ManifestErrors
+from quaymaster._base.notices import Notice, NoticeReason, has_missing_pods
+from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
+from quaymaster._clusters.manifests.load import load
+from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.validation import Validation
 
 __all__ = [
     "Loaded",

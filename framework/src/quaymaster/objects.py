@@ -3,8 +3,7 @@
 `quaymaster.Pod`, `quaymaster.Node` and `quaymaster.ApiObject` are at the root.
 """
 
-from quaymaster._contract.object_index import ObjectIndex
-from quaymaster._objects import (
+from quaymaster._api.objects import (
     KINDS,
     Affinity,
     AllocatedDeviceStatus,
@@ -180,11 +179,14 @@ from quaymaster._objects import (
     from_wire,
     to_wire,
 )
-from quaymaster._objects.pod_requests import pod_request_list
-from quaymaster._objects.quantity import Quantity, QuantityFormat, ResourceList
-from quaymaster._objects.requirements import Operator, Requirement, parse_int64
-from quaymaster._objects.resource_names import is_extended_resource, is_scalar_resource
-from quaymaster._objects.resources import (
+from quaymaster._api.objects.pod_requests import pod_request_list
+from quaymaster._api.objects.quantity import Quantity, QuantityFormat, ResourceList
+from quaymaster._api.objects.requirements import Operator, Requirement, parse_int64
+from quaymaster._api.objects.resource_names import (
+    is_extended_resource,
+    is_scalar_resource,
+)
+from quaymaster._api.objects.resources import (
     DEFAULT_MEMORY_REQUEST,
     DEFAULT_MILLI_CPU_REQUEST,
     PodUsage,
@@ -195,7 +197,7 @@ from quaymaster._objects.resources import (
     pod_usage,
     score_requests,
 )
-from quaymaster._objects.selectors import (
+from quaymaster._api.objects.selectors import (
     EVERYTHING,
     NOTHING,
     FieldRequirement,
@@ -213,6 +215,7 @@ from quaymaster._objects.selectors import (
     selector_from_labels,
     tolerates,
 )
+from quaymaster._core.contract.object_index import ObjectIndex
 
 __all__ = [
     "DEFAULT_MEMORY_REQUEST",

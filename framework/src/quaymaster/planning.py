@@ -1,7 +1,7 @@
 """How much room a cluster has, how many nodes it takes, and what changes do to it."""
 
-from quaymaster._capacity.calls import CapacityResult, capacity
-from quaymaster._capacity.figures import (
+from quaymaster._studies.capacity.calls import CapacityResult, capacity
+from quaymaster._studies.capacity.figures import (
     GroupRoom,
     Headroom,
     NodeRoom,
@@ -9,20 +9,20 @@ from quaymaster._capacity.figures import (
     Room,
     TypicalPod,
 )
-from quaymaster._capacity.headroom import find_headroom
-from quaymaster._capacity.measuring import measure_room
-from quaymaster._capacity.pod_text import PodTextError, pod_of_text
-from quaymaster._capacity.prices import PRICE_ANNOTATION, Prices, read_prices
-from quaymaster._changes.change import (
+from quaymaster._studies.capacity.headroom import find_headroom
+from quaymaster._studies.capacity.measuring import measure_room
+from quaymaster._studies.capacity.pod_text import PodTextError, pod_of_text
+from quaymaster._studies.capacity.prices import PRICE_ANNOTATION, Prices, read_prices
+from quaymaster._studies.changes.change import (
     ChangeError,
     ClusterChange,
     Effect,
     Evicted,
     RefusedEviction,
 )
-from quaymaster._changes.cordoning import Cordon, Uncordon
-from quaymaster._changes.draining import Drain
-from quaymaster._changes.node_changes import (
+from quaymaster._studies.changes.cordoning import Cordon, Uncordon
+from quaymaster._studies.changes.draining import Drain
+from quaymaster._studies.changes.node_changes import (
     AddNodes,
     FailNodes,
     FailureMode,
@@ -30,18 +30,22 @@ from quaymaster._changes.node_changes import (
     RemoveNodes,
     ReturnNodes,
 )
-from quaymaster._changes.object_changes import Apply, Create, Delete, Patch
-from quaymaster._changes.scheduler_changes import Repack, UseConfig
-from quaymaster._changes.target import Target
-from quaymaster._changes.workload_changes import Scale, SetImage
-from quaymaster._planning.group_files import read_node_groups
-from quaymaster._planning.groups import NodeGroup, NodeGroupError, parse_node_group
-from quaymaster._planning.moves import Move
-from quaymaster._planning.planning import plan
-from quaymaster._planning.plans import Plan, PlannedGroup, Utilization
-from quaymaster._planning.question import Loss
-from quaymaster._planning.what_if import what_if
-from quaymaster._planning.what_if_results import (
+from quaymaster._studies.changes.object_changes import Apply, Create, Delete, Patch
+from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
+from quaymaster._studies.changes.target import Target
+from quaymaster._studies.changes.workload_changes import Scale, SetImage
+from quaymaster._studies.planning.group_files import read_node_groups
+from quaymaster._studies.planning.groups import (
+    NodeGroup,
+    NodeGroupError,
+    parse_node_group,
+)
+from quaymaster._studies.planning.moves import Move
+from quaymaster._studies.planning.planning import plan
+from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
+from quaymaster._studies.planning.question import Loss
+from quaymaster._studies.planning.what_if import what_if
+from quaymaster._studies.planning.what_if_results import (
     ClusterState,
     WhatIfResult,
     WhatIfStep,

@@ -1,15 +1,15 @@
 """What a PostFilter plugin needs to make room by evicting pods."""
 
-from quaymaster._contract.messages import unfit_message
-from quaymaster._contract.results import Candidate
-from quaymaster._preemption.budgets import is_protected, split_by_budgets
-from quaymaster._preemption.candidates import best_candidates, importance
-from quaymaster._preemption.dry_run import DryRun, select_victims
-from quaymaster._preemption.eligibility import why_not_eligible
-from quaymaster._preemption.evictions import Evictions, is_preempted
-from quaymaster._preemption.pod_columns import PodColumns
-from quaymaster._preemption.rules import Limit, LowerPriority, VictimRule
-from quaymaster._preemption.search import NodeTrial, Search
+from quaymaster._core.contract.messages import unfit_message
+from quaymaster._core.contract.results import Candidate
+from quaymaster._kits.preemption.budgets import is_protected, split_by_budgets
+from quaymaster._kits.preemption.candidates import best_candidates, importance
+from quaymaster._kits.preemption.dry_run import DryRun, select_victims
+from quaymaster._kits.preemption.eligibility import why_not_eligible
+from quaymaster._kits.preemption.evictions import Evictions, is_preempted
+from quaymaster._kits.preemption.pod_columns import PodColumns
+from quaymaster._kits.preemption.rules import Limit, LowerPriority, VictimRule
+from quaymaster._kits.preemption.search import NodeTrial, Search
 
 __all__ = [
     "Candidate",

@@ -1,25 +1,25 @@
 """Records of clusters, and their replay with another scheduler."""
 
-from quaymaster._recording.clusters import ClusterRecorder
-from quaymaster._recording.compared import (
+from quaymaster._studies.recording.clusters import ClusterRecorder
+from quaymaster._studies.recording.compared import (
     Agreement,
     ComparedDecision,
     Decided,
     ReplayProgress,
     ReplayResult,
 )
-from quaymaster._recording.files import RecordError, RecordWriter
-from quaymaster._recording.live import Recorded, RecordProgress, record
-from quaymaster._recording.reading import RecordedObjects, read_objects
-from quaymaster._recording.replaying import replay
-from quaymaster._recording.rerunning import RerunResult, rerun
-from quaymaster._recording.simulating import record_simulation
-from quaymaster._recording.traces.importing import (
+from quaymaster._studies.recording.files import RecordError, RecordWriter
+from quaymaster._studies.recording.live import Recorded, RecordProgress, record
+from quaymaster._studies.recording.reading import RecordedObjects, read_objects
+from quaymaster._studies.recording.replaying import replay
+from quaymaster._studies.recording.rerunning import RerunResult, rerun
+from quaymaster._studies.recording.simulating import record_simulation
+from quaymaster._studies.recording.traces.importing import (
     ImportedTrace,
     TraceFormat,
     import_trace,
 )
-from quaymaster._recording.usage import Course
+from quaymaster._studies.recording.usage import Course
 
 __all__ = [
     "Agreement",

@@ -1,16 +1,16 @@
 """Scenarios: what happens to a cluster in virtual time, and what must hold."""
 
-from quaymaster._scenarios.errors import ScenarioErrors
-from quaymaster._scenarios.junit import junit_report
-from quaymaster._scenarios.load import load_scenario, parse_scenario
-from quaymaster._scenarios.scenario import (
+from quaymaster._studies.scenarios.errors import ScenarioErrors
+from quaymaster._studies.scenarios.junit import junit_report
+from quaymaster._studies.scenarios.load import load_scenario, parse_scenario
+from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     Scenario,
     ScenarioResult,
     StepResult,
 )
-from quaymaster._scenarios.schema import scenario_schema
-from quaymaster._scenarios.timeline import run_scenario
+from quaymaster._studies.scenarios.schema import scenario_schema
+from quaymaster._studies.scenarios.timeline import run_scenario
 
 __all__ = [
     "AssertionResult",

@@ -1,17 +1,17 @@
 """The scheduler itself: its loop, options, clocks, executors and observer."""
 
-from quaymaster._binding.executor import Executor, WorkerExecutor
-from quaymaster._contract.clock import Clock, RealClock, Timer, VirtualClock
-from quaymaster._contract.hook_calls import HookCall, HookObserver
-from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
-from quaymaster._contract.queueing import PendingPod, QueueName
-from quaymaster._contract.trace import Trace, TraceTopic
-from quaymaster._engine.failure import Failure, FailureKind
-from quaymaster._engine.history import AttemptHistory, PastAttempt
-from quaymaster._engine.reports import Observer
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
-from quaymaster._runtime.timings import HookTiming, HookTimings
+from quaymaster._core.binding.executor import Executor, WorkerExecutor
+from quaymaster._core.contract.clock import Clock, RealClock, Timer, VirtualClock
+from quaymaster._core.contract.hook_calls import HookCall, HookObserver
+from quaymaster._core.contract.options import HookError, SchedulerOptions, SlowHook
+from quaymaster._core.contract.queueing import PendingPod, QueueName
+from quaymaster._core.contract.trace import Trace, TraceTopic
+from quaymaster._core.engine.failure import Failure, FailureKind
+from quaymaster._core.engine.history import AttemptHistory, PastAttempt
+from quaymaster._core.engine.reports import Observer
+from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.runtime.timings import HookTiming, HookTimings
 
 __all__ = [
     "AttemptHistory",

@@ -1,57 +1,61 @@
 """Simulations of whole clusters, and explanations of single decisions."""
 
-from quaymaster._comparing.comparing import Comparison, VariantResult, compare
-from quaymaster._comparing.differences import Difference, Divergence, MovedWorkload
-from quaymaster._comparing.environments import (
-    EnvironmentFailedError,
-    EnvironmentVariant,
-)
-from quaymaster._comparing.estimates import Estimate
-from quaymaster._comparing.outcome import Decision, Outcome
-from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
-from quaymaster._comparing.versions import (
-    ChangedDecision,
-    VersionChanges,
-    version_changes,
-)
-from quaymaster._cycle.explanation import (
+from quaymaster._core.cycle.explanation import (
     Explanation,
     JudgedNode,
     NodeRejection,
     NodeScores,
     PluginScore,
 )
-from quaymaster._simulation.calls import explain_pod, observe, simulate
-from quaymaster._simulation.driven import Run
-from quaymaster._simulation.explained import (
+from quaymaster._studies.comparing.comparing import Comparison, VariantResult, compare
+from quaymaster._studies.comparing.differences import (
+    Difference,
+    Divergence,
+    MovedWorkload,
+)
+from quaymaster._studies.comparing.environments import (
+    EnvironmentFailedError,
+    EnvironmentVariant,
+)
+from quaymaster._studies.comparing.estimates import Estimate
+from quaymaster._studies.comparing.outcome import Decision, Outcome
+from quaymaster._studies.comparing.variants import ComparedVariant, Measures, Variant
+from quaymaster._studies.comparing.versions import (
+    ChangedDecision,
+    VersionChanges,
+    version_changes,
+)
+from quaymaster._studies.simulation.calls import explain_pod, observe, simulate
+from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.explained import (
     Attempt,
     ExplainedPod,
     NodeFate,
     WhichAttempt,
     WhyNot,
 )
-from quaymaster._simulation.history import History, NodeSpan, PodLife
-from quaymaster._simulation.names import NodeNotFoundError, PodNotFoundError
-from quaymaster._simulation.observed import (
+from quaymaster._studies.simulation.history import History, NodeSpan, PodLife
+from quaymaster._studies.simulation.names import NodeNotFoundError, PodNotFoundError
+from quaymaster._studies.simulation.observed import (
     ObservedAttempt,
     ObservedRun,
     RejectedNodes,
 )
-from quaymaster._simulation.results import (
+from quaymaster._studies.simulation.results import (
     Placement,
     Preemption,
     ProgressFn,
     SimulationResult,
     UnscheduledPod,
 )
-from quaymaster._simulation.run import Simulation
-from quaymaster._simulation.series import Sample
-from quaymaster._simulation.standing import Standing
-from quaymaster._simulation.steps import Step, StepOutcome
-from quaymaster._simulation.upcoming import InfeasibleNodeError, Upcoming
-from quaymaster._why.changes import ChangeKind, FieldChange, SuggestedChange
-from quaymaster._why.suggestions import Suggestions, suggest_changes
-from quaymaster._why.summary import (
+from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.simulation.series import Sample
+from quaymaster._studies.simulation.standing import Standing
+from quaymaster._studies.simulation.steps import Step, StepOutcome
+from quaymaster._studies.simulation.upcoming import InfeasibleNodeError, Upcoming
+from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedChange
+from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
+from quaymaster._studies.why.summary import (
     Cause,
     PendingGroup,
     PendingSummary,

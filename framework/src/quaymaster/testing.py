@@ -1,9 +1,7 @@
 """What tests of plugins need: harnesses, makers of objects, faults."""
 
-from quaymaster._engine.instances import PluginNotFoundError
-from quaymaster._reproducing.calls import MadeTest, UnreproducibleError, make_test
-from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._testing.contract.suite import (
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.suite import (
     MissingHypothesisError,
     PluginContract,
     check_plugin,
@@ -11,14 +9,14 @@ from quaymaster._testing.contract.suite import (
     nodes,
     pods,
 )
-from quaymaster._testing.contract_error import ContractError, Violation
-from quaymaster._testing.faults import Fault, FaultyCluster
-from quaymaster._testing.harness import PluginHarness, PluginStatusError
-from quaymaster._testing.makers.classes import (
+from quaymaster._authors.testing.contract_error import ContractError, Violation
+from quaymaster._authors.testing.faults import Fault, FaultyCluster
+from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
+from quaymaster._authors.testing.makers.classes import (
     make_priority_class,
     make_runtime_class,
 )
-from quaymaster._testing.makers.devices import (
+from quaymaster._authors.testing.makers.devices import (
     make_device,
     make_device_class,
     make_device_request,
@@ -26,21 +24,21 @@ from quaymaster._testing.makers.devices import (
     make_resource_claim_template,
     make_resource_slice,
 )
-from quaymaster._testing.makers.metadata import make_metadata, make_uid
-from quaymaster._testing.makers.namespaces import (
+from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
+from quaymaster._authors.testing.makers.namespaces import (
     make_limit_range,
     make_namespace,
     make_resource_quota,
 )
-from quaymaster._testing.makers.nodes import make_node
-from quaymaster._testing.makers.pods import (
+from quaymaster._authors.testing.makers.nodes import make_node
+from quaymaster._authors.testing.makers.pods import (
     make_affinity_term,
     make_container,
     make_pod,
     make_spread_constraint,
 )
-from quaymaster._testing.makers.queued_pods import make_queued_pod
-from quaymaster._testing.makers.storage import (
+from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._authors.testing.makers.storage import (
     make_csi_driver,
     make_csi_node,
     make_csi_storage_capacity,
@@ -49,7 +47,7 @@ from quaymaster._testing.makers.storage import (
     make_storage_class,
     make_volume_attachment,
 )
-from quaymaster._testing.makers.workloads import (
+from quaymaster._authors.testing.makers.workloads import (
     make_daemon_set,
     make_deployment,
     make_job,
@@ -59,9 +57,15 @@ from quaymaster._testing.makers.workloads import (
     make_service,
     make_stateful_set,
 )
-from quaymaster._testing.profile_config import profile_config
-from quaymaster._testing.scheduler_harness import SchedulerHarness
-from quaymaster._testing.verdicts import ScheduleError, UnexpectedHookErrors
+from quaymaster._authors.testing.profile_config import profile_config
+from quaymaster._authors.testing.scheduler_harness import SchedulerHarness
+from quaymaster._authors.testing.verdicts import ScheduleError, UnexpectedHookErrors
+from quaymaster._core.engine.instances import PluginNotFoundError
+from quaymaster._studies.reproducing.calls import (
+    MadeTest,
+    UnreproducibleError,
+    make_test,
+)
 
 __all__ = [
     "ContractError",

@@ -1,6 +1,6 @@
 """Volumes, claims and classes: what plugins that schedule by storage need."""
 
-from quaymaster._volumes.claims import (
+from quaymaster._kits.volumes.claims import (
     claim_key,
     claim_name,
     class_of_claim,
@@ -14,7 +14,7 @@ from quaymaster._volumes.claims import (
     volumes_fragment,
     volumes_of,
 )
-from quaymaster._volumes.csi import (
+from quaymaster._kits.volumes.csi import (
     TranslationError,
     csi_driver_of,
     csi_handle,
@@ -22,17 +22,20 @@ from quaymaster._volumes.csi import (
     in_tree_plugin,
     is_migrated,
 )
-from quaymaster._volumes.first_reached import FirstReached
-from quaymaster._volumes.names import (
+from quaymaster._kits.volumes.first_reached import FirstReached
+from quaymaster._kits.volumes.names import (
     BETA_STORAGE_CLASS,
     BOUND_BY_CONTROLLER,
     MIGRATED_PLUGINS,
     NO_PROVISIONER,
     SELECTED_NODE,
 )
-from quaymaster._volumes.pool import Candidates, VolumePool, size_of, storage_of
-from quaymaster._volumes.topologies import allows_topology
-from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
+from quaymaster._kits.volumes.pool import Candidates, VolumePool, size_of, storage_of
+from quaymaster._kits.volumes.topologies import allows_topology
+from quaymaster._kits.volumes.volume_topology import (
+    VolumeTopology,
+    VolumeTopologyCounts,
+)
 
 __all__ = [
     "BETA_STORAGE_CLASS",

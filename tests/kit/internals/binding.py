@@ -1,7 +1,7 @@
-"""What tests see of ``quaymaster._binding``."""
+"""What tests see of ``quaymaster._core.binding``."""
 
-from quaymaster._binding.executor import Post
-from quaymaster._binding.stations import BindingStations, PausedPreBind
-from quaymaster._binding.waiting_pods import WaitingPods
+from quaymaster._core.binding.executor import Post
+from quaymaster._core.binding.stations import BindingStations, PausedPreBind
+from quaymaster._core.binding.waiting_pods import WaitingPods
 
 __all__ = ["BindingStations", "PausedPreBind", "Post", "WaitingPods"]

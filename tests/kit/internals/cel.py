@@ -1,18 +1,18 @@
-"""What tests see of ``quaymaster._cel``."""
+"""What tests see of ``quaymaster._api.cel``."""
 
-from quaymaster._cel.checker import check
-from quaymaster._cel.costs import call_cost
-from quaymaster._cel.device import device_value
-from quaymaster._cel.environment import DEVICE_ENVIRONMENT
-from quaymaster._cel.errors import (
+from quaymaster._api.cel.checker import check
+from quaymaster._api.cel.costs import call_cost
+from quaymaster._api.cel.device import device_value
+from quaymaster._api.cel.environment import DEVICE_ENVIRONMENT
+from quaymaster._api.cel.errors import (
     CelCompilationError,
     CelCostError,
     CelEvaluationError,
 )
-from quaymaster._cel.metering import Meter
-from quaymaster._cel.parser import parse
-from quaymaster._cel.program import make_program
-from quaymaster._cel.selector import Selector, compile_selector
+from quaymaster._api.cel.metering import Meter
+from quaymaster._api.cel.parser import parse
+from quaymaster._api.cel.program import make_program
+from quaymaster._api.cel.selector import Selector, compile_selector
 
 __all__ = [
     "DEVICE_ENVIRONMENT",

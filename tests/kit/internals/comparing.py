@@ -1,6 +1,6 @@
-"""What tests see of ``quaymaster._comparing``."""
+"""What tests see of ``quaymaster._studies.comparing``."""
 
-from quaymaster._comparing.differences import first_difference, moved
-from quaymaster._comparing.estimates import estimate
+from quaymaster._studies.comparing.differences import first_difference, moved
+from quaymaster._studies.comparing.estimates import estimate
 
 __all__ = ["estimate", "first_difference", "moved"]

@@ -1,8 +1,8 @@
-"""What tests see of ``quaymaster._config``."""
+"""What tests see of ``quaymaster._core.config``."""
 
 __all__ = [
     "PARSE_CONFIG",
 ]
 
-PARSE_CONFIG = "quaymaster._config.watcher.parse_config"
+PARSE_CONFIG = "quaymaster._core.config.watcher.parse_config"
 """How the watcher reads a file."""

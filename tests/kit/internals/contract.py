@@ -1,5 +1,5 @@
-"""What tests see of ``quaymaster._contract``."""
+"""What tests see of ``quaymaster._core.contract``."""
 
-from quaymaster._contract.results import FilteredRows
+from quaymaster._core.contract.results import FilteredRows
 
 __all__ = ["FilteredRows"]

@@ -1,16 +1,16 @@
-"""What tests see of ``quaymaster._cycle``."""
+"""What tests see of ``quaymaster._core.cycle``."""
 
-from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Decision, Feasible, FitError
-from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.explain import explain
-from quaymaster._cycle.filtering import FilterStation
-from quaymaster._cycle.nominated import NominatedPods
-from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
-from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
-from quaymaster._cycle.score_call import PluginScores
-from quaymaster._cycle.scoring import Ties
+from quaymaster._core.cycle.algorithm import Algorithm
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Decision, Feasible, FitError
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.explain import explain
+from quaymaster._core.cycle.filtering import FilterStation
+from quaymaster._core.cycle.nominated import NominatedPods
+from quaymaster._core.cycle.pre_filter import PreFilterOutcome, PreFilterStation
+from quaymaster._core.cycle.sampling import NodeOrder, nodes_to_find
+from quaymaster._core.cycle.score_call import PluginScores
+from quaymaster._core.cycle.scoring import Ties
 
 __all__ = [
     "IS_CONSTANT",
@@ -31,5 +31,5 @@ __all__ = [
     "nodes_to_find",
 ]
 
-IS_CONSTANT = "quaymaster._cycle.score_call.is_constant"
+IS_CONSTANT = "quaymaster._core.cycle.score_call.is_constant"
 """How scores that are all alike are known."""

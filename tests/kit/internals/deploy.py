@@ -1,11 +1,11 @@
-"""What tests see of ``quaymaster._deploy``."""
+"""What tests see of ``quaymaster._surfaces.deploy``."""
 
-from quaymaster._deploy.doctor import examine
-from quaymaster._deploy.findings import Finding, State
-from quaymaster._deploy.local_checks import port_free
-from quaymaster._deploy.patient import Patient
-from quaymaster._deploy.rights import Need, Right, rights_of
-from quaymaster._deploy.rules import rules_of
+from quaymaster._surfaces.deploy.doctor import examine
+from quaymaster._surfaces.deploy.findings import Finding, State
+from quaymaster._surfaces.deploy.local_checks import port_free
+from quaymaster._surfaces.deploy.patient import Patient
+from quaymaster._surfaces.deploy.rights import Need, Right, rights_of
+from quaymaster._surfaces.deploy.rules import rules_of
 
 __all__ = [
     "Finding",

@@ -1,12 +1,12 @@
-"""What tests see of ``quaymaster._driver``."""
+"""What tests see of ``quaymaster._clusters.driver``."""
 
-from quaymaster._driver.beginning import begin_of
-from quaymaster._driver.bell import Bell
-from quaymaster._driver.cluster import KubernetesCluster
-from quaymaster._driver.counts import REQUEST_SECONDS, RequestCounts
-from quaymaster._driver.followed import Followed
-from quaymaster._driver.frame_socket import FrameError, FrameSocket
-from quaymaster._driver.frames import (
+from quaymaster._clusters.driver.beginning import begin_of
+from quaymaster._clusters.driver.bell import Bell
+from quaymaster._clusters.driver.cluster import KubernetesCluster
+from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
+from quaymaster._clusters.driver.followed import Followed
+from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
+from quaymaster._clusters.driver.frames import (
     Begin,
     Changed,
     Counted,
@@ -17,12 +17,12 @@ from quaymaster._driver.frames import (
     Spec,
     ToEngine,
 )
-from quaymaster._driver.lease_health import LeaseHealth
-from quaymaster._driver.life import Life
-from quaymaster._driver.link import IO_PROGRAM, Link
-from quaymaster._driver.packing import PodPacker
-from quaymaster._driver.reflector import Reflector
-from quaymaster._driver.told import as_text
+from quaymaster._clusters.driver.lease_health import LeaseHealth
+from quaymaster._clusters.driver.life import Life
+from quaymaster._clusters.driver.link import IO_PROGRAM, Link
+from quaymaster._clusters.driver.packing import PodPacker
+from quaymaster._clusters.driver.reflector import Reflector
+from quaymaster._clusters.driver.told import as_text
 
 __all__ = [
     "IO_PROGRAM",

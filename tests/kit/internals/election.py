@@ -1,9 +1,13 @@
-"""What tests see of ``quaymaster._election``."""
+"""What tests see of ``quaymaster._clusters.election``."""
 
-from quaymaster._election.candidate import Candidate, ElectionStatus, HeldLease
-from quaymaster._election.elector import LeaderElector, election_client, new_identity
-from quaymaster._election.fence import Fence, boot_seconds
-from quaymaster._election.rules import Answer, Ask, Clocks, Pause, Rules
+from quaymaster._clusters.election.candidate import Candidate, ElectionStatus, HeldLease
+from quaymaster._clusters.election.elector import (
+    LeaderElector,
+    election_client,
+    new_identity,
+)
+from quaymaster._clusters.election.fence import Fence, boot_seconds
+from quaymaster._clusters.election.rules import Answer, Ask, Clocks, Pause, Rules
 
 __all__ = [
     "Answer",

@@ -1,15 +1,15 @@
-"""What tests see of ``quaymaster._engine``."""
+"""What tests see of ``quaymaster._core.engine``."""
 
-from quaymaster._engine.binding_cycle import BindingCycle
-from quaymaster._engine.changes import PodChanges, node_changes
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._engine.framework import Framework, FrameworkBuilder
-from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._engine.inbox import Inbox
-from quaymaster._engine.informers import ChangeHandler, EngineInformers
-from quaymaster._engine.pod_patches import PodPatches
-from quaymaster._engine.progress import Progress
+from quaymaster._core.engine.binding_cycle import BindingCycle
+from quaymaster._core.engine.changes import PodChanges, node_changes
+from quaymaster._core.engine.event_handlers import EventHandlers
+from quaymaster._core.engine.failure import FailureHandler
+from quaymaster._core.engine.framework import Framework, FrameworkBuilder
+from quaymaster._core.engine.handle import EngineHandle, Services
+from quaymaster._core.engine.inbox import Inbox
+from quaymaster._core.engine.informers import ChangeHandler, EngineInformers
+from quaymaster._core.engine.pod_patches import PodPatches
+from quaymaster._core.engine.progress import Progress
 
 __all__ = [
     "BindingCycle",

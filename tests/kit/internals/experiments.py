@@ -1,5 +1,5 @@
-"""What tests see of ``quaymaster._experiments``."""
+"""What tests see of ``quaymaster._studies.experiments``."""
 
-from quaymaster._experiments.tables import results_table
+from quaymaster._studies.experiments.tables import results_table
 
 __all__ = ["results_table"]

@@ -1,11 +1,14 @@
-"""What tests see of ``quaymaster._extender_server``."""
+"""What tests see of ``quaymaster._surfaces.extender_server``."""
 
-from quaymaster._extender_server.bodies import Bodies, Body, Piece
-from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
-from quaymaster._extender_server.messages import NodesRequest, RequestReader
-from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
-from quaymaster._extender_server.receiving import Receiver
-from quaymaster._extender_server.service import ExtenderService, UnknownNodes
+from quaymaster._surfaces.extender_server.bodies import Bodies, Body, Piece
+from quaymaster._surfaces.extender_server.http_server import (
+    ExtenderServer,
+    ServerOptions,
+)
+from quaymaster._surfaces.extender_server.messages import NodesRequest, RequestReader
+from quaymaster._surfaces.extender_server.node_lists import NodeLists, ReadNodes
+from quaymaster._surfaces.extender_server.receiving import Receiver
+from quaymaster._surfaces.extender_server.service import ExtenderService, UnknownNodes
 
 __all__ = [
     "WINDOW",
@@ -23,5 +26,5 @@ __all__ = [
     "UnknownNodes",
 ]
 
-WINDOW = "quaymaster._extender_server.receiving._WINDOW"
+WINDOW = "quaymaster._surfaces.extender_server.receiving._WINDOW"
 """How many bytes are taken at a time."""

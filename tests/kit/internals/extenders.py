@@ -1,10 +1,10 @@
-"""What tests see of ``quaymaster._extenders``."""
+"""What tests see of ``quaymaster._core.extenders``."""
 
-from quaymaster._extenders.chain import Extenders
-from quaymaster._extenders.node_texts import KnownNode
-from quaymaster._extenders.wire import WireError
+from quaymaster._core.extenders.chain import Extenders
+from quaymaster._core.extenders.node_texts import KnownNode
+from quaymaster._core.extenders.wire import WireError
 
 __all__ = ["READS_TO_FORGET", "Extenders", "KnownNode", "WireError"]
 
-READS_TO_FORGET = "quaymaster._extenders.node_texts._READS_TO_FORGET"
+READS_TO_FORGET = "quaymaster._core.extenders.node_texts._READS_TO_FORGET"
 """After how many reads a text is forgotten."""

@@ -1,11 +1,11 @@
-"""What tests see of ``quaymaster._input``."""
+"""What tests see of ``quaymaster._base.input``."""
 
-from quaymaster._input.reading import UnreadableError, read_file
-from quaymaster._input.yaml.blocks import NotPlainError, read_block
-from quaymaster._input.yaml.errors import YamlError
-from quaymaster._input.yaml.literals import unfolded
-from quaymaster._input.yaml.reading import documents, read
-from quaymaster._input.yaml.shapes import Shapes
+from quaymaster._base.input.reading import UnreadableError, read_file
+from quaymaster._base.input.yaml.blocks import NotPlainError, read_block
+from quaymaster._base.input.yaml.errors import YamlError
+from quaymaster._base.input.yaml.literals import unfolded
+from quaymaster._base.input.yaml.reading import documents, read
+from quaymaster._base.input.yaml.shapes import Shapes
 
 __all__ = [
     "BUILD_VALUES",
@@ -23,14 +23,14 @@ __all__ = [
     "unfolded",
 ]
 
-LONGEST_STREAM = "quaymaster._input.reading._LONGEST_STREAM"
+LONGEST_STREAM = "quaymaster._base.input.reading._LONGEST_STREAM"
 """How many bytes are read of what has no end."""
 
-MAPPED_FROM = "quaymaster._input.reading._MAPPED_FROM"
+MAPPED_FROM = "quaymaster._base.input.reading._MAPPED_FROM"
 """From how many bytes on a file is mapped."""
 
-PATIENCE_MS = "quaymaster._input.reading._PATIENCE_MS"
+PATIENCE_MS = "quaymaster._base.input.reading._PATIENCE_MS"
 """How long a stream may say nothing."""
 
-BUILD_VALUES = "quaymaster._input.yaml.values.Values.build"
+BUILD_VALUES = "quaymaster._base.input.yaml.values.Values.build"
 """How the full reader makes values."""

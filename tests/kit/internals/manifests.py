@@ -1,8 +1,8 @@
-"""What tests see of ``quaymaster._manifests``."""
+"""What tests see of ``quaymaster._clusters.manifests``."""
 
-from quaymaster._manifests.texts import object_texts
+from quaymaster._clusters.manifests.texts import object_texts
 
 __all__ = ["LARGE", "object_texts"]
 
-LARGE = "quaymaster._manifests.texts._LARGE"
+LARGE = "quaymaster._clusters.manifests.texts._LARGE"
 """From how many bytes on a file is cut into objects first."""

@@ -1,10 +1,10 @@
-"""What tests see of ``quaymaster._memo``."""
+"""What tests see of ``quaymaster._core.memo``."""
 
-from quaymaster._memo import remember
-from quaymaster._memo.score_memo import ScoreMemo
-from quaymaster._memo.signatures import Signatures
-from quaymaster._state import row_log
-from quaymaster._state.row_log import FEW_ROWS
+from quaymaster._core.memo import remember
+from quaymaster._core.memo.score_memo import ScoreMemo
+from quaymaster._core.memo.signatures import Signatures
+from quaymaster._core.state import row_log
+from quaymaster._core.state.row_log import FEW_ROWS
 
 __all__ = [
     "FEWEST_SIGNATURES",
@@ -16,10 +16,10 @@ __all__ = [
     "set_few_rows",
 ]
 
-REMEMBERED_BYTES = "quaymaster._memo.signatures._BYTES"
+REMEMBERED_BYTES = "quaymaster._core.memo.signatures._BYTES"
 """How much may be remembered."""
 
-FEWEST_SIGNATURES = "quaymaster._memo.signatures._FEWEST"
+FEWEST_SIGNATURES = "quaymaster._core.memo.signatures._FEWEST"
 """How many signatures are always remembered."""
 
 

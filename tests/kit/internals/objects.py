@@ -1,6 +1,6 @@
-"""What tests see of ``quaymaster._objects``."""
+"""What tests see of ``quaymaster._api.objects``."""
 
-from quaymaster._objects.kind_set import KindSet
-from quaymaster._objects.volumes import UNREAD_SOURCES
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.volumes import UNREAD_SOURCES
 
 __all__ = ["UNREAD_SOURCES", "KindSet"]

@@ -1,34 +1,43 @@
-"""What tests see of ``quaymaster._operation``."""
+"""What tests see of ``quaymaster._surfaces.operation``."""
 
-from quaymaster._logs import JsonFormatter, without_secrets
-from quaymaster._operation.access import Gate, client_of
-from quaymaster._operation.attempts import attempts_page
-from quaymaster._operation.background import DriftWatch
-from quaymaster._operation.client_stats import ClientStats
-from quaymaster._operation.configz import REDACTED, configz, redacted
-from quaymaster._operation.drift import Difference, DriftCounter, held_wrongly
-from quaymaster._operation.dump import (
+from quaymaster._base.logs import JsonFormatter, without_secrets
+from quaymaster._surfaces.operation.access import Gate, client_of
+from quaymaster._surfaces.operation.attempts import attempts_page
+from quaymaster._surfaces.operation.background import DriftWatch
+from quaymaster._surfaces.operation.client_stats import ClientStats
+from quaymaster._surfaces.operation.configz import REDACTED, configz, redacted
+from quaymaster._surfaces.operation.drift import Difference, DriftCounter, held_wrongly
+from quaymaster._surfaces.operation.dump import (
     dump_page,
     holdings,
     log_dump,
     told_in_lines,
     whole_dump,
 )
-from quaymaster._operation.engine_probe import (
+from quaymaster._surfaces.operation.engine_probe import (
     EngineBusyError,
     EngineIdleError,
     EngineProbe,
 )
-from quaymaster._operation.exposition import metrics_page
-from quaymaster._operation.families import FAMILIES
-from quaymaster._operation.health import PING, Check, health_pages
-from quaymaster._operation.pages import Page, Query, Reply, text_reply
-from quaymaster._operation.readings import SchedulerReader, client_readings
-from quaymaster._operation.reviews import ApiReviewer, CachedReviewer, ReviewError
-from quaymaster._operation.server import PageServer, ServingOptions
-from quaymaster._operation.server_view import Seen, ServerComparer, told, view_of
-from quaymaster._operation.standing import Standing, health
-from quaymaster._operation.users import ANONYMOUS, User, Verdict
+from quaymaster._surfaces.operation.exposition import metrics_page
+from quaymaster._surfaces.operation.families import FAMILIES
+from quaymaster._surfaces.operation.health import PING, Check, health_pages
+from quaymaster._surfaces.operation.pages import Page, Query, Reply, text_reply
+from quaymaster._surfaces.operation.readings import SchedulerReader, client_readings
+from quaymaster._surfaces.operation.reviews import (
+    ApiReviewer,
+    CachedReviewer,
+    ReviewError,
+)
+from quaymaster._surfaces.operation.server import PageServer, ServingOptions
+from quaymaster._surfaces.operation.server_view import (
+    Seen,
+    ServerComparer,
+    told,
+    view_of,
+)
+from quaymaster._surfaces.operation.standing import Standing, health
+from quaymaster._surfaces.operation.users import ANONYMOUS, User, Verdict
 
 __all__ = [
     "ANONYMOUS",

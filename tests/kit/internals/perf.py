@@ -1,23 +1,23 @@
-"""What tests see of ``quaymaster._perf``."""
+"""What tests see of ``quaymaster._studies.perf``."""
 
-from quaymaster._perf.clock import PacedClock
-from quaymaster._perf.errors import PerfErrors, WorkloadError
-from quaymaster._perf.gates import apply_gates, ignored_gates
-from quaymaster._perf.gotext import GoTemplate, GoTemplateError
-from quaymaster._perf.load import Workload, find_files, load_workloads
-from quaymaster._perf.measurement import Distribution, Measurement, Meter
-from quaymaster._perf.model import (
+from quaymaster._studies.perf.clock import PacedClock
+from quaymaster._studies.perf.errors import PerfErrors, WorkloadError
+from quaymaster._studies.perf.gates import apply_gates, ignored_gates
+from quaymaster._studies.perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._studies.perf.load import Workload, find_files, load_workloads
+from quaymaster._studies.perf.measurement import Distribution, Measurement, Meter
+from quaymaster._studies.perf.model import (
     CreateAny,
     CreateNodes,
     CreatePods,
     Operation,
     UpdateAny,
 )
-from quaymaster._perf.operations import Player
-from quaymaster._perf.pattern import make_pattern
-from quaymaster._perf.runner import run_workload
-from quaymaster._perf.select import select
-from quaymaster._perf.world import World
+from quaymaster._studies.perf.operations import Player
+from quaymaster._studies.perf.pattern import make_pattern
+from quaymaster._studies.perf.runner import run_workload
+from quaymaster._studies.perf.select import select
+from quaymaster._studies.perf.world import World
 
 __all__ = [
     "CreateAny",

@@ -1,24 +1,24 @@
-"""What tests see of ``quaymaster._queue``."""
+"""What tests see of ``quaymaster._core.queue``."""
 
 from collections.abc import Callable
 
-from quaymaster._queue.backoff import BackoffPolicy
-from quaymaster._queue.events import (
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.events import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
     FORCE_ACTIVATE,
     NODE_ADD,
     UNSCHEDULABLE_TIMEOUT,
 )
-from quaymaster._queue.in_flight import InFlightPods
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.pod_heap import PodHeap
-from quaymaster._queue.profile import CompiledProfiles, QueueProfile
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.rules import QueueRules
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._queue.sort_keys import SortKeys
-from quaymaster._queue.sub_queues import SubQueues
+from quaymaster._core.queue.in_flight import InFlightPods
+from quaymaster._core.queue.nominator import Nominator
+from quaymaster._core.queue.pod_heap import PodHeap
+from quaymaster._core.queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.rules import QueueRules
+from quaymaster._core.queue.scheduling_queue import SchedulingQueue
+from quaymaster._core.queue.sort_keys import SortKeys
+from quaymaster._core.queue.sub_queues import SubQueues
 
 __all__ = [
     "ASSIGNED_POD_ADD",

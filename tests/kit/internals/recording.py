@@ -1,7 +1,7 @@
-"""What tests see of ``quaymaster._recording``."""
+"""What tests see of ``quaymaster._studies.recording``."""
 
-from quaymaster._recording.files import RecordFile, is_record
-from quaymaster._recording.lines import (
+from quaymaster._studies.recording.files import RecordFile, is_record
+from quaymaster._studies.recording.lines import (
     Added,
     Begin,
     Deleted,
@@ -11,7 +11,7 @@ from quaymaster._recording.lines import (
     Reached,
     Template,
 )
-from quaymaster._recording.patches import merge_patch, patched
+from quaymaster._studies.recording.patches import merge_patch, patched
 
 __all__ = [
     "JUDGE",
@@ -29,5 +29,5 @@ __all__ = [
     "patched",
 ]
 
-JUDGE = "quaymaster._recording.judge.Judge.decide"
+JUDGE = "quaymaster._studies.recording.judge.Judge.decide"
 """What makes a decision of a record again."""

@@ -1,6 +1,6 @@
-"""What tests see of ``quaymaster._reporting``."""
+"""What tests see of ``quaymaster._surfaces.reporting``."""
 
-from quaymaster._reporting.web import make_app
-from quaymaster._reporting.workbench import Workbench
+from quaymaster._surfaces.reporting.web import make_app
+from quaymaster._surfaces.reporting.workbench import Workbench
 
 __all__ = ["Workbench", "make_app"]

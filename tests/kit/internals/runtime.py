@@ -1,14 +1,14 @@
-"""What tests see of ``quaymaster._runtime``."""
+"""What tests see of ``quaymaster._core.runtime``."""
 
-from quaymaster._runtime.answers import EXPECTED
-from quaymaster._runtime.build import build_profile
-from quaymaster._runtime.calls import Implementations
-from quaymaster._runtime.failures import WrongAnswerError
-from quaymaster._runtime.guards import HookGuards, HookTimer, unguarded
-from quaymaster._runtime.manager import hooks_of
-from quaymaster._runtime.measures import Histogram, exponential
-from quaymaster._runtime.metrics import SchedulerMetrics
-from quaymaster._runtime.profile import Call, Profile
+from quaymaster._core.runtime.answers import EXPECTED
+from quaymaster._core.runtime.build import build_profile
+from quaymaster._core.runtime.calls import Implementations
+from quaymaster._core.runtime.failures import WrongAnswerError
+from quaymaster._core.runtime.guards import HookGuards, HookTimer, unguarded
+from quaymaster._core.runtime.manager import hooks_of
+from quaymaster._core.runtime.measures import Histogram, exponential
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.profile import Call, Profile
 
 __all__ = [
     "EXPECTED",

@@ -1,6 +1,6 @@
-"""What tests see of ``quaymaster._scenarios``."""
+"""What tests see of ``quaymaster._studies.scenarios``."""
 
-from quaymaster._scenarios.arrivals import (
+from quaymaster._studies.scenarios.arrivals import (
     Bursts,
     Constant,
     Diurnal,
@@ -8,7 +8,7 @@ from quaymaster._scenarios.arrivals import (
     Repeat,
     arrivals,
 )
-from quaymaster._scenarios.run_times import (
+from quaymaster._studies.scenarios.run_times import (
     Empirical,
     Exponential,
     Lognormal,
@@ -16,8 +16,8 @@ from quaymaster._scenarios.run_times import (
     Uniform,
     run_times,
 )
-from quaymaster._scenarios.streams import random_stream
-from quaymaster._scenarios.timeline import check_input
+from quaymaster._studies.scenarios.streams import random_stream
+from quaymaster._studies.scenarios.timeline import check_input
 
 __all__ = [
     "Bursts",

@@ -1,6 +1,6 @@
-"""What tests see of ``quaymaster._serving``."""
+"""What tests see of ``quaymaster._base.serving``."""
 
-from quaymaster._serving.self_signed import SelfSignedTLS
-from quaymaster._serving.tls import CertificateError, ServerTLS, TLSFiles
+from quaymaster._base.serving.self_signed import SelfSignedTLS
+from quaymaster._base.serving.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = ["CertificateError", "SelfSignedTLS", "ServerTLS", "TLSFiles"]

@@ -1,9 +1,9 @@
-"""What tests see of ``quaymaster._state``."""
+"""What tests see of ``quaymaster._core.state``."""
 
-from quaymaster._state.cache import AssumeError, Cache
-from quaymaster._state.row_history import RowHistory
-from quaymaster._state.row_log import RowLog
-from quaymaster._state.sparse import empty_like, grown
+from quaymaster._core.state.cache import AssumeError, Cache
+from quaymaster._core.state.row_history import RowHistory
+from quaymaster._core.state.row_log import RowLog
+from quaymaster._core.state.sparse import empty_like, grown
 
 __all__ = [
     "LARGE",
@@ -17,11 +17,11 @@ __all__ = [
     "grown",
 ]
 
-MOST_GROUPS = "quaymaster._state.counting.counts._MOST_GROUPS"
+MOST_GROUPS = "quaymaster._core.state.counting.counts._MOST_GROUPS"
 """How many groups of pods are kept count of."""
 
-MOST_DOMAINS = "quaymaster._state.counting.counts._MOST_DOMAINS"
+MOST_DOMAINS = "quaymaster._core.state.counting.counts._MOST_DOMAINS"
 """For how many topology keys domains are kept."""
 
-LARGE = "quaymaster._state.sparse._LARGE"
+LARGE = "quaymaster._core.state.sparse._LARGE"
 """From how many bytes on tables take memory by pages."""

@@ -1,18 +1,18 @@
-"""What tests see of the way out of ``quaymaster._driver``."""
+"""What tests see of the way out of ``quaymaster._clusters.driver``."""
 
-from quaymaster._driver import requests
-from quaymaster._driver.buckets import Bucket
-from quaymaster._driver.connections import Lost, Outcome
-from quaymaster._driver.events import Events
-from quaymaster._driver.executor import GreenletExecutor, wait_for
-from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
-from quaymaster._driver.lanes import Lanes
-from quaymaster._driver.refusals import error_of
-from quaymaster._driver.updating import updated_tree
-from quaymaster._driver.way_out import WayOut
-from quaymaster._driver.width import Width
-from quaymaster._kubernetes.access import Pem
-from quaymaster._kubernetes.http1 import (
+from quaymaster._clusters.driver import requests
+from quaymaster._clusters.driver.buckets import Bucket
+from quaymaster._clusters.driver.connections import Lost, Outcome
+from quaymaster._clusters.driver.events import Events
+from quaymaster._clusters.driver.executor import GreenletExecutor, wait_for
+from quaymaster._clusters.driver.frames import Answered, Asked, Lane, Note, Reference
+from quaymaster._clusters.driver.lanes import Lanes
+from quaymaster._clusters.driver.refusals import error_of
+from quaymaster._clusters.driver.updating import updated_tree
+from quaymaster._clusters.driver.way_out import WayOut
+from quaymaster._clusters.driver.width import Width
+from quaymaster._clusters.kubernetes.access import Pem
+from quaymaster._clusters.kubernetes.http1 import (
     AnswerReader,
     HttpError,
     Reply,

@@ -8,10 +8,10 @@ from typing import Final
 
 import click
 
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.garbage import collector_calmed
 from quaymaster._cli.app import app
 from quaymaster._cli.output import NobodyReadsError
-from quaymaster._errors import QuaymasterError
-from quaymaster._garbage import collector_calmed
 
 __all__ = ["main", "run_process"]
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from quaymaster._objects.quantity import Quantity
-from quaymaster._objects.resource_names import (
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.resource_names import (
     CPU,
     EPHEMERAL_STORAGE,
     HUGE_PAGES,

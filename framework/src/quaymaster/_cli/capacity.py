@@ -5,11 +5,6 @@ import sys
 import attrs
 import click
 
-from quaymaster._capacity.calls import CapacityResult, capacity
-from quaymaster._capacity.grouping import GROUP_LABELS, label_called
-from quaymaster._capacity.headroom import MORE_PODS
-from quaymaster._capacity.pod_text import pod_of_text
-from quaymaster._capacity.prices import Prices
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -22,6 +17,11 @@ from quaymaster._cli.output import (
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.rooms import as_document, print_capacity
 from quaymaster._cli.values import complete_pod
+from quaymaster._studies.capacity.calls import CapacityResult, capacity
+from quaymaster._studies.capacity.grouping import GROUP_LABELS, label_called
+from quaymaster._studies.capacity.headroom import MORE_PODS
+from quaymaster._studies.capacity.pod_text import pod_of_text
+from quaymaster._studies.capacity.prices import Prices
 
 __all__ = ["command"]
 

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 import attrs
 import click
 
-from quaymaster._capacity.grouping import label_called
-from quaymaster._capacity.prices import Prices
+from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 from quaymaster._cli.compared_changes import (
     change_documents,
     changes_table,
@@ -39,16 +38,20 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.reports import report_option, write_report
-from quaymaster._comparing.comparing import Comparison, compare
-from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
-from quaymaster._comparing.variants import Measures, Variant
-from quaymaster._comparing.versions import VersionChanges, version_changes
-from quaymaster._config.document import KIND
-from quaymaster._config.errors import ConfigErrors
-from quaymaster._config.load import shipped_profiles
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.yaml_file import read_content, read_yaml
-from quaymaster._versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
+from quaymaster._core.config.document import KIND
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.load import shipped_profiles
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._studies.capacity.grouping import label_called
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.comparing.comparing import Comparison, compare
+from quaymaster._studies.comparing.environments import (
+    EnvironmentVariant,
+    interpreter_of,
+)
+from quaymaster._studies.comparing.variants import Measures, Variant
+from quaymaster._studies.comparing.versions import VersionChanges, version_changes
 
 __all__ = ["command"]
 
@@ -348,7 +351,7 @@ def _report(
 ) -> None:
     """Show the variants as they run with the first seed, and the figures of all."""
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = []
     with progress_bar() as progress:

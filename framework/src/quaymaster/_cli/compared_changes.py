@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from quaymaster._base.errors import counted
+from quaymaster._base.versions.kubernetes import CHANGES
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._comparing.versions import ChangedDecision, VersionChanges
-from quaymaster._errors import counted
-from quaymaster._recording.compared import Decided
-from quaymaster._versions.kubernetes import CHANGES
+from quaymaster._studies.comparing.versions import ChangedDecision, VersionChanges
+from quaymaster._studies.recording.compared import Decided
 
 __all__ = ["change_documents", "changes_table", "csv_rows", "print_changes"]
 

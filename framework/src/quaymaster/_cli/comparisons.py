@@ -7,14 +7,18 @@ from typing import Any, Final
 
 import attrs
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.explanations import details
 from quaymaster._cli.output import print_line, print_table, print_text
-from quaymaster._comparing.comparing import Comparison, VariantResult
-from quaymaster._comparing.differences import Difference, Divergence, MovedWorkload
-from quaymaster._comparing.estimates import Estimate
-from quaymaster._comparing.outcome import Decision
-from quaymaster._cycle.explanation import Explanation, NodeScores
-from quaymaster._errors import counted
+from quaymaster._core.cycle.explanation import Explanation, NodeScores
+from quaymaster._studies.comparing.comparing import Comparison, VariantResult
+from quaymaster._studies.comparing.differences import (
+    Difference,
+    Divergence,
+    MovedWorkload,
+)
+from quaymaster._studies.comparing.estimates import Estimate
+from quaymaster._studies.comparing.outcome import Decision
 
 __all__ = ["as_document", "figures_table", "means_of", "print_comparison", "print_csv"]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import attrs
 import click
 
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, read_config
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.logs import logging_to_stderr
@@ -17,14 +18,13 @@ from quaymaster._cli.output import (
     print_line,
 )
 from quaymaster._cli.values import complete_config
-from quaymaster._config.dump import dump_config
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.schema import config_schema
-from quaymaster._contract.clock import VirtualClock
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._inmemory.cluster import InMemoryCluster
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._versions.kubernetes import Kubernetes
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.dump import dump_config
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.schema import config_schema
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["build_plugins", "group"]
 

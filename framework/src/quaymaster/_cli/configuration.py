@@ -7,16 +7,16 @@ from typing import Any
 import attrs
 import click
 
+from quaymaster._base.errors import Problem
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.values import complete_config
-from quaymaster._config.errors import ConfigErrors
-from quaymaster._config.load import default_config, load_config
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._errors import Problem
-from quaymaster._extenders.checks import doubts, mistakes
-from quaymaster._notices import Notice, NoticeReason
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.load import default_config, load_config
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.extenders.checks import doubts, mistakes
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["ConfigSource", "config_notices", "config_options", "read_config"]
 

@@ -11,11 +11,11 @@ import click
 import msgspec
 
 from quaymaster._cli.output import print_line
-from quaymaster._kubernetes.access import Access, Pem
-from quaymaster._kubernetes.client import ApiClient
-from quaymaster._kubernetes.resolving import find_access
-from quaymaster._operation.attempts import attempts_in_lines
-from quaymaster._operation.dump import told_in_lines
+from quaymaster._clusters.kubernetes.access import Access, Pem
+from quaymaster._clusters.kubernetes.client import ApiClient
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._surfaces.operation.attempts import attempts_in_lines
+from quaymaster._surfaces.operation.dump import told_in_lines
 
 __all__ = ["group"]
 

@@ -8,20 +8,20 @@ from typing import Any, Final
 
 import click
 
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, print_text, warn
-from quaymaster._config.kinds import profile_plugins
-from quaymaster._config.load import parse_config, read_source
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.yaml_file import read_yaml
-from quaymaster._deploy.dockerfile import dockerfile_of, requirements_of
-from quaymaster._deploy.documents import UPSTREAM_SCHEDULER, adapted
-from quaymaster._deploy.plan import Plan
-from quaymaster._deploy.rendering import rendered
-from quaymaster._deploy.rights import rights_of
-from quaymaster._objects.quantity import Quantity
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._core.config.kinds import profile_plugins
+from quaymaster._core.config.load import parse_config, read_source
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.yaml_file import read_yaml
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._surfaces.deploy.dockerfile import dockerfile_of, requirements_of
+from quaymaster._surfaces.deploy.documents import UPSTREAM_SCHEDULER, adapted
+from quaymaster._surfaces.deploy.plan import Plan
+from quaymaster._surfaces.deploy.rendering import rendered
+from quaymaster._surfaces.deploy.rights import rights_of
 
 __all__ = ["group"]
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import attrs
 import click
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.config import build_plugins
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.live import cluster_options
@@ -17,23 +18,22 @@ from quaymaster._cli.output import (
     print_document,
     print_table,
 )
-from quaymaster._config.kinds import kinds_read, profile_plugins
-from quaymaster._config.load import default_config, parse_config, read_source
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.yaml_file import read_yaml
-from quaymaster._deploy.doctor import examine
-from quaymaster._deploy.documents import unwrapped
-from quaymaster._deploy.findings import Finding, State, fine, worrying
-from quaymaster._deploy.local_checks import packages_installed, port_free
-from quaymaster._deploy.patient import Patient
-from quaymaster._deploy.plan import PORT
-from quaymaster._deploy.rights import rights_of
-from quaymaster._errors import counted
-from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.client import ApiClient
-from quaymaster._kubernetes.resolving import find_access
-from quaymaster._registry.access import declares_access
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._clusters.kubernetes.access import Access
+from quaymaster._clusters.kubernetes.client import ApiClient
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._core.config.kinds import kinds_read, profile_plugins
+from quaymaster._core.config.load import default_config, parse_config, read_source
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.yaml_file import read_yaml
+from quaymaster._core.registry.access import declares_access
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._surfaces.deploy.doctor import examine
+from quaymaster._surfaces.deploy.documents import unwrapped
+from quaymaster._surfaces.deploy.findings import Finding, State, fine, worrying
+from quaymaster._surfaces.deploy.local_checks import packages_installed, port_free
+from quaymaster._surfaces.deploy.patient import Patient
+from quaymaster._surfaces.deploy.plan import PORT
+from quaymaster._surfaces.deploy.rights import rights_of
 
 __all__ = ["command"]
 

@@ -22,10 +22,10 @@ from quaymaster._cli.suggestions import (
 )
 from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
 from quaymaster._cli.why_not import print_why_not, why_not_document
-from quaymaster._simulation.calls import explain_pod
-from quaymaster._simulation.explained import ExplainedPod, WhichAttempt
-from quaymaster._why.suggestions import MAX_TRIALS, Suggestions, suggest_changes
-from quaymaster._why.summary import PendingSummary, explain_pending
+from quaymaster._studies.simulation.calls import explain_pod
+from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.why.suggestions import MAX_TRIALS, Suggestions, suggest_changes
+from quaymaster._studies.why.summary import PendingSummary, explain_pending
 
 __all__ = ["command"]
 

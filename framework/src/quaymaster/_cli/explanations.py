@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
-from quaymaster._config.model import RANDOM
-from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
-from quaymaster._errors import counted
-from quaymaster._simulation.explained import Attempt, ExplainedPod
+from quaymaster._core.config.model import RANDOM
+from quaymaster._core.cycle.explanation import Explanation, NodeRejection, NodeScores
+from quaymaster._studies.simulation.explained import Attempt, ExplainedPod
 
 __all__ = ["as_document", "details", "print_explained", "scores_document"]
 

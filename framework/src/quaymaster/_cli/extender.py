@@ -13,10 +13,13 @@ from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import announce, print_line
 from quaymaster._cli.signals import interruptible, on_hangup, waking
 from quaymaster._cli.values import MANIFEST
-from quaymaster._config.watcher import ConfigWatcher
-from quaymaster._contract.clock import RealClock
-from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
-from quaymaster._extender_server.service import ExtenderService, UnknownNodes
+from quaymaster._core.config.watcher import ConfigWatcher
+from quaymaster._core.contract.clock import RealClock
+from quaymaster._surfaces.extender_server.http_server import (
+    ExtenderServer,
+    ServerOptions,
+)
+from quaymaster._surfaces.extender_server.service import ExtenderService, UnknownNodes
 
 __all__ = ["command"]
 

@@ -8,6 +8,9 @@ from typing import Any
 import attrs
 import click
 
+from quaymaster._api.objects import ApiObject
+from quaymaster._base.errors import ManifestErrors
+from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import (
     ConfigSource,
     config_options,
@@ -21,22 +24,19 @@ from quaymaster._cli.values import (
     complete_custom_kinds,
     complete_validation,
 )
-from quaymaster._config.kinds import declared_kinds
-from quaymaster._config.model import SchedulerConfig
-from quaymaster._errors import ManifestErrors
-from quaymaster._inmemory.admission.problems import AdmissionError, place_of
-from quaymaster._inmemory.limits import MAX_PODS
-from quaymaster._inmemory.nodes_spec import MAX_NODES, make_nodes
-from quaymaster._manifests.custom_kinds import shipped_mappings
-from quaymaster._manifests.load import load
-from quaymaster._manifests.loaded import Loaded, Source, skipped_told
-from quaymaster._manifests.validation import Validation
-from quaymaster._notices import Notice
-from quaymaster._objects import ApiObject
-from quaymaster._recording.files import is_record
-from quaymaster._recording.reading import read_objects
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._simulation.names import PodNotFoundError
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.nodes_spec import MAX_NODES, make_nodes
+from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
+from quaymaster._clusters.manifests.load import load
+from quaymaster._clusters.manifests.loaded import Loaded, Source, skipped_told
+from quaymaster._clusters.manifests.validation import Validation
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.files import is_record
+from quaymaster._studies.recording.reading import read_objects
+from quaymaster._studies.simulation.names import PodNotFoundError
 
 __all__ = [
     "InputOptions",

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from quaymaster._versions.kubernetes import (
+from quaymaster._base.versions.kubernetes import (
     DEFAULT_KUBERNETES,
     KUBERNETES_VERSIONS,
     Kubernetes,

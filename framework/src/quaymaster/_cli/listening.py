@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from quaymaster._serving.tls import CertificateError, ServerTLS, TLSFiles
+from quaymaster._base.serving.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = ["bind_option", "is_loopback", "read_tls", "tls_options"]
 

@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 
 import click
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._cli.output import progress_bar
-from quaymaster._config.errors import ConfigErrors
-from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.client import ApiClient
-from quaymaster._kubernetes.kubeconfig import (
+from quaymaster._clusters.kubernetes.access import Access
+from quaymaster._clusters.kubernetes.client import ApiClient
+from quaymaster._clusters.kubernetes.kubeconfig import (
     kubeconfig_files,
     merged,
     read_kubeconfig,
 )
-from quaymaster._kubernetes.listing import LiveObjects, list_objects
-from quaymaster._kubernetes.resolving import find_access
-from quaymaster._kubernetes.resources import CRON_JOBS, resources_of
-from quaymaster._objects import ApiObject
+from quaymaster._clusters.kubernetes.listing import LiveObjects, list_objects
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._clusters.kubernetes.resources import CRON_JOBS, resources_of
+from quaymaster._core.config.errors import ConfigErrors
 
 __all__ = ["access_of", "cluster_options", "live_options", "read_live"]
 

@@ -7,10 +7,10 @@ from typing import Final
 
 import click
 
+from quaymaster._base.logs import FORMATTERS
 from quaymaster._cli.output import print_line
-from quaymaster._config.watcher import ConfigWatcher
-from quaymaster._logs import FORMATTERS
-from quaymaster._operation.dump import told_in_lines
+from quaymaster._core.config.watcher import ConfigWatcher
+from quaymaster._surfaces.operation.dump import told_in_lines
 
 __all__ = ["log_formats", "logging_to_stderr"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
+from quaymaster._base.notices import Notice
 from quaymaster._cli.output import warn
-from quaymaster._notices import Notice
 
 __all__ = ["notice_documents", "print_notices"]
 

@@ -11,9 +11,9 @@ import msgspec
 import yaml
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from quaymaster._base.errors import QuaymasterError
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, line_width, progress_console, shows_progress
-from quaymaster._errors import QuaymasterError
 
 __all__ = [
     "NobodyReadsError",

@@ -13,16 +13,17 @@ from quaymaster._cli.configuration import ConfigSource, config_options, read_con
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
 from quaymaster._cli.pictures import picture_path
-from quaymaster._perf.against import (
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.perf.against import (
     AGAINST_COLUMNS,
     Compared,
     compare_results,
     read_results,
 )
-from quaymaster._perf.child import run_apart
-from quaymaster._perf.load import Workload, find_files, load_workloads
-from quaymaster._perf.model import CreateAny, CreatePods
-from quaymaster._perf.report import (
+from quaymaster._studies.perf.child import run_apart
+from quaymaster._studies.perf.load import Workload, find_files, load_workloads
+from quaymaster._studies.perf.model import CreateAny, CreatePods
+from quaymaster._studies.perf.report import (
     COLUMNS,
     as_document,
     is_beaten,
@@ -30,9 +31,8 @@ from quaymaster._perf.report import (
     rows,
     waits,
 )
-from quaymaster._perf.runner import DONE, Outcome
-from quaymaster._perf.select import select
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._studies.perf.runner import DONE, Outcome
+from quaymaster._studies.perf.select import select
 
 __all__ = ["command"]
 
@@ -183,7 +183,7 @@ def _run(
 def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
     """Make the function that draws to a file; raise now if it could not."""
     path = picture_path(file)
-    from quaymaster._perf.plot import draw  # noqa: PLC0415 - see picture_path
+    from quaymaster._studies.perf.plot import draw  # noqa: PLC0415 - see picture_path
 
     def draw_file(outcomes: Sequence[Outcome]) -> None:
         measured = [one for outcome in outcomes for one in outcome.measurements]

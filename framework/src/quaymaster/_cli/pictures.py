@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from typing import Final
 
-from quaymaster._errors import QuaymasterError
+from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["picture_path"]
 

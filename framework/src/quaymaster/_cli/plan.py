@@ -11,7 +11,7 @@ import attrs
 import click
 import yaml
 
-from quaymaster._capacity.prices import Prices
+from quaymaster._api.objects.wire import to_wire
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -24,12 +24,12 @@ from quaymaster._cli.output import (
 from quaymaster._cli.plans import plan_document, print_plan
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.reports import observed_inputs, report_option, write_report
-from quaymaster._objects.wire import to_wire
-from quaymaster._planning.group_files import read_node_groups
-from quaymaster._planning.groups import NodeGroup, parse_node_group
-from quaymaster._planning.planning import plan
-from quaymaster._planning.plans import Plan
-from quaymaster._planning.question import Loss
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.planning.group_files import read_node_groups
+from quaymaster._studies.planning.groups import NodeGroup, parse_node_group
+from quaymaster._studies.planning.planning import plan
+from quaymaster._studies.planning.plans import Plan
+from quaymaster._studies.planning.question import Loss
 
 __all__ = ["command"]
 
@@ -202,7 +202,7 @@ def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
 def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> None:
     """Show the input with the plan's nodes; without a plan, on its own."""
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     run = observed_inputs(inputs, options, more=found.nodes)
     rows = tuple((one.group.name, one.nodes) for one in found.groups)

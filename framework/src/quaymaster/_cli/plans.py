@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._errors import counted
-from quaymaster._planning.plans import Plan, PlannedGroup, Utilization
+from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 
 __all__ = ["plan_document", "print_plan"]
 

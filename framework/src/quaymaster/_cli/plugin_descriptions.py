@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from quaymaster._api.objects import ApiObject
+from quaymaster._authors.packages.description import PluginDescription
+from quaymaster._authors.packages.events import EventsTold
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._contract.declarations import Write
-from quaymaster._contract.hook_marks import HookAge
-from quaymaster._objects import ApiObject
-from quaymaster._packages.description import PluginDescription
-from quaymaster._packages.events import EventsTold
+from quaymaster._core.contract.declarations import Write
+from quaymaster._core.contract.hook_marks import HookAge
 
 __all__ = ["as_document", "kind_names", "print_description", "told_word"]
 

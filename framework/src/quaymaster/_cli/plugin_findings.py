@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 import click
 
+from quaymaster._authors.packages.check import Report
+from quaymaster._authors.packages.findings import Level
+from quaymaster._base.errors import counted
 from quaymaster._cli.output import print_text
-from quaymaster._config.load import read_source
-from quaymaster._config.yaml_file import read_yaml
-from quaymaster._errors import counted
-from quaymaster._packages.check import Report
-from quaymaster._packages.findings import Level
+from quaymaster._core.config.load import read_source
+from quaymaster._core.config.yaml_file import read_yaml
 
 __all__ = ["as_document", "plugin_args", "print_report"]
 

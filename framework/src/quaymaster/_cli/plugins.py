@@ -7,6 +7,15 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
+from quaymaster._authors.packages.check import check_package
+from quaymaster._authors.packages.description import describe
+from quaymaster._authors.packages.events import events_told
+from quaymaster._authors.packages.findings import Level
+from quaymaster._authors.packages.kinds import BroughtKind, brought_kinds
+from quaymaster._authors.packages.new import DEFAULT_POINTS, make_package, parse_points
+from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._base.errors import KindError
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli import plugin_findings
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.output import (
@@ -23,17 +32,8 @@ from quaymaster._cli.plugin_descriptions import (
     told_word,
 )
 from quaymaster._cli.values import complete_config
-from quaymaster._errors import KindError
-from quaymaster._packages.check import check_package
-from quaymaster._packages.description import describe
-from quaymaster._packages.events import events_told
-from quaymaster._packages.findings import Level
-from quaymaster._packages.kinds import BroughtKind, brought_kinds
-from quaymaster._packages.new import DEFAULT_POINTS, make_package, parse_points
-from quaymaster._registry.kinds import kinds_of_plugin
-from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
-from quaymaster._testing.contract.checks import CHECKS
-from quaymaster._versions.kubernetes import Kubernetes
+from quaymaster._core.registry.kinds import kinds_of_plugin
+from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["group"]
 

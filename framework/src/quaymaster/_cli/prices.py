@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from quaymaster._capacity.prices import PRICE_ANNOTATION, Prices, read_prices
+from quaymaster._studies.capacity.prices import PRICE_ANNOTATION, Prices, read_prices
 
 __all__ = ["prices_option"]
 

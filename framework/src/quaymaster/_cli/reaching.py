@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from quaymaster._config.settings import ClientConnection
-from quaymaster._notices import Notice, NoticeReason
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._core.config.settings import ClientConnection
 
 __all__ = ["connection_notices"]
 

@@ -5,18 +5,18 @@ from datetime import timedelta
 
 import click
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.results import duration
 from quaymaster._cli.signals import stopping
-from quaymaster._config.duration import parse_duration
-from quaymaster._config.kinds import declared_kinds
-from quaymaster._errors import counted
-from quaymaster._recording.live import Recorded, record
-from quaymaster._recording.traces.importing import TraceFormat, import_trace
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._core.config.duration import parse_duration
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.live import Recorded, record
+from quaymaster._studies.recording.traces.importing import TraceFormat, import_trace
 
 __all__ = ["command"]
 

@@ -17,10 +17,10 @@ from quaymaster._cli.output import (
 from quaymaster._cli.replayed import as_document, print_replay
 from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
-from quaymaster._recording.compared import ReplayResult
-from quaymaster._recording.replaying import replay
-from quaymaster._recording.rerunning import RerunResult, rerun
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.compared import ReplayResult
+from quaymaster._studies.recording.replaying import replay
+from quaymaster._studies.recording.rerunning import RerunResult, rerun
 
 __all__ = ["command"]
 
@@ -101,7 +101,7 @@ def command(
 
 def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     if isinstance(result, ReplayResult):
         write_report(file, [], title=f"Replay of {record}", replay=result)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Final
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.explanations import scores_document
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
-from quaymaster._cycle.explanation import NodeScores
-from quaymaster._errors import counted
-from quaymaster._recording.compared import (
+from quaymaster._core.cycle.explanation import NodeScores
+from quaymaster._studies.recording.compared import (
     Agreement,
     ComparedDecision,
     Decided,

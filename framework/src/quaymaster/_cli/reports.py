@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 import attrs
 import click
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
-from quaymaster._objects import ApiObject
-from quaymaster._recording.compared import ReplayResult
-from quaymaster._simulation.calls import observe
-from quaymaster._simulation.observed import ObservedRun
+from quaymaster._studies.recording.compared import ReplayResult
+from quaymaster._studies.simulation.calls import observe
+from quaymaster._studies.simulation.observed import ObservedRun
 
 __all__ = ["observed_inputs", "report_option", "write_report"]
 
@@ -78,7 +78,7 @@ def write_report(
         OutputError: The file cannot be written.
     """
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import report  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
     page = report(*runs, title=title, tables=tables, replay=replay)
     try:
@@ -93,7 +93,7 @@ def _checked(
     """Refuse before the work what would be refused after it."""
     if file is None or context.resilient_parsing:
         return file
-    from quaymaster._reporting.report import check_installed  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
 
     check_installed("bokeh", extra="report")
     folder = Path(file).parent

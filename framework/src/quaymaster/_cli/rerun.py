@@ -2,8 +2,8 @@
 
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import as_document, duration
-from quaymaster._recording.rerunning import RerunResult
-from quaymaster._recording.usage import Course
+from quaymaster._studies.recording.rerunning import RerunResult
+from quaymaster._studies.recording.usage import Course
 
 __all__ = ["print_rerun", "rerun_document", "rerun_rows"]
 

@@ -3,12 +3,16 @@
 from datetime import timedelta
 from typing import Final
 
+from quaymaster._api.objects import Time
+from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._config.duration import format_duration
-from quaymaster._errors import counted
-from quaymaster._objects import Time
-from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
+from quaymaster._core.config.duration import format_duration
+from quaymaster._studies.simulation.results import (
+    Placement,
+    SimulationResult,
+    UnscheduledPod,
+)
 
 __all__ = [
     "as_document",

@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from quaymaster._capacity.calls import CapacityResult
-from quaymaster._capacity.figures import (
+from quaymaster._api.objects.resource_names import EPHEMERAL_STORAGE, PODS
+from quaymaster._base.errors import counted
+from quaymaster._cli.amounts import amount, percent, price
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._studies.capacity.calls import CapacityResult
+from quaymaster._studies.capacity.figures import (
     GroupRoom,
     Headroom,
     NodeRoom,
     ResourceRoom,
     Room,
 )
-from quaymaster._capacity.grouping import GROUP_LABELS
-from quaymaster._cli.amounts import amount, percent, price
-from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line, print_table
-from quaymaster._errors import counted
-from quaymaster._objects.resource_names import EPHEMERAL_STORAGE, PODS
+from quaymaster._studies.capacity.grouping import GROUP_LABELS
 
 __all__ = ["as_document", "print_capacity", "print_groups", "room_document"]
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.logs import log_formats, logging_to_stderr
@@ -20,21 +21,20 @@ from quaymaster._cli.serving import (
     serving_options,
 )
 from quaymaster._cli.signals import on_hangup, stopping, waking
-from quaymaster._config.watcher import ConfigWatcher
-from quaymaster._contract.clock import Clock
-from quaymaster._deploy.findings import State
-from quaymaster._deploy.local_checks import packages_installed
-from quaymaster._deploy.server_checks import version_skew
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.client import ApiClient
-from quaymaster._kubernetes.errors import ApiError
-from quaymaster._kubernetes.resolving import find_access
-from quaymaster._operation.live import ClusterLostError, KubernetesScheduler
-from quaymaster._operation.standing import Standing
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._runtime.metrics import SchedulerMetrics
-from quaymaster._versions.kubernetes import Kubernetes
+from quaymaster._clusters.kubernetes.access import Access
+from quaymaster._clusters.kubernetes.client import ApiClient
+from quaymaster._clusters.kubernetes.errors import ApiError
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._core.config.watcher import ConfigWatcher
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._surfaces.deploy.findings import State
+from quaymaster._surfaces.deploy.local_checks import packages_installed
+from quaymaster._surfaces.deploy.server_checks import version_skew
+from quaymaster._surfaces.operation.live import ClusterLostError, KubernetesScheduler
+from quaymaster._surfaces.operation.standing import Standing
 
 __all__ = ["command"]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import attrs
 import click
 
+from quaymaster._base.errors import Problem
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -24,21 +26,19 @@ from quaymaster._cli.scenario_results import (
     print_scenarios,
     steps_table,
 )
-from quaymaster._errors import Problem
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._scenarios.errors import ScenarioErrors
-from quaymaster._scenarios.junit import junit_report
-from quaymaster._scenarios.load import load_scenario
-from quaymaster._scenarios.scenario import (
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.scenarios.errors import ScenarioErrors
+from quaymaster._studies.scenarios.junit import junit_report
+from quaymaster._studies.scenarios.load import load_scenario
+from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     Scenario,
     ScenarioResult,
     StepResult,
 )
-from quaymaster._scenarios.schema import scenario_schema
-from quaymaster._scenarios.timeline import check_input, run_scenario
-from quaymaster._simulation.observed import ObservedRun
-from quaymaster._versions.kubernetes import Kubernetes
+from quaymaster._studies.scenarios.schema import scenario_schema
+from quaymaster._studies.scenarios.timeline import check_input, run_scenario
+from quaymaster._studies.simulation.observed import ObservedRun
 
 __all__ = ["group"]
 
@@ -147,7 +147,7 @@ def schema() -> None:
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
     """Show the scenarios as they ended; of several also where they differ."""
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(one) for one in results]
     tables = [

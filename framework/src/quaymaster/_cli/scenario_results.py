@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Final
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._errors import counted
-from quaymaster._scenarios.scenario import (
+from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     ScenarioResult,
     StepResult,
 )
-from quaymaster._scenarios.verdicts import span
+from quaymaster._studies.scenarios.verdicts import span
 
 __all__ = ["as_document", "assertions_table", "print_scenarios", "steps_table"]
 

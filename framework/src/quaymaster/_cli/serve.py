@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
+from quaymaster._base.errors import QuaymasterError
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.listening import (
     bind_option,
@@ -22,13 +23,12 @@ from quaymaster._cli.listening import (
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, progress_bar, scheduling_in, warn
-from quaymaster._errors import QuaymasterError
-from quaymaster._service.limits import ServiceLimits
+from quaymaster._surfaces.service.limits import ServiceLimits
 
 if TYPE_CHECKING:  # the extra may be missing
     from starlette.applications import Starlette
 
-    from quaymaster._service.standing import SharedStanding
+    from quaymaster._surfaces.service.standing import SharedStanding
 
 __all__ = ["command"]
 
@@ -147,9 +147,9 @@ def command(
     """
     _check_extra()
     # The extra may be missing.
-    from quaymaster._service.listening import listen, url_of  # noqa: PLC0415 - above
-    from quaymaster._service.serving import ServeOptions, serve  # noqa: PLC0415 - above
-    from quaymaster._service.standing import SharedStanding  # noqa: PLC0415 - above
+    from quaymaster._surfaces.service.listening import listen, url_of  # noqa: PLC0415 - above
+    from quaymaster._surfaces.service.serving import ServeOptions, serve  # noqa: PLC0415 - above
+    from quaymaster._surfaces.service.standing import SharedStanding  # noqa: PLC0415 - above
 
     tls = read_tls(tls_cert_file, tls_private_key_file)
     if tls is None and not plain_http and not is_loopback(address[0]):
@@ -197,8 +197,8 @@ def _maker(
 ) -> Callable[[], "Starlette"]:
     """Return what makes the application, from the input as it is then."""
     # The extra may be missing, and other commands need none of it.
-    from quaymaster._service.application import make_app  # noqa: PLC0415 - see above
-    from quaymaster._service.warm import WarmCluster  # noqa: PLC0415 - see above
+    from quaymaster._surfaces.service.application import make_app  # noqa: PLC0415 - see above
+    from quaymaster._surfaces.service.warm import WarmCluster  # noqa: PLC0415 - see above
 
     waiting = [first]
 

@@ -7,32 +7,38 @@ from typing import Any, Final
 import attrs
 import click
 
-from quaymaster._cli.signals import on_signal
-from quaymaster._contract.clock import Clock
-from quaymaster._driver.cluster import KubernetesCluster
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._kubernetes.authorities import ClusterAuthorities
-from quaymaster._operation.access import Gate
-from quaymaster._operation.attempts import attempts_page
-from quaymaster._operation.background import DriftWatch
-from quaymaster._operation.client_stats import ClientStats
-from quaymaster._operation.configz import configz
-from quaymaster._operation.dump import Dump, dump_page, holdings, log_dump, whole_dump
-from quaymaster._operation.engine_probe import EngineProbe
-from quaymaster._operation.pages import Page
-from quaymaster._operation.readings import SchedulerReader, client_readings
-from quaymaster._operation.reviews import ApiReviewer, CachedReviewer
-from quaymaster._operation.server import PageServer, ServingOptions
-from quaymaster._operation.server_view import ServerComparer, view_of
-from quaymaster._operation.standing import Standing, health
-from quaymaster._runtime.metrics import SchedulerMetrics
-from quaymaster._serving.tls import (
+from quaymaster._base.serving.tls import (
     Authorities,
     CertificateError,
     ServerTLS,
     TLSFiles,
     WrapsConnections,
 )
+from quaymaster._cli.signals import on_signal
+from quaymaster._clusters.driver.cluster import KubernetesCluster
+from quaymaster._clusters.kubernetes.authorities import ClusterAuthorities
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._surfaces.operation.access import Gate
+from quaymaster._surfaces.operation.attempts import attempts_page
+from quaymaster._surfaces.operation.background import DriftWatch
+from quaymaster._surfaces.operation.client_stats import ClientStats
+from quaymaster._surfaces.operation.configz import configz
+from quaymaster._surfaces.operation.dump import (
+    Dump,
+    dump_page,
+    holdings,
+    log_dump,
+    whole_dump,
+)
+from quaymaster._surfaces.operation.engine_probe import EngineProbe
+from quaymaster._surfaces.operation.pages import Page
+from quaymaster._surfaces.operation.readings import SchedulerReader, client_readings
+from quaymaster._surfaces.operation.reviews import ApiReviewer, CachedReviewer
+from quaymaster._surfaces.operation.server import PageServer, ServingOptions
+from quaymaster._surfaces.operation.server_view import ServerComparer, view_of
+from quaymaster._surfaces.operation.standing import Standing, health
 
 __all__ = ["Operated", "ServingArguments", "operating", "serving_options"]
 
@@ -202,7 +208,7 @@ def operating(
         )
 
     # Only here: it is not there without the extra.
-    from quaymaster._operation.exposition import metrics_page  # noqa: PLC0415 - above
+    from quaymaster._surfaces.operation.exposition import metrics_page  # noqa: PLC0415 - above
 
     pages: Mapping[str, Page] = {
         **health(standing, probe, scheduler),
@@ -246,7 +252,7 @@ def _self_signed(
     arguments: ServingArguments, authorities: Authorities
 ) -> WrapsConnections:
     # Only here: it takes long to import, and is not there without the extra.
-    from quaymaster._serving.self_signed import SelfSignedTLS  # noqa: PLC0415 - above
+    from quaymaster._base.serving.self_signed import SelfSignedTLS  # noqa: PLC0415 - above
 
     host, file = arguments.bind_address, arguments.client_ca_file
     return SelfSignedTLS(host, file, authorities)

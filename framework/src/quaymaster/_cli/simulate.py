@@ -5,8 +5,8 @@ import sys
 import attrs
 import click
 
-from quaymaster._capacity.calls import capacity
-from quaymaster._capacity.figures import Room
+from quaymaster._base.errors import VerificationError
+from quaymaster._base.notices import has_missing_pods
 from quaymaster._cli.inputs import (
     InputOptions,
     Inputs,
@@ -29,14 +29,14 @@ from quaymaster._cli.rooms import print_groups, room_document
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
-from quaymaster._contract.options import SchedulerOptions
-from quaymaster._contract.trace import Trace
-from quaymaster._errors import VerificationError
-from quaymaster._notices import has_missing_pods
-from quaymaster._recording.simulating import record_simulation
-from quaymaster._simulation.calls import observe, simulate
-from quaymaster._simulation.observed import ObservedRun
-from quaymaster._simulation.results import SimulationResult
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.contract.trace import Trace
+from quaymaster._studies.capacity.calls import capacity
+from quaymaster._studies.capacity.figures import Room
+from quaymaster._studies.recording.simulating import record_simulation
+from quaymaster._studies.simulation.calls import observe, simulate
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import SimulationResult
 
 __all__ = ["command"]
 

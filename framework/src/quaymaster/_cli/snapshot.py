@@ -8,27 +8,27 @@ from typing import Any
 
 import click
 
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import to_wire
+from quaymaster._base.errors import counted
+from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.live import read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, progress_bar, warn
 from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
-from quaymaster._config.kinds import declared_kinds
-from quaymaster._config.load import shipped_profiles
-from quaymaster._config.shipped import file_or_shipped
-from quaymaster._config.yaml_file import read_content
-from quaymaster._errors import counted
-from quaymaster._kubernetes.anonymising import anonymised
-from quaymaster._kubernetes.resolving import find_access
-from quaymaster._kubernetes.snapshots import snapshot_content, snapshot_items
-from quaymaster._manifests.files import STDIN
-from quaymaster._notices import Notice
-from quaymaster._objects.kind_set import KindSet
-from quaymaster._objects.wire import to_wire
-from quaymaster._registry.registry import PluginRegistry
-from quaymaster._reproducing.calls import MAX_TRIALS, make_test
-from quaymaster._simulation.explained import WhichAttempt
+from quaymaster._clusters.kubernetes.anonymising import anonymised
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._clusters.kubernetes.snapshots import snapshot_content, snapshot_items
+from quaymaster._clusters.manifests.files import STDIN
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.load import shipped_profiles
+from quaymaster._core.config.shipped import file_or_shipped
+from quaymaster._core.config.yaml_file import read_content
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.reproducing.calls import MAX_TRIALS, make_test
+from quaymaster._studies.simulation.explained import WhichAttempt
 
 __all__ = ["command"]
 

@@ -7,7 +7,11 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
+from quaymaster._studies.simulation.results import (
+    Placement,
+    SimulationResult,
+    UnscheduledPod,
+)
 
 __all__ = ["SortKey"]
 

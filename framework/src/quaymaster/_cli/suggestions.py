@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._errors import counted
-from quaymaster._why.changes import FieldChange, SuggestedChange
-from quaymaster._why.suggestions import Suggestions
-from quaymaster._why.summary import Cause, PendingGroup, PendingSummary
+from quaymaster._studies.why.changes import FieldChange, SuggestedChange
+from quaymaster._studies.why.suggestions import Suggestions
+from quaymaster._studies.why.summary import Cause, PendingGroup, PendingSummary
 
 __all__ = [
     "print_suggestions",

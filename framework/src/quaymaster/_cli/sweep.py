@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
 from quaymaster._cli.output import print_line, warn
 from quaymaster._cli.pictures import picture_path
 from quaymaster._cli.terminal import progress_console, shows_progress
-from quaymaster._errors import counted
-from quaymaster._experiments.load import load_experiment
-from quaymaster._experiments.schema import experiment_schema
-from quaymaster._experiments.sweeping import (
+from quaymaster._studies.experiments.load import load_experiment
+from quaymaster._studies.experiments.schema import experiment_schema
+from quaymaster._studies.experiments.sweeping import (
     SweepProgress,
     SweepProgressFn,
     SweepResult,
@@ -104,7 +104,7 @@ def command(
 
 def _draw(result: SweepResult, picture: Path) -> None:
     # Part of the extra `plot`, which picture_path has looked for.
-    from quaymaster._experiments.plot import draw_sweep  # noqa: PLC0415
+    from quaymaster._studies.experiments.plot import draw_sweep  # noqa: PLC0415
 
     if not result.runs:
         return

@@ -3,7 +3,7 @@
 import time
 
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._runtime.timings import HookTiming, HookTimings
+from quaymaster._core.runtime.timings import HookTiming, HookTimings
 
 __all__ = ["RunTimings"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from quaymaster._cli.output import warn
-from quaymaster._contract.trace import Trace, TraceTopic
+from quaymaster._core.contract.trace import Trace, TraceTopic
 
 __all__ = ["trace_option", "warn_of_unseen_pods"]
 

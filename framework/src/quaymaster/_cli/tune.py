@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
 from quaymaster._cli.output import (
     print_line,
@@ -14,14 +15,13 @@ from quaymaster._cli.output import (
     warn,
 )
 from quaymaster._cli.terminal import progress_console, shows_progress
-from quaymaster._comparing.estimates import Estimate
-from quaymaster._errors import counted
-from quaymaster._tuning.judging import Contender, told
-from quaymaster._tuning.load import load_tuning
-from quaymaster._tuning.schema import tuning_schema
-from quaymaster._tuning.trials import Trial, TrialOutcome
-from quaymaster._tuning.tuned import TuneProgressFn, TuneResult, tune
-from quaymaster._tuning.tuning import Tuning
+from quaymaster._studies.comparing.estimates import Estimate
+from quaymaster._studies.tuning.judging import Contender, told
+from quaymaster._studies.tuning.load import load_tuning
+from quaymaster._studies.tuning.schema import tuning_schema
+from quaymaster._studies.tuning.trials import Trial, TrialOutcome
+from quaymaster._studies.tuning.tuned import TuneProgressFn, TuneResult, tune
+from quaymaster._studies.tuning.tuning import Tuning
 
 __all__ = ["command"]
 

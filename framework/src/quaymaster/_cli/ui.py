@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from quaymaster._base.errors import QuaymasterError
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import announce, print_line
 from quaymaster._cli.signals import interruptible
-from quaymaster._config.load import shipped_profiles
-from quaymaster._errors import QuaymasterError
+from quaymaster._core.config.load import shipped_profiles
 
 __all__ = ["command"]
 
@@ -44,7 +44,7 @@ def command(options: InputOptions, port: int, opens: bool) -> None:
     SIGINT (Ctrl-C) or SIGTERM. The page is that of "--report", live. Nothing leaves the
     machine. PATH is the input to begin with; the page takes other manifests, too.
     """
-    from quaymaster._reporting.report import check_installed  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
 
     check_installed("bokeh", "starlette", "uvicorn", extra="ui")
     # Before the input is read: that may take long, and a busy port is told at once.
@@ -56,8 +56,8 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
     inputs = read_inputs(options, needs_paths=False, asks_extenders=False)
     print_notices(inputs.notices)
     # Not needed by those who only ask what the command does.
-    from quaymaster._reporting.web import make_app, serve  # noqa: PLC0415
-    from quaymaster._reporting.workbench import Workbench  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.web import make_app, serve  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.workbench import Workbench  # noqa: PLC0415
 
     workbench = Workbench(
         inputs.objects,

@@ -7,11 +7,11 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from quaymaster._config.load import shipped_profiles
-from quaymaster._manifests.custom_kinds import shipped_mappings
-from quaymaster._manifests.validation import Validation
-from quaymaster._simulation.explained import WhichAttempt
-from quaymaster._simulation.kinds import POD_KINDS
+from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
+from quaymaster._clusters.manifests.validation import Validation
+from quaymaster._core.config.load import shipped_profiles
+from quaymaster._studies.simulation.explained import WhichAttempt
+from quaymaster._studies.simulation.kinds import POD_KINDS
 
 __all__ = [
     "MANIFEST",

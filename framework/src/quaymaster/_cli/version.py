@@ -5,8 +5,8 @@ from importlib import metadata
 
 import click
 
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, RELEASES
 from quaymaster._cli.output import print_line
-from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, RELEASES
 
 __all__ = ["command", "print_version"]
 

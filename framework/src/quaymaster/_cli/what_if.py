@@ -9,22 +9,8 @@ import attrs
 import click
 from click.core import ParameterSource
 
-from quaymaster._capacity.prices import Prices
-from quaymaster._changes.change import ClusterChange
-from quaymaster._changes.cordoning import Cordon, Uncordon
-from quaymaster._changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
-from quaymaster._changes.node_changes import (
-    AddNodes,
-    FailNodes,
-    FailureMode,
-    FailZone,
-    RemoveNodes,
-    ReturnNodes,
-)
-from quaymaster._changes.object_changes import Apply, Delete
-from quaymaster._changes.scheduler_changes import Repack, UseConfig
-from quaymaster._changes.target import Target
-from quaymaster._changes.workload_changes import Scale, SetImage
+from quaymaster._api.objects.kinds import KINDS
+from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import (
     InputOptions,
@@ -49,16 +35,30 @@ from quaymaster._cli.what_if_results import (
     pods_table,
     print_answer,
 )
-from quaymaster._config.duration import parse_duration
-from quaymaster._config.kinds import declared_kinds
-from quaymaster._manifests.load import load
-from quaymaster._notices import Notice
-from quaymaster._objects.kinds import KINDS
-from quaymaster._planning.what_if import what_if
-from quaymaster._planning.what_if_results import WhatIfResult
-from quaymaster._scenarios.as_changes import changes_of, notices_of_left_out
-from quaymaster._scenarios.load import load_scenario
-from quaymaster._scenarios.timeline import check_input
+from quaymaster._clusters.manifests.load import load
+from quaymaster._core.config.duration import parse_duration
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.changes.change import ClusterChange
+from quaymaster._studies.changes.cordoning import Cordon, Uncordon
+from quaymaster._studies.changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
+from quaymaster._studies.changes.node_changes import (
+    AddNodes,
+    FailNodes,
+    FailureMode,
+    FailZone,
+    RemoveNodes,
+    ReturnNodes,
+)
+from quaymaster._studies.changes.object_changes import Apply, Delete
+from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
+from quaymaster._studies.changes.target import Target
+from quaymaster._studies.changes.workload_changes import Scale, SetImage
+from quaymaster._studies.planning.what_if import what_if
+from quaymaster._studies.planning.what_if_results import WhatIfResult
+from quaymaster._studies.scenarios.as_changes import changes_of, notices_of_left_out
+from quaymaster._studies.scenarios.load import load_scenario
+from quaymaster._studies.scenarios.timeline import check_input
 
 __all__ = ["command"]
 
@@ -211,7 +211,7 @@ def command(
 
 def _report(result: WhatIfResult, file: str) -> None:
     # Not needed by those who ask for no report.
-    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     tables = [
         ReportTable(title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))

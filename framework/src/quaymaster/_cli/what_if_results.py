@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from quaymaster._changes.change import RefusedEviction
+from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration, unscheduled_document
-from quaymaster._errors import counted
-from quaymaster._planning.moves import Move
-from quaymaster._planning.what_if_results import (
+from quaymaster._studies.changes.change import RefusedEviction
+from quaymaster._studies.planning.moves import Move
+from quaymaster._studies.planning.what_if_results import (
     ClusterState,
     WhatIfResult,
     WhatIfStep,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._config.model import RANDOM
-from quaymaster._cycle.explanation import NodeRejection, NodeScores
-from quaymaster._simulation.explained import ExplainedPod, NodeFate, WhyNot
+from quaymaster._core.config.model import RANDOM
+from quaymaster._core.cycle.explanation import NodeRejection, NodeScores
+from quaymaster._studies.simulation.explained import ExplainedPod, NodeFate, WhyNot
 
 __all__ = ["print_why_not", "why_not_document"]
 

@@ -1,0 +1,1 @@
+"""The objects of Kubernetes' API, the fields that it has, and CEL."""

@@ -1,0 +1,75 @@
+"""The kinds that are known: those of Kubernetes, and those that somebody declares."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from quaymaster._api.objects.kind_checks import kind_problem
+from quaymaster._api.objects.kinds import KINDS, group_of, plural_of
+from quaymaster._api.objects.meta import ApiObject
+from quaymaster._base.errors import KindError
+
+__all__ = ["KindSet"]
+
+
+class KindSet:
+    """Kinds of objects, by what objects say of themselves.
+
+    Iterating gives the declared ones, in order, each once.
+
+    Args:
+        declared: The classes of kinds beside those of Kubernetes, or some of these.
+
+    Raises:
+        KindError: One is wrong, or two are of one kind.
+    """
+
+    def __init__(self, declared: Iterable[type[ApiObject]] = ()) -> None:
+        self._declared = tuple(dict.fromkeys(declared))
+        self._own: dict[tuple[str, str], type[ApiObject]] = {}
+        plurals: dict[tuple[str, str], type[ApiObject]] = {}
+        for kind in self._declared:
+            problem = kind_problem(kind)
+            if problem:
+                raise KindError(problem)
+            group = group_of(kind.api_version)
+            if kind is not KINDS.get(kind.kind):
+                _take(self._own, (group, kind.kind), kind)
+            _take(plurals, (group, plural_of(kind)), kind)
+
+    def __iter__(self) -> Iterator[type[ApiObject]]:
+        return iter(self._declared)
+
+    @property
+    def own(self) -> Collection[type[ApiObject]]:
+        """The declared kinds that Kubernetes itself does not have."""
+        return self._own.values()
+
+    def find(self, api_version: str, kind: str) -> type[ApiObject] | None:
+        """The class of the objects that say this of themselves, or None."""
+        found = KINDS.get(kind)
+        if found is not None and found.api_version == api_version:
+            return found
+        if not self._own:
+            return None
+        found = self._own.get((group_of(api_version), kind))
+        return found if found is not None and found.api_version == api_version else None
+
+    def declared_as(self, group: str, kind: str) -> type[ApiObject] | None:
+        """The declared class of a kind, whatever its version, or None."""
+        return self._own.get((group, kind))
+
+
+def _take(
+    kinds: dict[tuple[str, str], type[ApiObject]],
+    name: tuple[str, str],
+    kind: type[ApiObject],
+) -> None:
+    first = kinds.setdefault(name, kind)
+    if first is not kind:
+        raise KindError(
+            f"{' of '.join(filter(None, reversed(name)))} is declared by two classes, "
+            f"{_origin(first)} and {_origin(kind)}: expected one that all share"
+        )
+
+
+def _origin(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"

@@ -1,0 +1,115 @@
+"""The kinds of Kubernetes itself that scheduling knows, and what the API calls them."""
+
+from functools import cache
+from typing import Final
+
+from quaymaster._api.objects.core import (
+    Binding,
+    Event,
+    Lease,
+    Namespace,
+    Service,
+)
+from quaymaster._api.objects.device_claims import (
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from quaymaster._api.objects.devices import (
+    DeviceClass,
+    ResourceSlice,
+)
+from quaymaster._api.objects.limits import (
+    LimitRange,
+    ResourceQuota,
+)
+from quaymaster._api.objects.meta import ApiObject
+from quaymaster._api.objects.node import (
+    Node,
+)
+from quaymaster._api.objects.pod import (
+    Pod,
+)
+from quaymaster._api.objects.policy import (
+    PodDisruptionBudget,
+)
+from quaymaster._api.objects.runtime import (
+    RuntimeClass,
+)
+from quaymaster._api.objects.scheduling import (
+    PriorityClass,
+)
+from quaymaster._api.objects.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from quaymaster._api.objects.workloads import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+
+__all__ = ["KINDS", "group_of", "plural_of", "version_of"]
+
+KINDS: Final[dict[str, type[ApiObject]]] = {
+    cls.kind: cls
+    for cls in (
+        Namespace,
+        Node,
+        Pod,
+        Service,
+        ReplicationController,
+        ReplicaSet,
+        Deployment,
+        StatefulSet,
+        DaemonSet,
+        Job,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        CSINode,
+        CSIDriver,
+        CSIStorageCapacity,
+        VolumeAttachment,
+        DeviceClass,
+        ResourceSlice,
+        ResourceClaimTemplate,
+        ResourceClaim,
+        PodDisruptionBudget,
+        PriorityClass,
+        RuntimeClass,
+        LimitRange,
+        ResourceQuota,
+        Event,
+        Lease,
+        Binding,
+    )
+}
+"""Every kind of object that can be loaded, by its name."""
+
+
+def group_of(api_version: str) -> str:
+    """The group in an ``apiVersion``; empty for the core group."""
+    return api_version.rpartition("/")[0]
+
+
+def version_of(api_version: str) -> str:
+    """The version in an ``apiVersion``."""
+    return api_version.rpartition("/")[2]
+
+
+@cache
+def plural_of(kind: type[ApiObject]) -> str:
+    """What the API calls the objects of a kind, such as ``deployments``."""
+    if kind.plural:
+        return kind.plural
+    name = kind.kind.lower()
+    ending = {"y": "ies", "s": "ses"}.get(name[-1:])
+    return f"{name[:-1]}{ending}" if ending else f"{name}s"

@@ -1,0 +1,322 @@
+"""The exact requests and limits of pods, resizes under way included.
+
+Mirrors ``PodRequests`` and ``PodLimits`` (Kubernetes v1.36 and v1.37,
+``component-helpers/resource/helpers.go``), with the feature gates at their defaults.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    Container,
+    ContainerStatus,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+)
+from quaymaster._api.objects.quantity import Quantity, ResourceList
+from quaymaster._api.objects.resource_names import CPU, HUGE_PAGES, MEMORY
+
+__all__ = [
+    "RESIZE_PENDING",
+    "has_pod_level_requests",
+    "pod_limit_list",
+    "pod_request_list",
+    "status_changes_requests",
+    "status_changes_totals",
+]
+
+RESIZE_PENDING: Final = "PodResizePending"
+"""The type of the condition that tells what has become of a resize."""
+
+_ZERO: Final = Quantity(0)
+
+
+def pod_request_list(
+    pod: Pod,
+    *,
+    use_status: bool = False,
+    by_totals: bool = False,
+    pod_level: bool = True,
+    overhead: bool = True,
+    missing: Mapping[str, Quantity] | None = None,
+) -> ResourceList:
+    """The exact requests of a pod: the most that it ever needs of each resource.
+
+    Containers and sidecars run side by side; each plain init container runs alone with
+    the sidecars that started before it. Mirrors ``PodRequests``.
+
+    Args:
+        pod: The pod.
+        use_status: Look at what the node has given to the containers, too.
+        by_totals: Take the largest of the pod's totals during a resize, as Kubernetes
+            does since 1.37, and not the total of each container's largest amounts.
+        pod_level: Let requests of the pod as a whole replace those of its containers.
+        overhead: Add what the pod's runtime class costs.
+        missing: What a container counts with that does not request a resource at all.
+    """
+    spec = pod.spec
+    total = _container_requests(pod, use_status, by_totals, missing or {})
+    if pod_level and has_pod_level_requests(spec):
+        _replace_by_pod_level(total, pod, use_status, by_totals)
+    if overhead and spec.overhead:
+        _add(total, spec.overhead)
+    return total
+
+
+def pod_limit_list(
+    pod: Pod, *, pod_level: bool = True, overhead: bool = True
+) -> ResourceList:
+    """The exact limits of a pod, added up as `pod_request_list` adds up requests.
+
+    Only resources that some container limits are there. Mirrors ``PodLimits``.
+
+    Args:
+        pod: The pod; its status does not matter.
+        pod_level: Let limits of the pod as a whole replace those of its containers.
+        overhead: Add what the pod's runtime class costs to what is limited.
+    """
+    spec = pod.spec
+    limiting = replace(
+        spec,
+        containers=tuple(map(_requesting_its_limits, spec.containers)),
+        init_containers=tuple(map(_requesting_its_limits, spec.init_containers)),
+    )
+    total = _sum_up(limiting, _spec_requests)
+    if pod_level and spec.resources is not None:
+        own = spec.resources.limits
+        total |= {k: v for k, v in own.items() if _is_pod_level_resource(k)}
+    if overhead and spec.overhead:
+        _add(total, {k: v for k, v in spec.overhead.items() if total.get(k)})
+    return total
+
+
+def _requesting_its_limits(container: Container) -> Container:
+    limits = ResourceRequirements(requests=container.resources.limits)
+    return replace(container, resources=limits)
+
+
+def status_changes_requests(pod: Pod) -> bool:
+    """Whether a pod's status may make it count differently from its spec."""
+    status, spec = pod.status, pod.spec
+    if status.resources is not None and has_pod_level_requests(spec):
+        wanted = spec.resources.requests if spec.resources is not None else {}
+        if _differs(wanted, status.resources.requests, status.allocated_resources):
+            return True
+    return _any_status_differs(
+        status.container_statuses, spec.containers
+    ) or _any_status_differs(status.init_container_statuses, spec.init_containers)
+
+
+def status_changes_totals(pod: Pod) -> bool:
+    """Whether a pod's status may make its totals differ from those of its spec."""
+    status, spec = pod.status, pod.spec
+    if _is_resize_infeasible(status):
+        return True
+    if status.resources is not None and status.allocated_resources:
+        return True
+    if status.resources is not None and has_pod_level_requests(spec):
+        return True
+    return _any_total_differs(
+        status.container_statuses, spec.containers
+    ) or _any_total_differs(status.init_container_statuses, spec.init_containers)
+
+
+def has_pod_level_requests(spec: PodSpec) -> bool:
+    """Whether a pod as a whole requests something that can be requested that way."""
+    return spec.resources is not None and any(
+        map(_is_pod_level_resource, spec.resources.requests)
+    )
+
+
+def _container_requests(
+    pod: Pod, use_status: bool, by_totals: bool, missing: Mapping[str, Quantity]
+) -> ResourceList:
+    if not use_status:
+        return _sum_up(pod.spec, _spec_requests, missing)
+    if by_totals:
+        return _largest_total(pod, missing)
+    return _sum_up(pod.spec, _LargestAmounts(pod), missing)
+
+
+def _sum_up(
+    spec: PodSpec,
+    own: Callable[[Container], ResourceList],
+    missing: Mapping[str, Quantity] | None = None,
+) -> ResourceList:
+    """Add up what containers count with, each by itself."""
+
+    def complete(container: Container) -> ResourceList:
+        return {**missing, **own(container)} if missing else own(container)
+
+    total: ResourceList = {}
+    for container in spec.containers:
+        _add(total, complete(container))
+    sidecars: ResourceList = {}
+    peak: ResourceList = {}
+    for container in spec.init_containers:
+        if container.is_sidecar:
+            amounts = complete(container)
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            _raise_to(peak, sidecars)
+        else:
+            running = complete(container).copy()
+            _add(running, sidecars)
+            _raise_to(peak, running)
+    _raise_to(total, peak)
+    return total
+
+
+def _spec_requests(container: Container) -> ResourceList:
+    return container.resources.requests
+
+
+class _LargestAmounts:
+    """What each container counts with during a resize, before Kubernetes 1.37."""
+
+    def __init__(self, pod: Pod) -> None:
+        self._pod = pod
+        plain = {one.name for one in pod.spec.init_containers if not one.is_sidecar}
+        self._statuses = {
+            name: status
+            for name, status in _statuses_by_name(pod.status).items()
+            if name not in plain
+        }
+
+    def __call__(self, container: Container) -> ResourceList:
+        requests = container.resources.requests
+        status = self._statuses.get(container.name)
+        if status is None or status.resources is None:
+            return requests
+        actual = status.resources.requests
+        return _resized(self._pod, requests, actual, status.allocated_resources)
+
+
+def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
+    """Return the largest of what a pod wants, was promised, and has, in all.
+
+    An infeasible resize leaves out what it wants. The pod's own status, if it has both
+    of the others, says more than the statuses of its containers.
+    """
+    spec, status = pod.spec, pod.status
+    leaves_out = _is_resize_infeasible(status)
+    own = status.resources.requests if status.resources is not None else {}
+    if status.allocated_resources and own:
+        promised, actual = status.allocated_resources, own
+    else:
+        statuses = _statuses_by_name(status)
+
+        def allocated(container: Container) -> ResourceList:
+            found = statuses.get(container.name)
+            if found is not None and found.allocated_resources:
+                return found.allocated_resources
+            return {} if leaves_out else container.resources.requests
+
+        def actuated(container: Container) -> ResourceList:
+            found = statuses.get(container.name)
+            if found is not None and found.resources and found.resources.requests:
+                return found.resources.requests
+            return allocated(container)
+
+        promised = _sum_up(spec, allocated, missing)
+        actual = _sum_up(spec, actuated, missing)
+    largest = {} if leaves_out else _sum_up(spec, _spec_requests, missing)
+    _raise_to(largest, promised)
+    _raise_to(largest, actual)
+    return largest
+
+
+def _replace_by_pod_level(
+    total: ResourceList, pod: Pod, use_status: bool, by_totals: bool
+) -> None:
+    assert pod.spec.resources is not None  # or there would be no pod-level requests
+    wanted = pod.spec.resources.requests
+    effective = wanted
+    status = pod.status
+    if use_status and status.resources is not None:
+        actual = status.resources.requests
+        effective = _resized(pod, wanted, actual, status.allocated_resources)
+    for name in effective if by_totals else wanted:
+        if _is_pod_level_resource(name):
+            total[name] = effective.get(name, _ZERO)
+
+
+def _resized(
+    pod: Pod, wanted: ResourceList, actual: ResourceList, allocated: ResourceList
+) -> ResourceList:
+    """Take the largest of each amount; an infeasible resize leaves the wanted out."""
+    result = {} if _is_resize_infeasible(pod.status) else dict(wanted)
+    _raise_to(result, actual)
+    _raise_to(result, allocated)
+    return result
+
+
+def _is_resize_infeasible(status: PodStatus) -> bool:
+    for condition in status.conditions:
+        if condition.type == RESIZE_PENDING:
+            return condition.reason == "Infeasible"
+    return False
+
+
+def _any_status_differs(
+    statuses: Iterable[ContainerStatus], containers: tuple[Container, ...]
+) -> bool:
+    for index, status in enumerate(statuses):
+        if status.resources is None:
+            continue
+        # Nodes list the statuses in the order of the containers; if this one does not,
+        # the slow way finds the right container.
+        if index >= len(containers) or containers[index].name != status.name:
+            return True
+        wanted = containers[index].resources.requests
+        if _differs(wanted, status.resources.requests, status.allocated_resources):
+            return True
+    return False
+
+
+def _any_total_differs(
+    statuses: Iterable[ContainerStatus], containers: tuple[Container, ...]
+) -> bool:
+    for index, status in enumerate(statuses):
+        if index >= len(containers) or containers[index].name != status.name:
+            return True
+        wanted = containers[index].resources.requests
+        actual = status.resources.requests if status.resources is not None else {}
+        allocated = status.allocated_resources
+        if (actual and actual != wanted) or (allocated and allocated != wanted):
+            return True
+    return False
+
+
+def _differs(
+    wanted: ResourceList, actual: ResourceList, allocated: ResourceList
+) -> bool:
+    return actual != wanted or bool(allocated and allocated != wanted)
+
+
+def _statuses_by_name(status: PodStatus) -> dict[str, ContainerStatus]:
+    return {
+        container.name: container
+        for container in (*status.container_statuses, *status.init_container_statuses)
+    }
+
+
+def _is_pod_level_resource(name: str) -> bool:
+    return name in (CPU, MEMORY) or name.startswith(HUGE_PAGES)
+
+
+def _add(total: ResourceList, more: Mapping[str, Quantity]) -> None:
+    for name, quantity in more.items():
+        known = total.get(name)
+        total[name] = quantity if known is None else known + quantity
+
+
+def _raise_to(total: ResourceList, least: Mapping[str, Quantity]) -> None:
+    for name, quantity in least.items():
+        known = total.get(name)
+        if known is None or quantity > known:
+            total[name] = quantity

@@ -1,0 +1,411 @@
+"""Label selectors, node selectors and tolerations, compiled and evaluated.
+
+Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36), ``nodeaffinity.go``
+(k8s.io/component-helpers v0.36) and ``ToleratesTaint`` (k8s.io/api v0.36). A selector
+is compiled once and then asked often; compiled selectors can be compared and are keys
+of dicts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from quaymaster._api.objects import (
+    LabelSelector,
+    Node,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    PreferredSchedulingTerm,
+    SpecKey,
+    Taint,
+    Toleration,
+)
+from quaymaster._api.objects.requirements import (
+    LABEL_OPERATORS,
+    NODE_OPERATORS,
+    Operator,
+    Requirement,
+    check_key,
+    check_value,
+    compile_requirements,
+    parse_int64,
+)
+from quaymaster._base.errors import SelectorError
+
+__all__ = [
+    "EVERYTHING",
+    "NOTHING",
+    "FieldRequirement",
+    "NodeMatcher",
+    "NodeTerm",
+    "Operator",
+    "PreferredTerms",
+    "RequiredNodeAffinity",
+    "Requirement",
+    "Selector",
+    "SelectorError",
+    "compile_label_selector",
+    "compile_node_selector",
+    "compile_preferred_terms",
+    "find_untolerated_taint",
+    "is_tolerated",
+    "parse_int64",
+    "required_node_affinity",
+    "selector_from_labels",
+    "tolerates",
+]
+
+
+class Selector:
+    """Requirements on labels, all of which must hold.
+
+    Attributes:
+        requirements: Sorted, so that equal selectors compare equal; those of a
+            selector that matches nothing are empty, too.
+        matches_nothing: Whether no labels whatever match.
+    """
+
+    __slots__ = ("_equal", "_others", "matches_nothing", "requirements")
+
+    def __init__(
+        self, requirements: Iterable[Requirement] = (), *, matches_nothing: bool = False
+    ) -> None:
+        self.matches_nothing = matches_nothing
+        self.requirements: tuple[Requirement, ...] = (
+            () if matches_nothing else tuple(sorted(set(requirements)))
+        )
+        # Most requirements ask for one value: these take the short way.
+        self._equal = tuple(
+            (r.key, r.values[0])
+            for r in self.requirements
+            if r.operator is Operator.IN and len(r.values) == 1
+        )
+        self._others = tuple(
+            r
+            for r in self.requirements
+            if r.operator is not Operator.IN or len(r.values) != 1
+        )
+
+    @property
+    def required_labels(self) -> tuple[tuple[str, str], ...]:
+        """The labels, as key and value, that every selected object has."""
+        return self._equal
+
+    @property
+    def matches_everything(self) -> bool:
+        """Whether all labels match, since there are no requirements."""
+        return not self.requirements and not self.matches_nothing
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is selected."""
+        for key, value in self._equal:
+            if labels.get(key) != value:
+                return False
+        for requirement in self._others:
+            if not requirement.matches(labels):
+                return False
+        return not self.matches_nothing
+
+    def __and__(self, other: "Selector") -> "Selector":
+        """The selector of the objects that both select."""
+        return Selector(
+            self.requirements + other.requirements,
+            matches_nothing=self.matches_nothing or other.matches_nothing,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selector):
+            return NotImplemented
+        return (
+            self.requirements == other.requirements
+            and self.matches_nothing == other.matches_nothing
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.requirements, self.matches_nothing))
+
+    def __repr__(self) -> str:
+        if self.matches_nothing:
+            return "Selector(nothing)"
+        texts = (
+            f"{r.key} {r.operator} {','.join(r.values)}" for r in self.requirements
+        )
+        return f"Selector({'; '.join(text.strip() for text in texts) or 'everything'})"
+
+
+EVERYTHING: Final = Selector()
+"""Selects all objects."""
+
+NOTHING: Final = Selector(matches_nothing=True)
+"""Selects no object."""
+
+
+class FieldRequirement(NamedTuple):
+    """One condition on a field of a node.
+
+    Attributes:
+        key: The field; only ``metadata.name`` is known, others are empty.
+        value: What it is compared with.
+        equal: Whether it must be equal (``In``) or must not (``NotIn``).
+    """
+
+    key: str
+    value: str
+    equal: bool
+
+
+class NodeTerm(NamedTuple):
+    """A compiled `NodeSelectorTerm`: conditions that must all hold.
+
+    Attributes:
+        labels: On the node's labels.
+        fields: On the node's fields.
+    """
+
+    labels: Selector
+    fields: tuple[FieldRequirement, ...] = ()
+
+    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether a node of that name with these labels meets the term."""
+        return self.labels.matches(labels) and self.matches_name(name)
+
+    def matches_name(self, name: str) -> bool:
+        """Whether the conditions on fields hold for a node of that name."""
+        for field in self.fields:
+            value = name if field.key == "metadata.name" else ""
+            # Upstream: a node without a name has no fields to ask about.
+            if name and (value == field.value) is not field.equal:
+                return False
+        return True
+
+
+class NodeMatcher:
+    """A compiled `NodeSelector`: terms, one of which must match.
+
+    Attributes:
+        terms: Those that can be evaluated; empty ones match nothing and are left out.
+        problems: What is wrong with the others, which match nothing either.
+    """
+
+    __slots__ = ("problems", "terms")
+
+    def __init__(self, terms: Iterable[NodeTerm], problems: Iterable[str] = ()) -> None:
+        self.terms = tuple(terms)
+        self.problems = tuple(problems)
+
+    def matches(self, node: Node) -> bool:
+        """Whether some term matches a node."""
+        name, labels = node.metadata.name, node.metadata.labels
+        return any(term.matches(name, labels) for term in self.terms)
+
+    def check(self) -> None:
+        """Raise unless every term can be evaluated.
+
+        Raises:
+            SelectorError: Some terms cannot.
+        """
+        if self.problems:
+            raise SelectorError(self.problems)
+
+
+class PreferredTerms:
+    """Compiled `PreferredSchedulingTerm` values.
+
+    Attributes:
+        terms: Weight and term; those of weight 0 and empty ones are left out.
+    """
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Iterable[tuple[int, NodeTerm]]) -> None:
+        self.terms = tuple(terms)
+
+    def score(self, node: Node) -> int:
+        """The sum of the weights of the terms that match a node."""
+        name, labels = node.metadata.name, node.metadata.labels
+        return sum(w for w, term in self.terms if term.matches(name, labels))
+
+
+class RequiredNodeAffinity:
+    """The node selector and the required node affinity of a pod, compiled.
+
+    Attributes:
+        selector: From ``nodeSelector``.
+        affinity: From the required node affinity; None if the pod has none.
+    """
+
+    __slots__ = ("affinity", "selector")
+
+    def __init__(self, selector: Selector, affinity: NodeMatcher | None) -> None:
+        self.selector = selector
+        self.affinity = affinity
+
+    def matches(self, node: Node) -> bool:
+        """Whether the pod may run on a node; terms with problems are skipped."""
+        if not self.selector.matches(node.metadata.labels):
+            return False
+        return self.affinity is None or self.affinity.matches(node)
+
+
+def compile_label_selector(selector: LabelSelector | None) -> Selector:
+    """Compile a label selector: None selects nothing, an empty one everything.
+
+    Raises:
+        SelectorError: It has unknown operators, or impossible keys or values.
+    """
+    if selector is None:
+        return NOTHING
+    problems: list[str] = []
+    requirements = compile_requirements(
+        selector.match_expressions, LABEL_OPERATORS, "matchExpressions", problems
+    )
+    for key, value in selector.match_labels.items():
+        check_key(key, f"matchLabels[{key}]", problems)
+        check_value(value, f"matchLabels[{key}]", problems)
+        requirements.append(Requirement(key, Operator.IN, (value,)))
+    if problems:
+        raise SelectorError(problems)
+    return Selector(requirements)
+
+
+def selector_from_labels(labels: Mapping[str, str]) -> Selector:
+    """The selector of objects with all of these labels; nothing is validated."""
+    return Selector(Requirement(k, Operator.IN, (v,)) for k, v in labels.items())
+
+
+def compile_node_selector(selector: NodeSelector, *, path: str = "") -> NodeMatcher:
+    """Compile a node selector; terms that cannot be evaluated become its problems.
+
+    Args:
+        selector: The node selector.
+        path: Where it is, for the texts of the problems.
+    """
+    terms: list[NodeTerm] = []
+    problems: list[str] = []
+    for index, term in enumerate(selector.node_selector_terms):
+        if _is_empty(term):
+            continue
+        where = _join(path, f"nodeSelectorTerms[{index}]")
+        compiled, wrong = _compile_term(term, where)
+        problems += wrong
+        if not wrong:
+            terms.append(compiled)
+    return NodeMatcher(terms, problems)
+
+
+def compile_preferred_terms(
+    terms: Sequence[PreferredSchedulingTerm], *, path: str = ""
+) -> PreferredTerms:
+    """Compile preferences for nodes.
+
+    Args:
+        terms: The preferences.
+        path: Where they are, for the text of the error.
+
+    Raises:
+        SelectorError: Some of them cannot be evaluated.
+    """
+    compiled: list[tuple[int, NodeTerm]] = []
+    problems: list[str] = []
+    for index, term in enumerate(terms):
+        if term.weight and not _is_empty(term.preference):
+            node_term, wrong = _compile_term(term.preference, f"{path}[{index}]")
+            problems += wrong
+            compiled.append((term.weight, node_term))
+    if problems:
+        raise SelectorError(problems)
+    return PreferredTerms(compiled)
+
+
+def required_node_affinity(pod: Pod) -> RequiredNodeAffinity:
+    """The required node affinity of a pod; computed once per template."""
+    return _REQUIRED.of(pod)
+
+
+def _compile_required(spec: PodSpec) -> RequiredNodeAffinity:
+    affinity = spec.affinity and spec.affinity.node_affinity
+    required = (
+        affinity.required_during_scheduling_ignored_during_execution
+        if affinity
+        else None
+    )
+    return RequiredNodeAffinity(
+        selector_from_labels(spec.node_selector),
+        None if required is None else compile_node_selector(required),
+    )
+
+
+_REQUIRED: Final = SpecKey(_compile_required)
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Whether a toleration covers a taint.
+
+    An empty key or effect covers all. The operators ``Lt`` and ``Gt`` cover nothing:
+    their feature gate is off by default in Kubernetes 1.36.
+    """
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
+
+
+def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Whether any of the tolerations covers a taint."""
+    return any(tolerates(toleration, taint) for toleration in tolerations)
+
+
+def find_untolerated_taint(
+    taints: Iterable[Taint],
+    tolerations: Sequence[Toleration],
+    effects: Sequence[str] = ("NoSchedule", "NoExecute"),
+) -> Taint | None:
+    """The first taint with one of the effects that no toleration covers, or None."""
+    for taint in taints:
+        if taint.effect in effects and not is_tolerated(taint, tolerations):
+            return taint
+    return None
+
+
+def _is_empty(term: NodeSelectorTerm) -> bool:
+    return not term.match_expressions and not term.match_fields
+
+
+def _compile_term(term: NodeSelectorTerm, path: str) -> tuple[NodeTerm, list[str]]:
+    problems: list[str] = []
+    requirements = compile_requirements(
+        term.match_expressions, NODE_OPERATORS, f"{path}.matchExpressions", problems
+    )
+    fields = []
+    for index, condition in enumerate(term.match_fields):
+        field = _field(condition, f"{path}.matchFields[{index}]", problems)
+        if field is not None:
+            fields.append(field)
+    return NodeTerm(Selector(requirements), tuple(fields)), problems
+
+
+def _field(
+    condition: NodeSelectorRequirement, path: str, problems: list[str]
+) -> FieldRequirement | None:
+    if condition.operator not in ("In", "NotIn"):
+        problems.append(
+            f"{path}.operator: expected In or NotIn, got {condition.operator!r}"
+        )
+    elif len(condition.values) != 1:
+        problems.append(
+            f"{path}.values: expected one value, got {list(condition.values)}"
+        )
+    else:
+        return FieldRequirement(
+            condition.key, condition.values[0], condition.operator == "In"
+        )
+    return None
+
+
+def _join(path: str, rest: str) -> str:
+    return f"{path}.{rest}" if path else rest

@@ -1,0 +1,176 @@
+"""Kubernetes' JSON and YAML form of objects, read and written.
+
+Reading ignores unknown fields, takes a null field as nothing, and a null in a map or a
+list as the empty value of its type: ``""`` for a label, 0 for an amount. Whatever is
+wrong with an object is told at once.
+"""
+
+import functools
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from quaymaster._api.objects.check import clean
+from quaymaster._api.objects.codec import dec_hook, enc_hook
+from quaymaster._api.objects.meta import ApiObject, ApiValue, ObjectMeta
+from quaymaster._api.objects.node import Node
+from quaymaster._api.objects.pod import Pod, PodSpec, PodStatus
+from quaymaster._api.objects.pool import SpecPool
+from quaymaster._base.errors import ObjectError, Problem
+from quaymaster._base.input.json_values import json_tree
+
+__all__ = ["decode", "encode", "from_wire", "to_wire"]
+
+JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class _PodText(ApiValue, frozen=True, kw_only=True):
+    """A pod whose spec is not read yet."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: msgspec.Raw = msgspec.Raw(b"{}")
+    status: PodStatus = PodStatus()
+
+
+class _PodTree(ApiValue, frozen=True, kw_only=True):
+    """The same, of a tree."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: Any = {}
+    status: PodStatus = PodStatus()
+
+
+class _Place(ApiValue, frozen=True, kw_only=True):
+    """What a spec says beside what a `PodSpec` holds."""
+
+    node_name: str = ""
+
+
+class _WireSpec(PodSpec, frozen=True, kw_only=True):
+    """A spec with the node's name where Kubernetes has it."""
+
+    node_name: str = ""
+
+
+class _WirePod(ApiValue, frozen=True, kw_only=True):
+    """A pod as Kubernetes has it, to check a tree against."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: _WireSpec = _WireSpec()
+    status: PodStatus = PodStatus()
+
+
+_POD_DECODER: Final = msgspec.json.Decoder(_PodText, dec_hook=dec_hook)
+
+
+def decode(text: JsonText, kind: type[ObjT], *, pool: SpecPool | None = None) -> ObjT:
+    """Read one object from its JSON.
+
+    Args:
+        text: The JSON.
+        kind: The class of the object; ``apiVersion`` and ``kind`` are not looked at.
+        pool: What the object shares its parts with.
+
+    Raises:
+        ObjectError: Some fields are wrong.
+        msgspec.DecodeError: The text is no JSON.
+    """
+    if pool is None:
+        pool = SpecPool()
+    try:
+        if kind is Pod:
+            return _decode_pod(text, pool)  # type: ignore[return-value]  # kind is Pod
+        return _share(cast(ObjT, _decoder(kind).decode(text)), pool)
+    except msgspec.ValidationError:
+        return from_wire(json_tree(text), kind, pool=pool)
+
+
+def encode(obj: ApiObject) -> bytes:
+    """Write an object as JSON."""
+    return msgspec.json.encode(to_wire(obj))
+
+
+def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -> ObjT:
+    """Make an object of parsed JSON or YAML.
+
+    Args:
+        tree: Dicts, lists, strings, numbers; as ``json.loads`` gives them.
+        kind: The class of the object; ``apiVersion`` and ``kind`` are not looked at.
+        pool: What the object shares its parts with.
+
+    Raises:
+        ObjectError: Some fields are wrong.
+    """
+    if pool is None:
+        pool = SpecPool()
+    if kind is Pod:
+        # Nearly all pods are right, and without nulls: so in a third of the time.
+        with suppress(msgspec.ValidationError):
+            return _pod_of(tree, pool)  # type: ignore[return-value]  # kind is Pod
+    problems: list[Problem] = []
+    model = _WirePod if kind is Pod else kind
+    cleaned: Any = clean(tree, model, problems)
+    if problems:
+        raise ObjectError(problems)
+    if kind is Pod:
+        return _pod_of(cleaned, pool)  # type: ignore[return-value]  # kind is Pod
+    try:
+        made = msgspec.convert(cleaned, kind, dec_hook=dec_hook)
+    except msgspec.ValidationError as error:
+        # What a class asks for beyond types: bounds, patterns, checks of its own.
+        raise ObjectError([_problem_of(error)]) from error
+    return _share(made, pool)
+
+
+def _problem_of(error: msgspec.ValidationError) -> Problem:
+    text, _, place = str(error).partition(" - at `$")
+    text = text[:1].lower() + text[1:]
+    return Problem(path=place.rstrip("`").lstrip("."), message=text)
+
+
+def to_wire(obj: ApiObject) -> dict[str, Any]:
+    """The tree that Kubernetes' JSON or YAML of an object has."""
+    tree = msgspec.to_builtins(obj, enc_hook=enc_hook)
+    tree = {"apiVersion": obj.api_version, "kind": obj.kind, **tree}
+    if isinstance(obj, Pod):
+        node_name = tree.pop("nodeName", "")
+        if node_name:
+            tree["spec"] = {**tree.get("spec", {}), "nodeName": node_name}
+    return tree
+
+
+def _decode_pod(text: JsonText, pool: SpecPool) -> Pod:
+    parts = _POD_DECODER.decode(text)
+    spec, node_name = pool.decode_spec(bytes(parts.spec))
+    return Pod(
+        metadata=pool.share_metadata(parts.metadata),
+        spec=spec,
+        node_name=node_name,
+        status=pool.share_pod_status(parts.status),
+    )
+
+
+def _pod_of(tree: object, pool: SpecPool) -> Pod:
+    parts = msgspec.convert(tree, _PodTree, dec_hook=dec_hook)
+    spec = msgspec.convert(parts.spec, PodSpec, dec_hook=dec_hook)
+    place = msgspec.convert(parts.spec, _Place)
+    return Pod(
+        metadata=pool.share_metadata(parts.metadata),
+        spec=pool.share_spec(spec),
+        node_name=place.node_name,
+        status=pool.share_pod_status(parts.status),
+    )
+
+
+def _share(obj: ObjT, pool: SpecPool) -> ObjT:
+    pool.share_metadata(obj.metadata)
+    if isinstance(obj, Node):
+        pool.share_node_status(obj.status)
+    return obj
+
+
+@functools.lru_cache(maxsize=64)
+def _decoder(kind: type[ApiObject]) -> msgspec.json.Decoder[ApiObject]:
+    return msgspec.json.Decoder(kind, dec_hook=dec_hook)

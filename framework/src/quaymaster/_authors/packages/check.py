@@ -1,0 +1,104 @@
+"""Checks a package of plugins, as a user would meet it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+from packaging.utils import canonicalize_name
+
+from quaymaster._authors.packages.candidate import Candidate, find_package
+from quaymaster._authors.packages.contract_checks import contract_findings
+from quaymaster._authors.packages.entry_checks import (
+    access_findings,
+    age_findings,
+    clash_findings,
+    kind_findings,
+    load_findings,
+    observer_findings,
+    typing_findings,
+)
+from quaymaster._authors.packages.findings import Finding, Level
+from quaymaster._authors.packages.metadata_checks import metadata_findings, sdk_findings
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
+from quaymaster._core.registry.offers import offers
+from quaymaster._core.registry.registry import GROUP, PluginRegistry, RegisteredPlugin
+
+__all__ = ["Report", "check_package"]
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What was found about a package.
+
+    Attributes:
+        candidate: What it says of itself.
+        findings: What is not as it should be, in the order of the checks.
+    """
+
+    candidate: Candidate
+    findings: Sequence[Finding]
+
+    def count(self, level: Level) -> int:
+        """How many findings there are of a level."""
+        return sum(finding.level == level for finding in self.findings)
+
+
+def check_package(
+    package: str,
+    args: Mapping[str, Mapping[str, object]],
+    opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes] = (),
+) -> Report:
+    """Check a package: metadata, entry points, clashes, versions, hooks, contract.
+
+    Args:
+        package: An installed distribution, or a folder with a pyproject.toml.
+        args: Plugin -> the arguments that the contract suite builds it with.
+        opt_outs: The checks of the contract suite that are left out -> why.
+        kubernetes: What the contract suite plays; if empty, the newest version, and the
+            others as well with plugins that ask for it.
+
+    Raises:
+        PackageNotFoundError: There is no such package.
+    """
+    candidate = find_package(package)
+    findings = _findings(candidate, args, opt_outs, kubernetes)
+    return Report(candidate=candidate, findings=tuple(findings))
+
+
+def _findings(
+    candidate: Candidate,
+    args: Mapping[str, Mapping[str, object]],
+    opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes],
+) -> Iterator[Finding]:
+    yield from metadata_findings(candidate)
+    yield from sdk_findings(candidate)
+    yield from typing_findings(candidate)
+    plugins = list(map(RegisteredPlugin.from_offer, candidate.plugins))
+    others = _all_but(candidate)
+    for plugin in plugins:
+        yield from load_findings(plugin)
+    yield from clash_findings(plugins, others)
+    usable = [plugin for plugin in plugins if plugin.error is None]
+    yield from kind_findings(candidate, usable, others)
+    yield from observer_findings(candidate)
+    for plugin in usable:
+        yield from age_findings(plugin)
+        yield from access_findings(plugin)
+        if plugin.extension_points:
+            own = args.get(plugin.name)
+            yield from contract_findings(plugin, own, opt_outs, kubernetes)
+
+
+def _all_but(candidate: Candidate) -> PluginRegistry:
+    """What all other distributions offer that are installed."""
+    own = canonicalize_name(candidate.name)
+    plugins, kinds = (
+        [one for one in offers(group) if canonicalize_name(one.distribution) != own]
+        for group in (GROUP, KIND_GROUP)
+    )
+    return PluginRegistry(
+        map(RegisteredPlugin.from_offer, plugins),
+        map(RegisteredKind.from_offer, kinds),
+    )

@@ -1,0 +1,171 @@
+"""What there is to know of one installed plugin."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.packages.arguments import Argument, arguments_of
+from quaymaster._authors.packages.events import (
+    EventsTold,
+    events_told,
+    registered_events,
+)
+from quaymaster._authors.testing.contract.subject import declared_opt_outs
+from quaymaster._core.contract.cluster_events import ActionType, ClusterEventWithHint
+from quaymaster._core.contract.declarations import PodUse, Scope, Write
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+from quaymaster._core.contract.hook_marks import HookAge
+from quaymaster._core.registry.access import (
+    declares_access,
+    reads_of_plugin,
+    writes_of_plugin,
+)
+from quaymaster._core.registry.kinds import kinds_of_plugin
+from quaymaster._core.registry.plugin_checks import is_wrapper, marked_hooks
+from quaymaster._core.registry.registry import RegisteredPlugin
+
+__all__ = ["EventDescription", "HookDescription", "PluginDescription", "describe"]
+
+
+@attrs.frozen(kw_only=True)
+class HookDescription:
+    """A hook that a plugin implements.
+
+    Attributes:
+        name: The hook.
+        point: The key of its extension point, or the field of a profile that names its
+            plugin; empty for hooks of the whole plugin.
+        twin: Its batch twin, if the plugin has that, too; or empty.
+        wraps: Whether it is a wrapper around the hooks of other plugins.
+        age: Since when there is such a hook, and for how long.
+    """
+
+    name: str
+    point: str
+    twin: str
+    wraps: bool
+    age: HookAge
+
+
+@attrs.frozen(kw_only=True)
+class EventDescription:
+    """Changes of one resource that a plugin registers for.
+
+    Attributes:
+        resource: What changes, as upstream calls it.
+        actions: How: upstream's names of the actions.
+        has_hint: Whether a queueing hint narrows them.
+    """
+
+    resource: str
+    actions: tuple[str, ...]
+    has_hint: bool
+
+
+@attrs.frozen(kw_only=True)
+class PluginDescription:
+    """One installed plugin.
+
+    Attributes:
+        plugin: Its name, and where it comes from.
+        summary: The first line of its docstring.
+        scope: The scope that it declares; None if that depends on its arguments.
+        pod_use: How much it looks at pods; None likewise.
+        hooks: What it implements, in the order of the calls.
+        arguments: What a configuration may set.
+        told: What it says of events, in a word.
+        events: What it registers for.
+        kinds: The kinds of objects that it brings, or has followed.
+        reads: The kinds of Kubernetes that it reads beside nodes and pods; None if it
+            declares neither what it reads nor what it writes.
+        writes: The writes to the cluster that it makes; None likewise.
+        opt_outs: The checks of the contract suite that it need not pass -> why.
+    """
+
+    plugin: RegisteredPlugin
+    summary: str
+    scope: Scope | None
+    pod_use: PodUse | None
+    hooks: Sequence[HookDescription]
+    arguments: Sequence[Argument]
+    told: EventsTold
+    events: Sequence[EventDescription]
+    kinds: Sequence[type[ApiObject]]
+    reads: Sequence[type[ApiObject]] | None
+    writes: Sequence[Write] | None
+    opt_outs: Mapping[str, str]
+
+
+def describe(plugin: RegisteredPlugin) -> PluginDescription:
+    """Describe a plugin.
+
+    Args:
+        plugin: The plugin. If it registers events, it is built with default arguments.
+
+    Raises:
+        PluginLoadError: It cannot be used.
+    """
+    found = plugin.load()
+    scope: object = getattr(found, "scope", Scope.CLUSTER)
+    pod_use: object = getattr(found, "pod_use", PodUse.PODS)
+    return PluginDescription(
+        plugin=plugin,
+        summary=(inspect.getdoc(found) or "").partition("\n\n")[0].replace("\n", " "),
+        scope=scope if isinstance(scope, Scope) else None,
+        pod_use=pod_use if isinstance(pod_use, PodUse) else None,
+        hooks=tuple(_hooks(found)),
+        arguments=arguments_of(plugin.args_class),
+        told=events_told(plugin),
+        events=tuple(map(_event, registered_events(plugin) or ())),
+        kinds=kinds_of_plugin(found),
+        reads=_reads(found) if declares_access(found) else None,
+        writes=writes_of_plugin(found) if declares_access(found) else None,
+        opt_outs=declared_opt_outs(found),
+    )
+
+
+def _reads(plugin: type) -> Sequence[type[ApiObject]]:
+    known = {Node, Pod, *kinds_of_plugin(plugin)}
+    return tuple(kind for kind in reads_of_plugin(plugin) if kind not in known)
+
+
+def _hooks(plugin: type) -> Iterator[HookDescription]:
+    own = frozenset(marked_hooks(plugin))
+    for point in EXTENSION_POINTS:
+        twins: Mapping[str, str] = point.twins
+        # A twin stands beside its scalar hook; a wrapper may be around the twin alone.
+        beside = {twin for scalar, twin in twins.items() if scalar in own}
+        for name in point.hooks:
+            if name in own and name not in beside:
+                twin = twins.get(name, "")
+                yield HookDescription(
+                    name=name,
+                    point=point.key or point.field,
+                    twin=twin if twin in own else "",
+                    wraps=is_wrapper(getattr(plugin, name)),
+                    age=point.age(name),
+                )
+
+
+def _event(registered: ClusterEventWithHint) -> EventDescription:
+    event = registered.event
+    return EventDescription(
+        resource=event.resource.value,
+        actions=tuple(_actions(event.action)),
+        has_hint=registered.hint is not None,
+    )
+
+
+def _actions(action: ActionType) -> Iterator[str]:
+    """Upstream's names of the actions, all updates as one if they are all there."""
+    if action == ActionType.ALL:
+        yield action.label
+        return
+    all_updates = action & ActionType.UPDATE == ActionType.UPDATE
+    for one in ActionType:
+        if one & action and not (all_updates and one & ActionType.UPDATE):
+            yield one.label
+    if all_updates:
+        yield ActionType.UPDATE.label

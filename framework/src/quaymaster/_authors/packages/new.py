@@ -1,0 +1,178 @@
+"""Makes a new plugin: a complete package around one small rule."""
+
+import ast
+import os
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Final
+
+from quaymaster._authors.packages.names import PluginNames
+from quaymaster._authors.packages.source import tidy
+from quaymaster._authors.packages.templates import fill_in, with_words
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+
+__all__ = [
+    "DEFAULT_POINTS",
+    "POINTS",
+    "PackageNotMadeError",
+    "UnknownPointError",
+    "make_package",
+    "package_files",
+    "parse_points",
+]
+
+POINTS: Final = tuple(point.key for point in EXTENSION_POINTS if point.key)
+"""The extension points that a plugin can be made for, in the order of their calls."""
+
+DEFAULT_POINTS: Final = ("filter", "score")
+
+_FILES: Final = {
+    ".github/workflows/check.yml": "check.yml.txt",
+    ".gitignore": "gitignore.txt",
+    "README.md": "README.md.txt",
+    "profile.yaml": "profile.yaml.txt",
+    "pyproject.toml": "pyproject.toml.txt",
+    "src/package_name/__init__.py": "init.py.txt",
+    "src/package_name/plugin.py": "plugin.py.txt",
+    "src/package_name/py.typed": "",
+    "tests/test_plugin_words.py": "test_plugin.py.txt",
+    "tests/test_plugin_words_contract.py": "test_contract.py.txt",
+}
+"""File of a package -> its template; empty for a file without content."""
+
+
+class UnknownPointError(QuaymasterError, ValueError):
+    """A name that no extension point has.
+
+    Attributes:
+        point: The name.
+    """
+
+    def __init__(self, point: str) -> None:
+        known = ", ".join(POINTS)
+        hint = did_you_mean(point, POINTS)
+        super().__init__(f"no extension point {point!r} (there are: {known}){hint}")
+        self.point = point
+
+
+class PackageNotMadeError(QuaymasterError):
+    """A package could not be written where it should be.
+
+    Attributes:
+        folder: Where that is.
+    """
+
+    def __init__(self, folder: Path, problem: str) -> None:
+        super().__init__(f"{folder}: {problem}")
+        self.folder = folder
+
+
+def parse_points(text: str) -> Sequence[str]:
+    """Read names of extension points, as in ``filter,preScore`` or ``pre_score``.
+
+    Returns:
+        Their keys, each once, in the order of the calls.
+
+    Raises:
+        UnknownPointError: There is no such point.
+    """
+    by_name = {key.lower(): key for key in POINTS}
+    found = set()
+    for name in text.split(","):
+        key = by_name.get(name.strip().replace("_", "").lower())
+        if key is None:
+            raise UnknownPointError(name.strip())
+        found.add(key)
+    return [key for key in POINTS if key in found]
+
+
+def make_package(
+    name: str, points: Collection[str], parent: Path, installed: Iterable[str]
+) -> Path:
+    """Write a new package; all of it, or nothing.
+
+    Args:
+        name: The plugin's name.
+        points: The keys of the extension points that it has hooks for.
+        parent: The folder in which the package gets one.
+        installed: The names of the plugins that are installed.
+
+    Returns:
+        The package's folder.
+
+    Raises:
+        NameRefusedError: The plugin cannot be called like this.
+        PackageNotMadeError: There is such a folder, or it cannot be written.
+    """
+    names = PluginNames(name)
+    names.check(installed, _imported_names())
+    folder = parent / names.distribution
+    if folder.exists() or folder.is_symlink():
+        raise PackageNotMadeError(folder, "exists already, and is left as it is")
+    unfinished = parent / f".{names.distribution}.{os.getpid()}"
+    try:
+        _write(unfinished, package_files(names, points))
+        unfinished.rename(folder)
+    except OSError as error:
+        raise PackageNotMadeError(folder, f"{error.strerror}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, str]:
+    """The files of a new package: path -> content.
+
+    Args:
+        names: What the plugin is called.
+        points: The keys of the extension points that it has hooks for.
+    """
+    words = _words(names)
+    found = {}
+    for path, template in _FILES.items():
+        lines = fill_in(_template(template) if template else "", points, words)
+        text = tidy(lines) if path.endswith(".py") else "\n".join([*lines, ""])
+        found[with_words(path, words)] = text if template else ""
+    return found
+
+
+def _words(names: PluginNames) -> Mapping[str, str]:
+    """The words of templates, and what stands in their place."""
+    major, minor = metadata.version("quaymaster").split(".")[:2]
+    return {
+        "PluginName": names.plugin,
+        "plugin_words": names.words,
+        "package_name": names.package,
+        "distribution-name": names.distribution,
+        "SDK_FROM": f"{major}.{minor}",
+        "SDK_BELOW": f"{major}.{int(minor) + 1}",
+    }
+
+
+def _template(name: str) -> str:
+    folder = resources.files("quaymaster") / "_packages" / "template"
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def _imported_names() -> frozenset[str]:
+    """The names that the modules of a new package import; none may be the plugin's."""
+    return frozenset(
+        alias.name
+        for template in _FILES.values()
+        if template.endswith(".py.txt")
+        for node in ast.walk(ast.parse(_template(template)))
+        if isinstance(node, ast.ImportFrom)
+        and not str(node.module).startswith("package_name")
+        for alias in node.names
+    )
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")

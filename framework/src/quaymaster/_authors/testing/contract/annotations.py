@@ -1,0 +1,84 @@
+"""A check: the annotations of hooks agree with their specs."""
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin, get_type_hints
+
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+
+__all__ = ["ANNOTATIONS"]
+
+
+def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
+    for point in EXTENSION_POINTS:
+        for hook in point.hooks:
+            if subject.has(hook):
+                own = getattr(subject.plugin, hook)
+                for problem in _problems(
+                    _hints(own), _hints(getattr(point.spec, hook))
+                ):
+                    fail(hook, problem)
+
+
+def _hints(function: object) -> dict[str, object]:
+    try:
+        return get_type_hints(inspect.unwrap(typing.cast(Any, function)))
+    except Exception:
+        return {}  # some names are imported for type checkers only
+
+
+def _problems(own: dict[str, object], spec: dict[str, object]) -> Iterator[str]:
+    for name, kind in own.items():
+        given = spec.get(name, Any)
+        if name == "return":
+            if not _may_be(kind, given):
+                yield f"is said to return {_text(kind)}, expected {_text(given)}"
+        elif name in spec and not _may_be(given, kind):
+            yield f"'{name}' is said to be {_text(kind)}, but it is {_text(given)}"
+
+
+def _may_be(kind: object, wider: object) -> bool:
+    """Whether a type is part of a wider one; True if that cannot be known."""
+    parts = _parts(wider)
+    return all(any(_is_part(one, part) for part in parts) for one in _parts(kind))
+
+
+def _parts(kind: object) -> tuple[object, ...]:
+    if get_origin(kind) in (typing.Union, types.UnionType):
+        return get_args(kind)
+    return (kind,)
+
+
+def _is_part(kind: object, wider: object) -> bool:
+    one, other = get_origin(kind) or kind, get_origin(wider) or wider
+    if not isinstance(one, type) or not isinstance(other, type):
+        return True  # Any, a type variable, a literal: not known
+    if one is object:
+        return True  # any type is part of it
+    if _is_protocol(one) or _is_protocol(other):
+        return True
+    return issubclass(one, other)
+
+
+def _is_protocol(kind: type) -> bool:
+    return bool(getattr(kind, "_is_protocol", False))
+
+
+def _text(kind: object) -> str:
+    return " | ".join(
+        "None" if one is type(None) else getattr(one, "__name__", str(one))
+        for one in _parts(kind)
+    )
+
+
+ANNOTATIONS = Check(
+    name="annotations",
+    promise="the types that hooks declare agree with their specs",
+    ask=_ask,
+    needs_clusters=False,
+)

@@ -1,0 +1,65 @@
+"""A check: arguments can be written to a file and read back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+import attrs
+
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._core.config.dump import plain
+from quaymaster._core.config.records import record_fields
+
+__all__ = ["ARGUMENTS"]
+
+
+_SAMPLES: Final[Sequence[tuple[object, object]]] = (
+    (str, "a"),
+    (int, 3),
+    (float, 0.5),
+    (tuple[str, ...], ["a"]),
+    (Sequence[str], ["a"]),
+    (frozenset[str], ["a"]),
+    (Mapping[str, str], {"a": "b"}),
+)
+"""Types of arguments, and something that a file may give for them."""
+
+
+def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
+    args = subject.config.plugin_args.get(subject.name)
+    if args is None:
+        return
+    _compare(subject, args)
+    for field in record_fields(type(args)):
+        for sample in (value for kind, value in _SAMPLES if kind == field.type):
+            given = attrs.evolve(
+                subject, args={**(subject.args or {}), field.key: sample}
+            )
+            try:
+                found = given.config.plugin_args[subject.name]
+            except QuaymasterError:
+                continue  # no value for this field
+            _compare(given, found)
+
+
+def _compare(subject: Subject, args: object) -> None:
+    written = plain(args)
+    try:
+        again = attrs.evolve(subject, args=cast(Mapping[str, object], written))
+        read = again.config.plugin_args.get(subject.name)
+    except QuaymasterError as error:
+        fail("", f"its arguments, written out as {written}, do not load: {error}")
+    if plain(read) != written:
+        fail("", f"arguments {written} come back from a file as {plain(read)}")
+    if read != args:
+        fail("", f"equal {type(args).__name__} do not compare as equal; keep attrs' eq")
+
+
+ARGUMENTS = Check(
+    name="arguments",
+    promise="arguments that are written to a file and loaded again are the same",
+    ask=_ask,
+    needs_clusters=False,
+)

@@ -1,0 +1,196 @@
+"""A bench: one plugin at work on a small cluster that the suite changes."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+import msgspec
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import HOOKS, Subject
+from quaymaster._authors.testing.makers.nodes import make_node
+from quaymaster._authors.testing.still import FixedObjects
+from quaymaster._base.errors import PluginError, QuaymasterError
+from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.results import PreFilterResult
+from quaymaster._core.contract.status import Status
+from quaymaster._core.engine.handle import EngineHandle, Services
+from quaymaster._core.mutations.guard import MutationGuard
+from quaymaster._core.runtime.guards import HookGuards
+from quaymaster._core.state.arrays import Rows
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["Bench", "HookFailedError"]
+
+
+class HookFailedError(QuaymasterError):
+    """A hook raised something, or gave a wrong answer.
+
+    Attributes:
+        hook: The hook.
+        problem: What happened.
+    """
+
+    def __init__(self, hook: str, problem: str) -> None:
+        super().__init__(f"{hook}: {problem}")
+        self.hook = hook
+        self.problem = problem
+
+
+class Bench:
+    """A plugin and its cluster.
+
+    If there are two nodes, the table has a row that is not used any more, as the table
+    of a real cluster may have.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster at the beginning.
+        is_guarded: Whether each hook is followed by a search for what it changed.
+        services: The parts behind its handle; by default, only the cluster.
+
+    Attributes:
+        subject: The plugin under test.
+        services: The parts behind its handle.
+        snapshot: The nodes and pods.
+        handle: The handle of the plugin.
+        plugin: The plugin.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        cluster: SmallCluster,
+        *,
+        is_guarded: bool = False,
+        services: Services | None = None,
+    ) -> None:
+        self.subject = subject
+        if subject.has("start") or subject.has("close"):
+            subject.benches.append(self)
+        self.services = services or subject.make_services(subject.empty_cluster)
+        self.snapshot: Snapshot = self.services.snapshot
+        self._objects = cast(FixedObjects, self.services.informers)
+        self._fill(cluster)
+        self.plugin, self.handle = self._made()
+        self._failures: list[BaseException] = []
+        watches = [MutationGuard(self.snapshot)] if is_guarded else ()
+        self._guards = HookGuards(failed=self._note, watches=watches)
+        if subject.has("start"):
+            self.ask("start")
+
+    def _made(self) -> tuple[object, EngineHandle]:
+        try:
+            return self.subject.make(self.services)
+        except Exception as error:
+            raise HookFailedError("__init__", describe_exception(error)) from error
+
+    def _fill(self, cluster: SmallCluster) -> None:
+        for obj in cluster.objects:
+            self._objects.put(obj)
+        for at, node in enumerate(cluster.nodes):
+            self.add(node)
+            if at == 0 and len(cluster.nodes) > 1:
+                self.snapshot.add_node(make_node(name="gone"))
+        if len(cluster.nodes) > 1:
+            self.snapshot.remove_node("gone")
+        for pod in (*cluster.pods, *cluster.pending):
+            self.add(pod)
+
+    # The cluster --------------------------------------------------------------------
+
+    def add(self, obj: ApiObject) -> None:
+        """Add an object, in place of any with the same key."""
+        if isinstance(obj, Node):
+            self.snapshot.add_node(obj)
+        elif isinstance(obj, Pod):
+            old = self._objects.get(Pod, obj.key)
+            if old is not None and old.node_name:
+                self.snapshot.remove_pod(old)
+            if obj.node_name:
+                self.snapshot.add_pod(obj)
+        self._objects.put(obj)
+
+    @contextmanager
+    def assuming(self, pod: Pod, node_name: str) -> Iterator[Pod]:
+        """Have a pod on a node that does not run there yet, as from Reserve on."""
+        assumed = msgspec.structs.replace(pod, node_name=node_name)
+        self.snapshot.add_pod(assumed)
+        try:
+            yield assumed
+        finally:
+            self.snapshot.remove_pod(assumed)
+
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object."""
+        if isinstance(obj, Node):
+            self.snapshot.remove_node(obj.name)
+        elif isinstance(obj, Pod) and obj.node_name:
+            self.snapshot.remove_pod(obj)
+        self._objects.remove(obj)
+
+    def become(self, before: SmallCluster, after: SmallCluster) -> None:
+        """Change one cluster into another, by the changes that a watch would tell."""
+        kept = {(type(one), one.key) for one in _all(after)}
+        for obj in reversed(_all(before)):
+            if (type(obj), obj.key) not in kept or isinstance(obj, Pod):
+                self.remove(obj)
+        for obj in _all(after):
+            self.add(obj)
+
+    # The plugin ---------------------------------------------------------------------
+
+    def ask(self, hook: str, *args: object) -> object:
+        """Return the answer of a hook.
+
+        Raises:
+            HookFailedError: The hook raised something, or broke its contract.
+        """
+        wanted = self.subject.wanted(hook)
+        own = getattr(self.plugin, hook)
+        compiled = self._guards.compile(
+            self.subject.name, hook, HOOKS[hook], wanted, own
+        )
+        answer: object = compiled(*args)
+        error = self._failures.pop() if self._failures else None
+        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
+            error = answer.error
+        if error is not None:
+            raise HookFailedError(hook, _problem_of(error)) from error
+        return answer
+
+    def _note(self, _plugin: str, _hook: str, _pod: str, error: BaseException) -> None:
+        self._failures.append(error)
+
+    def close(self) -> None:
+        """Retire the plugin, as a reload does."""
+        self.handle.retire()
+        if self.subject.has("close"):
+            self.ask("close")
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod
+    ) -> PreFilterResult | Status | None:
+        """Return the answer of PreFilter; None if there is no such hook."""
+        if not self.subject.has("pre_filter"):
+            return None
+        answer = self.ask("pre_filter", state, pod, self.snapshot.nodes)
+        assert answer is None or isinstance(answer, PreFilterResult | Status)
+        return answer
+
+    def rows_of(self, names: Sequence[str]) -> Rows:
+        """Return the rows of some nodes."""
+        return self.snapshot.nodes.rows_of(names)
+
+
+def _all(cluster: SmallCluster) -> list[ApiObject]:
+    return [*cluster.objects, *cluster.nodes, *cluster.pods, *cluster.pending]
+
+
+def _problem_of(error: BaseException) -> str:
+    """Return what a hook did wrong, without the name of the hook."""
+    if isinstance(error, PluginError):
+        return str(error).removeprefix(f"plugin '{error.plugin}': {error.hook} ")
+    return f"raised {describe_exception(error)}"

@@ -1,0 +1,215 @@
+"""Changes of a small cluster, and their events."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import ApiObject, Node, Pod, PodSpec
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.contract.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    resource_of,
+)
+from quaymaster._core.engine.changes import PodChanges, node_changes
+from quaymaster._core.registry.access import USUAL_KINDS
+
+__all__ = ["Step", "is_of", "steps", "updates_of"]
+
+_pod_changes = lru_cache(PodChanges)
+_WAITING: Final = frozenset(
+    {
+        EventResource.UNSCHEDULED_POD,
+        EventResource.TARGET_POD,
+        EventResource.UNSCHEDULABLE_POD,
+    }
+)
+"""The resources of pods without a node."""
+_UPSTREAM: Final = frozenset(EventResource)
+"""The resources that upstream has events for. Of other kinds that every scheduler
+follows, such as namespaces, no plugin hears there."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Step:
+    """One change.
+
+    Attributes:
+        old: The object before, or None.
+        new: The object after, or None.
+    """
+
+    old: ApiObject | None = None
+    new: ApiObject | None = None
+
+    @property
+    def subject(self) -> ApiObject:
+        """The object that it is about."""
+        found = self.new or self.old
+        assert found is not None
+        return found
+
+    def __str__(self) -> str:
+        verb = (
+            "update"
+            if self.old is not None and self.new is not None
+            else ("deletion" if self.new is None else "arrival")
+        )
+        return f"the {verb} of {self.subject.kind} '{self.subject.key}'"
+
+    def events(self, kubernetes: Kubernetes) -> Sequence[ClusterEvent]:
+        """Return the events that the queue gets of it."""
+        old, new = self.old, self.new
+        if isinstance(old, Node) and isinstance(new, Node):
+            return node_changes(old, new)
+        if isinstance(old, Pod) and isinstance(new, Pod):
+            return _pod_changes(kubernetes).of(old, new)
+        resource = resource_of(type(self.subject))
+        if isinstance(self.subject, Pod):
+            resource = EventResource.ASSIGNED_POD
+        action = ActionType.UPDATE
+        if old is None:
+            action = ActionType.ADD
+        elif new is None:
+            action = ActionType.DELETE
+        return [ClusterEvent(resource, action)]
+
+
+def steps(
+    cluster: SmallCluster, other: SmallCluster, kept: Iterable[ApiObject] = ()
+) -> Iterator[Step]:
+    """Return changes of single objects of one cluster to those of another.
+
+    Nodes change one property at a time, so that each change is one event. Objects
+    without events, such as namespaces, do not change.
+
+    Args:
+        cluster: The cluster that changes.
+        other: The cluster with the new objects.
+        kept: The objects that are not removed.
+    """
+    stays = {(type(one), one.key) for one in kept}
+    for step in _steps(cluster, other):
+        is_gone = step.new is None and (type(step.subject), step.subject.key) in stays
+        if not is_gone and _has_events(type(step.subject)):
+            yield step
+
+
+def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
+    yield from _node_steps(cluster, other)
+    for ours, theirs in ((cluster.pods, other.pods), (cluster.objects, other.objects)):
+        known: dict[tuple[type, str], ApiObject] = {
+            (type(one), one.key): one for one in ours
+        }
+        for one in theirs:
+            old = known.get((type(one), one.key))
+            if _can_follow(cluster, old, one) and one != old:
+                yield Step(old=old, new=one)
+        yield from (Step(old=one) for one in ours)
+
+
+def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
+    for node in cluster.nodes:
+        if not _runs_something(cluster, node):
+            yield Step(old=node)
+        # Identity: the other cluster may have an equal node.
+        rivals = [one for one in (*cluster.nodes, *other.nodes) if one is not node]
+        updated = [new for one in rivals for new in _node_updates(node, one)]
+        yield from (Step(old=node, new=new) for new in _distinct(updated))
+    known = {node.name for node in cluster.nodes}
+    yield from (Step(new=one) for one in other.nodes if one.name not in known)
+
+
+def _distinct(nodes: Sequence[Node]) -> Sequence[Node]:
+    return [one for at, one in enumerate(nodes) if one not in nodes[:at]]
+
+
+def _node_updates(node: Node, other: Node) -> Iterator[Node]:
+    """Return copies of a node, each with one property of another node."""
+    theirs, metadata, spec, status = other, node.metadata, node.spec, node.status
+    hostname = "kubernetes.io/hostname"
+    labels = {**theirs.metadata.labels, hostname: metadata.labels.get(hostname, "")}
+    amounts = theirs.status.allocatable
+    for changed in (
+        replace(node, metadata=replace(metadata, labels=labels)),
+        replace(
+            node, metadata=replace(metadata, annotations=theirs.metadata.annotations)
+        ),
+        replace(node, spec=replace(spec, taints=theirs.spec.taints)),
+        replace(node, spec=replace(spec, unschedulable=theirs.spec.unschedulable)),
+        replace(node, status=replace(status, allocatable=amounts, capacity=amounts)),
+        replace(node, status=replace(status, conditions=theirs.status.conditions)),
+        replace(node, status=replace(status, images=theirs.status.images)),
+        replace(
+            node,
+            status=replace(status, declared_features=theirs.status.declared_features),
+        ),
+    ):
+        if changed != node:
+            yield changed
+
+
+def _can_follow(cluster: SmallCluster, old: ApiObject | None, new: ApiObject) -> bool:
+    """Whether a cluster may come to have an object; pods do not move."""
+    if not isinstance(new, Pod):
+        return True
+    return old is None and any(node.name == new.node_name for node in cluster.nodes)
+
+
+def _runs_something(cluster: SmallCluster, node: Node) -> bool:
+    return any(pod.node_name == node.name for pod in cluster.pods)
+
+
+def updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
+    """Return the updates of a waiting pod that the API allows."""
+    labels = replace(pod.metadata, labels=other.metadata.labels)
+    spec = pod.spec
+    tolerations = tuple(dict.fromkeys((*spec.tolerations, *other.spec.tolerations)))
+    for metadata, changed in (
+        (labels, spec),
+        (pod.metadata, replace(spec, tolerations=tolerations)),
+        (pod.metadata, replace(spec, scheduling_gates=())),
+        (pod.metadata, _scaled_down(spec)),
+    ):
+        updated = replace(pod, metadata=metadata, spec=changed)
+        if updated != pod:
+            yield updated
+
+
+def _scaled_down(spec: PodSpec) -> PodSpec:
+    """Return the spec without requests of CPU and memory."""
+    containers = tuple(
+        replace(
+            one,
+            resources=replace(
+                one.resources,
+                requests={
+                    name: amount
+                    for name, amount in one.resources.requests.items()
+                    if name not in ("cpu", "memory")
+                },
+            ),
+        )
+        for one in spec.containers
+    )
+    return replace(spec, containers=containers)
+
+
+def is_of(resource: EventResource, obj: ApiObject) -> bool:
+    """Whether an object belongs to a resource."""
+    if resource is EventResource.WILDCARD:
+        return True
+    if isinstance(obj, Pod):
+        assigned = resource is EventResource.ASSIGNED_POD
+        if assigned or resource in _WAITING:
+            return bool(obj.node_name) == assigned
+    return resource_of(type(obj)) is resource
+
+
+def _has_events(kind: type[ApiObject]) -> bool:
+    return kind not in USUAL_KINDS or resource_of(kind) in _UPSTREAM

@@ -1,0 +1,67 @@
+"""One question that the contract suite asks of every plugin."""
+
+from collections.abc import Callable, Iterable
+from typing import NoReturn, TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster, described
+from quaymaster._authors.testing.contract.subject import Subject
+
+__all__ = ["Ask", "Check", "Finding", "fail"]
+
+Ask: TypeAlias = Callable[[Subject, SmallCluster, SmallCluster], None]
+"""Takes the plugin, a cluster to ask about, and one to take changes from."""
+
+
+class Finding(Exception):
+    """The finding of a check; it becomes a `ContractError`."""
+
+    def __init__(self, hook: str, problem: str, example: Iterable[str] = ()) -> None:
+        super().__init__(problem)
+        self.hook = hook
+        self.problem = problem
+        self.example = tuple(example)
+
+
+@attrs.frozen(kw_only=True)
+class Check:
+    """One question of the contract suite.
+
+    Attributes:
+        name: Its name, for opting out.
+        promise: The rule that holds for every plugin that passes.
+        ask: Asks, and raises a `Finding` if the promise is broken.
+        hooks: It applies to plugins that have one of these hooks; to all if empty.
+        needs_clusters: Whether it is asked about many clusters.
+        needs_other: Whether it takes changes from a second one.
+    """
+
+    name: str
+    promise: str
+    ask: Ask
+    hooks: frozenset[str] = frozenset()
+    needs_clusters: bool = True
+    needs_other: bool = False
+
+    def is_about(self, subject: Subject) -> bool:
+        """Whether the check applies to a plugin."""
+        return not self.hooks or any(subject.has(hook) for hook in self.hooks)
+
+
+def fail(hook: str, problem: str, *shown: ApiObject | Iterable[ApiObject]) -> NoReturn:
+    """Raise a finding, with the objects of the example.
+
+    Args:
+        hook: The hook at fault.
+        problem: What was found and what was expected.
+        *shown: The objects of the example, or groups of objects.
+
+    Raises:
+        Finding: Always.
+    """
+    objects: list[ApiObject] = []
+    for one in shown:
+        objects += [one] if isinstance(one, ApiObject) else one
+    raise Finding(hook, problem, described(objects))

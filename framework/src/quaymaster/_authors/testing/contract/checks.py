@@ -1,0 +1,59 @@
+"""All checks of the contract suite."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
+from quaymaster._authors.testing.contract.arguments import ARGUMENTS
+from quaymaster._authors.testing.contract.check import Check
+from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
+from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
+from quaymaster._authors.testing.contract.events import EVENTS, HINTS
+from quaymaster._authors.testing.contract.failures import FAILURES
+from quaymaster._authors.testing.contract.imagining import CLONES, IMAGINING
+from quaymaster._authors.testing.contract.leaks import LEAKS
+from quaymaster._authors.testing.contract.pod_use import POD_USE
+from quaymaster._authors.testing.contract.purity import PURITY
+from quaymaster._authors.testing.contract.reserve import UNRESERVE
+from quaymaster._authors.testing.contract.rights import RIGHTS
+from quaymaster._authors.testing.contract.scope import SCOPE
+from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
+from quaymaster._authors.testing.contract.signature import SIGNATURE
+from quaymaster._authors.testing.contract.skips import BINDING_SKIPS, SKIPS
+from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
+from quaymaster._authors.testing.contract.ties import TIES
+from quaymaster._authors.testing.contract.twin import TWIN
+
+__all__ = ["CHECKS"]
+
+CHECKS: Final[Mapping[str, Check]] = {
+    check.name: check
+    for check in (
+        ANNOTATIONS,
+        ARGUMENTS,
+        FAILURES,
+        PURITY,
+        TWIN,
+        DETERMINISM,
+        STALENESS,
+        SCORE_RANGE,
+        NORMALIZATION,
+        TIES,
+        SIGNATURE,
+        SCOPE,
+        SKIPS,
+        POD_USE,
+        IMAGINING,
+        CLONES,
+        UNRESERVE,
+        BINDING_SKIPS,
+        CHOICES,
+        BINDING,
+        SORT_KEYS,
+        HINTS,
+        EVENTS,
+        LEAKS,
+        RIGHTS,
+    )
+}
+"""Name -> check, in the order in which they are asked."""

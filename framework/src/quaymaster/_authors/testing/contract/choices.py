@@ -1,0 +1,129 @@
+"""Checks: what is chosen in Reserve is all that counts, and is written by the bind."""
+
+from contextlib import suppress
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, difference, is_open
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.harness import PluginHarness
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.state.node_info import NodeInfo
+
+__all__ = ["BINDING", "CHOICES"]
+
+_KEY: Final = "quaymaster.test/chosen"
+
+
+def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in cluster.pending:
+        bench = Bench(subject, cluster)
+        chosen = _reserved(bench, pod)
+        if chosen is None:
+            continue
+        # Identity: pods that are drawn may be equal, and one of them was chosen.
+        others = tuple(other for other in cluster.pending if other is not pod)
+        after = attrs.evolve(cluster, pods=(*cluster.pods, chosen), pending=others)
+        restarted = Bench(subject, after)
+        for other in others:
+            changed = difference(answers(restarted, other), answers(bench, other))
+            if changed is None:
+                continue
+            text = (
+                f"{changed.hook} says {changed} before it, when the plugin is built "
+                "anew and finds what it has chosen on the pod"
+            )
+            fail("reserve", text, other, chosen, cluster.nodes)
+
+
+def _reserved(bench: Bench, pod: Pod) -> Pod | None:
+    """Take a pod through Reserve; return it as it is assumed, if anything was chosen.
+
+    The bench has it on its node from then on.
+    """
+    node = _passing_node(bench, pod)
+    if node is None:
+        return None
+    state = CycleState()
+    if not is_open(bench.pre_filter(state, pod)):
+        return None
+    with bench.assuming(pod, node.name) as assumed:
+        status = bench.ask("reserve", state, assumed, node.name)
+    if status is not None or not state.annotations:
+        return None
+    annotations = {**pod.annotations, **state.annotations}
+    metadata = replace(assumed.metadata, annotations=annotations)
+    chosen = replace(assumed, metadata=metadata)
+    bench.add(chosen)
+    return chosen
+
+
+def _passing_node(bench: Bench, pod: Pod) -> NodeInfo | None:
+    found = answers(bench, pod)
+    if not is_open(found.pre_filter):
+        return None
+    passing = (info for info in bench.snapshot if info.name not in found.rejected)
+    return next(passing, None)
+
+
+def _ask_binding(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in cluster.pending:
+        for node in cluster.nodes:
+            stored = _bound(subject, cluster, pod, node.name)
+            if stored is not None and stored.node_name and not _has_choice(stored):
+                text = (
+                    "binds without the annotations that plugins have chosen: give "
+                    "Cluster.bind annotations=state.annotations"
+                )
+                fail("bind", text, pod, node)
+
+
+def _has_choice(pod: Pod) -> bool:
+    return pod.annotations.get(_KEY) == "yes"
+
+
+def _bound(
+    subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str
+) -> Pod | None:
+    """Return a pod as it is stored after the bind; None if that cannot be tried."""
+    try:
+        harness = PluginHarness(
+            subject.plugin,
+            args=subject.args,
+            kubernetes=subject.kubernetes,
+            nodes=cluster.nodes,
+            pods=cluster.pods,
+            objects=[*cluster.objects, *cluster.pending],
+        )
+    except AdmissionError:
+        return None  # no cluster would take these objects
+    with harness:
+        harness.state.annotate(_KEY, "yes")
+        # What else goes wrong is the business of other checks.
+        with suppress(Exception):
+            harness.bind(replace(pod, node_name=node_name), node_name)
+        with suppress(QuaymasterError):
+            return harness.cluster.get(Pod, pod.key)
+    return None
+
+
+CHOICES = Check(
+    name="choices",
+    promise="what reserve has chosen by annotations is known after a restart",
+    ask=_ask_choices,
+    hooks=frozenset({"reserve"}),
+)
+BINDING = Check(
+    name="binding",
+    promise="bind writes the annotations that plugins have chosen",
+    ask=_ask_binding,
+    hooks=frozenset({"bind"}),
+)

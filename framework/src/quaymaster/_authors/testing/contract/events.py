@@ -1,0 +1,183 @@
+"""Checks of events and hints: no pod stays unschedulable that would fit."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._authors.testing.contract.answers import Answers, answers
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.changes import Step, is_of, steps, updates_of
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.cluster_events import ClusterEventWithHint, QueueingHint
+from quaymaster._core.contract.results import PreFilterResult
+from quaymaster._core.contract.status import Status
+
+__all__ = ["EVENTS", "HINTS"]
+
+_REJECTING = frozenset({"pre_enqueue", "pre_filter", "filter"})
+
+
+def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
+    found = bench.ask("events_to_register")
+    assert isinstance(found, tuple)
+    return found
+
+
+def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    waiting = [
+        Step(old=pod, new=updated)
+        for pod in cluster.pending
+        for rival in (*cluster.pending, *other.pending)
+        for updated in updates_of(pod, rival)
+    ]
+    for registered in _events(bench):
+        if registered.hint is None:
+            continue
+        for step in (*steps(cluster, other, subject.objects), *waiting):
+            event = registered.event
+            is_meant = is_of(event.resource, step.subject) and any(
+                event.matches(one) for one in step.events(subject.kubernetes)
+            )
+            for pod in cluster.pending if is_meant else ():
+                _ask_hint(registered, pod, step)
+
+
+def _ask_hint(registered: ClusterEventWithHint, pod: Pod, step: Step) -> QueueingHint:
+    hint = registered.hint
+    if hint is None:
+        return QueueingHint.QUEUE
+    shown = [pod, *(one for one in (step.old, step.new) if one is not None)]
+    label = registered.event.label
+    try:
+        answer: object = hint(pod, step.old, step.new)
+    except Exception as error:
+        problem = f"the hint for {label} raises {describe_exception(error)}"
+        fail("events_to_register", f"{problem} on {step}", shown)
+    if answer is QueueingHint.QUEUE and not _is_found(registered, pod, step):
+        problem = (
+            f"the hint for {label} wakes pod '{pod.key}' on {step}, but the index has "
+            "no key that both have"
+        )
+        fail("events_to_register", problem, shown)
+    if not isinstance(answer, QueueingHint):
+        problem = f"the hint for {label} gives {answer!r}, expected a QueueingHint"
+        fail("events_to_register", problem, shown)
+    return answer
+
+
+def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
+    index = registered.index
+    if index is None:
+        return True
+    wanted, given = index.pod_keys(pod), index.event_keys(step.old, step.new)
+    return wanted is None or given is None or not set(wanted).isdisjoint(given)
+
+
+def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    for at, pod in enumerate(cluster.pending):
+        before = answers(bench, pod)
+        if not _is_rejected(before):
+            continue
+        for step in steps(cluster, other, subject.objects):
+            _ask_step(subject, cluster, pod, before, step)
+        for rival in (*cluster.pending[at + 1 :], *other.pending):
+            for updated in updates_of(pod, rival):
+                step = Step(old=pod, new=updated)
+                _ask_step(subject, cluster, updated, before, step)
+
+
+def _is_rejected(found: Answers) -> bool:
+    return bool(
+        found.rejected
+        or isinstance(found.pre_filter, PreFilterResult)
+        or _rejects(found.pre_filter)
+        or _rejects(found.pre_enqueue)
+    )
+
+
+def _rejects(answer: object) -> bool:
+    return isinstance(answer, Status) and answer.is_rejected
+
+
+def _ask_step(
+    subject: Subject, cluster: SmallCluster, pod: Pod, before: Answers, step: Step
+) -> None:
+    after = Bench(subject, _after(cluster, step))
+    nodes = _open_nodes(after, answers(after, pod))
+    gained = nodes - _open_nodes(Bench(subject, cluster), before)
+    if not gained or _is_woken(after, pod, step):
+        return
+    heard = (
+        ", ".join(one.label for one in step.events(subject.kubernetes)) or "no event"
+    )
+    text = (
+        f"{step} ({heard}) makes pod '{pod.key}' fit on node '{min(gained)}', "
+        "but neither event nor hint wakes it"
+    )
+    example = [one for one in (step.old, step.new) if one is not None]
+    fail("events_to_register", text, pod, example, cluster.nodes, cluster.pods)
+
+
+def _after(cluster: SmallCluster, step: Step) -> SmallCluster:
+    """Return the cluster after a change; a waiting pod is not part of it."""
+    subject, new = step.subject, () if step.new is None else (step.new,)
+    part = _PARTS.get(type(subject), "objects")
+    if isinstance(subject, Pod) and not subject.node_name:
+        return cluster
+    kept = (
+        one
+        for one in getattr(cluster, part)
+        if (type(one), one.key) != (type(subject), subject.key)
+    )
+    return attrs.evolve(cluster, **{part: (*kept, *new)})
+
+
+_PARTS: Mapping[type, str] = {Node: "nodes", Pod: "pods"}
+
+
+def _open_nodes(bench: Bench, found: Answers) -> set[str]:
+    """Return the nodes that the plugin allows for a pod."""
+    if _rejects(found.pre_enqueue) or _rejects(found.pre_filter):
+        return set()
+    if isinstance(found.pre_filter, Status) and found.pre_filter.is_error:
+        return set()
+    names = {info.name for info in bench.snapshot} - found.rejected.keys()
+    if isinstance(found.pre_filter, PreFilterResult):
+        names &= found.pre_filter.node_names
+    failed = {name for name, one in found.score.items() if isinstance(one, Status)}
+    return names - failed
+
+
+def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:
+    return any(
+        registered.event.matches(event)
+        and _ask_hint(registered, pod, step) is QueueingHint.QUEUE
+        for registered in _events(bench)
+        for event in step.events(bench.subject.kubernetes)
+    )
+
+
+HINTS = Check(
+    name="hints",
+    promise="queueing hints never raise, and give a QueueingHint",
+    ask=_ask_hints,
+    hooks=frozenset({"events_to_register"}),
+    needs_other=True,
+)
+EVENTS = Check(
+    name="events",
+    promise="no pod that the plugin rejected sleeps on when a change makes it fit",
+    ask=lambda subject, cluster, other: (
+        _ask_events(subject, cluster, other)
+        if subject.has("events_to_register")
+        else None
+    ),
+    hooks=_REJECTING,
+    needs_other=True,
+)

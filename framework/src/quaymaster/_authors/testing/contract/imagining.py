@@ -1,0 +1,120 @@
+"""Checks of ``add_pod`` and ``remove_pod``: pods imagined on a node, or away."""
+
+from collections.abc import Iterator
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import filter_all, shown
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState, StateCloneError
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.node_info import NodeInfo
+
+__all__ = ["CLONES", "IMAGINING"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in cluster.pending:
+        bench = Bench(subject, cluster)
+        for other in cluster.pods:
+            _take_away(bench, pod, other)
+
+
+def _take_away(bench: Bench, pod: Pod, other: Pod) -> None:
+    """Imagine a pod away, remove it, and imagine it back."""
+    full, imagined_away = _imagined(bench, pod, other, is_added=False)
+    bench.snapshot.remove_pod(other)
+    less, imagined_there = _imagined(bench, pod, other, is_added=True)
+    for hook, found, expected in (
+        ("remove_pod", imagined_away, less),
+        ("add_pod", imagined_there, full),
+    ):
+        if _UNKNOWN not in (found, expected) and found != expected:
+            text = (
+                f"filter then says {shown(found)} for node '{other.node_name}', "
+                f"expected {shown(expected)} as after a new pre_filter"
+            )
+            has = bench.subject.has(hook)
+            text = text if has else f"is missing: without it, {text}"
+            node = bench.snapshot.get(other.node_name)
+            assert node is not None
+            fail(hook, text, pod, other, node.node, node.pods.values())
+
+
+_UNKNOWN = "unknown"
+
+
+def _imagined(
+    bench: Bench, pod: Pod, other: Pod, *, is_added: bool
+) -> tuple[object, object]:
+    """Return Filter's answers for a node as it is, and with a pod more or less."""
+    info = bench.snapshot.get(other.node_name)
+    assert info is not None
+    state = CycleState()
+    if isinstance(prepared := bench.pre_filter(state, pod), Status):
+        # Plugins that skip are not told of imagined pods.
+        return (None if prepared.is_skip else _UNKNOWN), _UNKNOWN
+    plain = filter_all(bench, state, pod, info).get(info.name)
+    clone, imagined = _clone(state), info.clone()
+    if is_added:
+        imagined.add_pod(other)
+    else:
+        imagined.remove_pod(other)
+    hook = "add_pod" if is_added else "remove_pod"
+    if bench.subject.has(hook) and bench.ask(hook, clone, pod, other, imagined):
+        return plain, _UNKNOWN
+    return plain, filter_all(bench, clone, pod, imagined).get(info.name)
+
+
+def _clone(state: CycleState) -> CycleState:
+    try:
+        return state.clone()
+    except StateCloneError as error:
+        fail("pre_filter", str(error))
+
+
+def _ask_clones(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        state = CycleState()
+        if isinstance(bench.pre_filter(state, pod), Status):
+            continue
+        before = filter_all(bench, state, pod)
+        for info, other in _pods(bench):
+            clone, imagined = _clone(state), info.clone()
+            imagined.remove_pod(other)
+            if bench.subject.has("remove_pod"):
+                bench.ask("remove_pod", clone, pod, other, imagined)
+            filter_all(bench, clone, pod, imagined)
+            imagined.add_pod(other)
+            if bench.subject.has("add_pod"):
+                bench.ask("add_pod", clone, pod, other, imagined)
+                bench.ask("add_pod", clone, pod, other, imagined)
+            if filter_all(bench, state, pod) != before:
+                text = (
+                    "what add_pod and remove_pod write to a clone of the state is "
+                    "seen in the original: its values need a clone() that copies"
+                )
+                fail("pre_filter", text, pod, other, info.node)
+
+
+def _pods(bench: Bench) -> Iterator[tuple[NodeInfo, Pod]]:
+    for info in list(bench.snapshot):
+        for pod in list(info.pods.values())[:2]:
+            yield info, pod
+
+
+IMAGINING = Check(
+    name="imagining",
+    promise="add_pod and remove_pod leave what a new pre_filter would write",
+    ask=_ask,
+    hooks=frozenset({"filter"}),
+)
+CLONES = Check(
+    name="clones",
+    promise="what is done to a clone of a cycle state is not seen in the original",
+    ask=_ask_clones,
+    hooks=frozenset({"pre_filter"}),
+)

@@ -1,0 +1,54 @@
+"""A check: Unreserve gives back what Reserve took, once, even if it took nothing."""
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, difference, is_open
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState
+
+__all__ = ["UNRESERVE"]
+
+_ORDERS = {
+    "without reserve": ("unreserve", "unreserve"),
+    "after reserve": ("reserve", "unreserve"),
+    "twice": ("reserve", "unreserve", "unreserve"),
+}
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in cluster.pending:
+        for when, hooks in _ORDERS.items():
+            _ask_in_order(Bench(subject, cluster), pod, when, hooks)
+
+
+def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: tuple[str, ...]) -> None:
+    expected = answers(bench, pod)
+    passing = [info for info in bench.snapshot if info.name not in expected.rejected]
+    state = CycleState()
+    if not passing or not is_open(bench.pre_filter(state, pod)):
+        return
+    node = passing[0]
+    if bench.subject.has("filter"):
+        bench.ask("filter", state, pod, node)
+    with bench.assuming(pod, node.name) as assumed:
+        for hook in hooks:
+            try:
+                bench.ask(hook, state, assumed, node.name)
+            except HookFailedError as failure:
+                if hook == "reserve":
+                    raise
+                fail(hook, f"fails {when}: {failure.problem}", pod, node.node)
+    changed = difference(answers(bench, pod), expected)
+    if changed is not None:
+        text = f"{when}, {changed.hook} says {changed} as before"
+        fail("unreserve", text, pod, node.node)
+
+
+UNRESERVE = Check(
+    name="unreserve",
+    promise="unreserve undoes reserve, may come twice, and without reserve",
+    ask=_ask,
+    hooks=frozenset({"unreserve"}),
+)

@@ -1,0 +1,112 @@
+"""Asks the question of a check about drawn clusters."""
+
+import warnings
+from contextlib import suppress
+
+import attrs
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.errors import Flaky, HypothesisWarning
+from hypothesis.strategies import SearchStrategy, just
+
+from quaymaster._authors.testing.contract.bench import HookFailedError
+from quaymaster._authors.testing.contract.check import Check, Finding
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.strategies import (
+    draw_clusters,
+    draw_nodes,
+    draw_pods,
+)
+from quaymaster._authors.testing.contract.subject import Subject
+
+__all__ = ["default_clusters", "find"]
+
+# A check enumerates what follows from its two clusters, so few examples are enough.
+_EXAMPLES_PER_CHECK = 4
+
+_NOTHING = SmallCluster()
+
+# Enough for an example of a few objects (measured); hypothesis would go on
+# for seconds to make it smaller still.
+_MOST_CALLS_TO_SHRINK = 80
+
+
+class _EnoughError(BaseException):
+    """Ends hypothesis, as Ctrl-C does, once the example is small enough."""
+
+
+def default_clusters() -> SearchStrategy[SmallCluster]:
+    """Return the clusters that a plugin is tried on by default."""
+    return draw_clusters(draw_nodes(), draw_pods(), None)
+
+
+def find(
+    check: Check,
+    subject: Subject,
+    clusters: SearchStrategy[SmallCluster],
+    *,
+    stable: bool = False,
+) -> Finding | None:
+    """Return a small example that breaks the promise of a check, or None.
+
+    Args:
+        check: The check.
+        subject: The plugin.
+        clusters: Draws the clusters that it is asked about.
+        stable: Whether the same are drawn each time, and nothing is stored.
+    """
+    found: list[Finding] = []
+    calls = 0
+
+    def ask(cluster: SmallCluster, other: SmallCluster) -> None:
+        nonlocal calls
+        calls += bool(found)
+        if calls > _MOST_CALLS_TO_SHRINK:
+            raise _EnoughError
+        try:
+            check.ask(subject, _with(subject, cluster), _with(subject, other))
+        except HookFailedError:
+            return  # another check reports failures
+        except Finding as finding:
+            found.append(finding)
+            raise
+        finally:
+            _close(subject)
+
+    # hypothesis stores failing examples by this name, and replays them.
+    ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
+    with suppress(Finding, Flaky, _EnoughError), warnings.catch_warnings():
+        # Examples are long to write out, and are told by the finding instead.
+        warnings.simplefilter("ignore", HypothesisWarning)
+        _settings(stable)(
+            given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
+        )()
+    return min(found, key=_size, default=None)
+
+
+def _close(subject: Subject) -> None:
+    with suppress(HookFailedError):
+        subject.close()
+
+
+def _with(subject: Subject, cluster: SmallCluster) -> SmallCluster:
+    """Return the cluster with the objects that the plugin always needs."""
+    known = {(type(one), one.key) for one in cluster.objects}
+    usual = (one for one in subject.objects if (type(one), one.key) not in known)
+    return attrs.evolve(cluster, objects=(*usual, *cluster.objects))
+
+
+def _size(finding: Finding) -> int:
+    return sum(map(len, finding.example)) + len(finding.problem)
+
+
+def _settings(stable: bool) -> settings:
+    current = settings(derandomize=True) if stable else settings()
+    return settings(
+        current,
+        max_examples=max(1, current.max_examples // _EXAMPLES_PER_CHECK),
+        verbosity=Verbosity.quiet,
+        deadline=None,
+        report_multiple_bugs=False,
+        phases=[one for one in current.phases if one is not Phase.explain],
+        suppress_health_check=list(HealthCheck),
+    )

@@ -1,0 +1,82 @@
+"""A check: a plugin looks no further than its ``scope`` says."""
+
+import attrs
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._authors.testing.contract.answers import (
+    Answers,
+    Difference,
+    answers,
+    difference,
+    shown,
+)
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.declarations import Scope
+
+__all__ = ["SCOPE"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    if subject.scope is Scope.CLUSTER or not subject.has("sign_pod"):
+        return
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        if bench.ask("sign_pod", pod) is None:
+            continue
+        found = answers(bench, pod)
+        if subject.scope is Scope.NODES:
+            _ask_without_pods(subject, cluster, pod, found)
+            continue
+        for node in cluster.nodes:
+            _ask_alone(subject, cluster, pod, node, found)
+
+
+def _ask_without_pods(
+    subject: Subject, cluster: SmallCluster, pod: Pod, found: Answers
+) -> None:
+    bare = SmallCluster(nodes=cluster.nodes)
+    changed = difference(answers(Bench(subject, bare), pod), found)
+    if changed is not None:
+        text = f"{changed}: it changes with pods or other objects"
+        _fail(changed, f"{text}, but scope is Scope.NODES", pod, cluster)
+
+
+def _ask_alone(
+    subject: Subject, cluster: SmallCluster, pod: Pod, node: Node, found: Answers
+) -> None:
+    """Ask about one node, as if there were no other."""
+    pods = tuple(one for one in cluster.pods if one.node_name == node.name)
+    alone = answers(Bench(subject, SmallCluster(nodes=(node,), pods=pods)), pod)
+    alone = attrs.evolve(alone, normalized={})
+    changed = difference(alone, _of_node(found, node.name))
+    if changed is not None:
+        text = (
+            f"{shown(changed.expected)} for node '{node.name}' among others, "
+            f"{shown(changed.found)} alone: it changes with other nodes, pods or "
+            "objects, but scope is Scope.NODE"
+        )
+        _fail(changed, text, pod, cluster)
+
+
+def _of_node(found: Answers, name: str) -> Answers:
+    return attrs.evolve(
+        found,
+        rejected={key: one for key, one in found.rejected.items() if key == name},
+        score={key: one for key, one in found.score.items() if key == name},
+        normalized={},
+    )
+
+
+def _fail(changed: Difference, text: str, pod: Pod, cluster: SmallCluster) -> None:
+    fail(changed.hook, text, pod, cluster.nodes, cluster.pods, cluster.objects)
+
+
+SCOPE = Check(
+    name="scope",
+    promise="an answer depends on no more than the plugin's scope says",
+    ask=_ask,
+    hooks=frozenset({"filter", "score", "pre_filter"}),
+)

@@ -1,0 +1,110 @@
+"""Two checks: a Skip holds for as long, and goes as far, as the plugin says."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, difference, shown
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import Revised, skips_binding
+from quaymaster._core.contract.status import Status
+
+__all__ = ["BINDING_SKIPS", "SKIPS"]
+
+_SKIP: Final = Status.skip()
+
+# Hook -> what it says where there is nothing to do.
+_IDLE: Final[Mapping[str, object]] = {
+    "reserve": None,
+    "permit": None,
+    "pre_bind_pre_flight": _SKIP,
+}
+
+
+def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    """Change the cluster, and ask again where no revision has changed."""
+    bench = Bench(subject, cluster)
+    before = []
+    for pod in cluster.pending:
+        said = bench.ask("skips_depend_on", pod)
+        if said is not None:
+            sources = cast(Sequence[Revised], said)
+            before.append((pod, sources, _revisions(sources), _skipping(bench, pod)))
+    bench.become(cluster, other)
+    for pod, sources, revisions, skipping in before:
+        if _revisions(sources) != revisions:
+            continue
+        again = _prepared(bench, pod)
+        for hook in skipping:
+            found = again.get(hook, _SKIP)
+            if found != _SKIP:
+                text = (
+                    f"{shown(found)}, and Skip before the cluster changed; yet nothing "
+                    "that skips_depend_on names has another revision"
+                )
+                shown_objects = (*other.nodes, *other.pods, *other.objects)
+                fail(hook, text, pod, shown_objects)
+
+
+def _revisions(sources: Sequence[Revised]) -> list[int]:
+    return [source.revision for source in sources]
+
+
+def _skipping(bench: Bench, pod: Pod) -> Sequence[str]:
+    return [hook for hook, said in _prepared(bench, pod).items() if said == _SKIP]
+
+
+def _prepared(bench: Bench, pod: Pod) -> Mapping[str, object]:
+    """Return what PreFilter says, and PreScore if it comes to that."""
+    state, nodes = CycleState(), bench.snapshot.nodes
+    found: dict[str, object] = {}
+    if bench.subject.has("pre_filter"):
+        found["pre_filter"] = said = bench.pre_filter(state, pod)
+        if isinstance(said, Status) and said != _SKIP:
+            return found
+    if bench.subject.has("pre_score") and len(nodes):
+        found["pre_score"] = bench.ask("pre_score", state, pod, nodes, nodes.rows)
+    return found
+
+
+def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    """Ask on about a pod that is skipped: nothing is done for it."""
+    if not skips_binding(subject.plugin):
+        return
+    for pod in cluster.pending:
+        bench = Bench(subject, cluster)
+        state = CycleState()
+        if not cluster.nodes or bench.pre_filter(state, pod) != _SKIP:
+            continue
+        expected, node = answers(bench, pod), cluster.nodes[0]
+        with bench.assuming(pod, node.name) as assumed:
+            for hook, idle in _IDLE.items():
+                if not subject.has(hook):
+                    continue
+                said = bench.ask(hook, state, assumed, node.name)
+                if said != idle:
+                    text = f"{shown(said)} for a pod that pre_filter skips, but the"
+                    fail(hook, f"{text} class says skips_binding", pod, node)
+        changed = difference(answers(bench, pod), expected)
+        if changed is not None:
+            text = f"after it, for a pod that is skipped, {changed.hook} says {changed}"
+            fail("reserve", f"{text}, but the class says skips_binding", pod, node)
+
+
+SKIPS = Check(
+    name="skips",
+    promise="a Skip holds until something that skips_depend_on names has changed",
+    ask=_ask_later,
+    hooks=frozenset({"skips_depend_on"}),
+    needs_other=True,
+)
+BINDING_SKIPS = Check(
+    name="binding skips",
+    promise="a plugin that skips_binding does nothing in binding a pod that it skips",
+    ask=_ask_to_bind,
+    hooks=frozenset({"reserve", "permit", "pre_bind"}),
+)

@@ -1,0 +1,45 @@
+"""A check: sort keys put all pods in one order."""
+
+import itertools
+from typing import Any, cast
+
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._base.raised import describe_exception
+
+__all__ = ["SORT_KEYS"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    pods = (*cluster.pending, *other.pending)
+    queued = [make_queued_pod(pod, timestamp=at % 3) for at, pod in enumerate(pods)]
+    # Any: anything that compares is a key.
+    keys = [(one.pod, cast(Any, bench.ask("queue_sort", one))) for one in queued]
+    for (pod, key), (rival, against) in itertools.permutations(keys, 2):
+        try:
+            is_both = key < against and against < key
+        except Exception as error:
+            problem = describe_exception(error)
+            fail("queue_sort", f"keys do not compare: {problem}", pod, rival)
+        if is_both:
+            fail("queue_sort", f"{key!r} and {against!r} are each less", pod, rival)
+    for (pod, one), (_, two), (rival, three) in itertools.permutations(keys, 3):
+        if one < two and two < three and not one < three:
+            fail("queue_sort", f"{one!r} < {two!r} < {three!r}, in a ring", pod, rival)
+    for one, (pod, key) in zip(queued, keys, strict=True):
+        again = cast(Any, bench.ask("queue_sort", one))
+        if again < key or key < again:
+            fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
+
+
+SORT_KEYS = Check(
+    name="sort keys",
+    promise="the keys of any pods stay, compare, and put them in one order",
+    ask=_ask,
+    hooks=frozenset({"queue_sort"}),
+    needs_other=True,
+)

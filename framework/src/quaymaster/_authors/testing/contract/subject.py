@@ -1,0 +1,208 @@
+"""A plugin under test: its class, its arguments, and how to build an instance."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final, Protocol
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._authors.testing.alone import build_alone, kinds_of
+from quaymaster._authors.testing.still import FixedNominations, FixedObjects
+from quaymaster._base.versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+)
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.model import ProfileConfig
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.declarations import PodUse, Scope
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+from quaymaster._core.contract.hook_marks import first_kubernetes
+from quaymaster._core.engine.framework import retire
+from quaymaster._core.engine.handle import EngineHandle, Services
+from quaymaster._core.registry.registry import PluginClass
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["HOOKS", "Subject", "declared_opt_outs"]
+
+HOOKS: Final[Mapping[str, Sequence[str]]] = {
+    name: tuple(inspect.signature(getattr(point.spec, name)).parameters)[1:]
+    for point in EXTENSION_POINTS
+    for name in point.hooks
+}
+"""Hook -> the names of the arguments that it is offered."""
+
+
+def declared_opt_outs(plugin: type) -> Mapping[str, str]:
+    """The checks that a plugin's class says it need not pass -> why."""
+    found: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
+    return found
+
+
+class _AskedHandle(EngineHandle):
+    """A handle that notes when it is asked for the version of Kubernetes.
+
+    Attributes:
+        asked: Where it notes that; the handles of all instances share it.
+    """
+
+    asked: set[Kubernetes]
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        self.asked.add(self._kubernetes)
+        return self._kubernetes
+
+
+class Closeable(Protocol):
+    """A place where a plugin is at work."""
+
+    def close(self) -> None:
+        """Retire the plugin."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Subject:
+    """One plugin under test by the contract suite.
+
+    Attributes:
+        plugin: Its class.
+        args: Its arguments, as they stand in a configuration file; None for defaults.
+        objects: The objects that it always finds in the cluster.
+        kubernetes: The Kubernetes that is played.
+        benches: The places where instances are at work, which have to be closed.
+        asked: What instances were told when they asked for the Kubernetes.
+    """
+
+    plugin: type
+    args: Mapping[str, object] | None = None
+    objects: tuple[ApiObject, ...] = ()
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
+    benches: list[Closeable] = attrs.field(factory=list, init=False)
+    asked: set[Kubernetes] = attrs.field(factory=set, init=False)
+
+    @property
+    def name(self) -> str:
+        """The plugin's name."""
+        return self.plugin.__name__
+
+    @cached_property
+    def kinds(self) -> Sequence[type[ApiObject]]:
+        """The kinds of objects that it reads.
+
+        Raises:
+            PluginLoadError: A kind is wrong.
+        """
+        return kinds_of(self.plugin)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that it declares."""
+        found: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
+        return found
+
+    @property
+    def pod_use(self) -> PodUse:
+        """The `PodUse` that it declares, as the framework reads it."""
+        if self.has("add_pod") or self.has("remove_pod"):
+            return PodUse.PODS
+        found: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
+        return found
+
+    @cached_property
+    def config(self) -> ProfileConfig:
+        """A profile that has this plugin.
+
+        Raises:
+            QuaymasterError: The profile does not load.
+        """
+        services = self.make_services()
+        framework = build_alone(
+            self.plugin, (), self.args, services, kubernetes=self.kubernetes
+        )
+        retire([framework])
+        return framework.profile.config
+
+    @cached_property
+    def empty_cluster(self) -> InMemoryCluster:
+        """The cluster behind the handles of all instances."""
+        return InMemoryCluster(VirtualClock())
+
+    @property
+    def knows_versions(self) -> bool:
+        """Whether its decisions may depend on the version of Kubernetes.
+
+        They may if its arguments are completed for one, some hook came with one, or
+        an instance has asked its handle: when it was built, or in a hook since.
+        """
+        return self._is_made_for_versions or bool(self.asked)
+
+    @cached_property
+    def _is_made_for_versions(self) -> bool:
+        """Whether its class tells of versions, or an instance asks when it is built."""
+        if hasattr(getattr(self.plugin, "Args", None), "completed"):
+            return True
+        first = KUBERNETES_VERSIONS[0]
+        hooks = (getattr(self.plugin, hook) for hook in self._wanted)
+        if any(first_kubernetes(hook) != first for hook in hooks):
+            return True
+        try:
+            _, handle = self.make(self.make_services())
+        except Exception:
+            return bool(self.asked)  # other checks tell of it
+        handle.retire()
+        return bool(self.asked)
+
+    def make_services(self, cluster: InMemoryCluster | None = None) -> Services:
+        """Make the parts of an engine, which do not change.
+
+        Args:
+            cluster: A cluster that is not written to; by default, a new one.
+        """
+        clock = VirtualClock()
+        return Services(
+            clock=clock,
+            cluster=InMemoryCluster(clock) if cluster is None else cluster,
+            informers=FixedObjects(self.objects, self.kinds),
+            snapshot=Snapshot(self.kubernetes),
+            nominator=FixedNominations({}),
+        )
+
+    def has(self, hook: str) -> bool:
+        """Whether it implements a hook; a wrapper is no implementation."""
+        return hook in self._wanted
+
+    def make(self, services: Services) -> tuple[object, EngineHandle]:
+        """Build an instance; return it with its handle."""
+        own = _AskedHandle(
+            self.config.scheduler_name, services, kubernetes=self.kubernetes
+        )
+        own.asked = self.asked
+        handle = own.for_plugin(self.name)
+        build: PluginClass = self.plugin
+        return build(self.config.plugin_args.get(self.name), handle), handle
+
+    def close(self) -> None:
+        """Close all instances that are at work."""
+        while self.benches:
+            self.benches.pop().close()
+
+    def wanted(self, hook: str) -> Sequence[str]:
+        """Return the names of the arguments that its hook takes."""
+        return self._wanted[hook]
+
+    @cached_property
+    def _wanted(self) -> Mapping[str, Sequence[str]]:
+        """The names of the arguments that each hook takes."""
+        found = {}
+        for hook, offered in HOOKS.items():
+            function = getattr(self.plugin, hook, None)
+            mark = getattr(function, "quaymaster_impl", None)
+            if function is None or mark is None or mark["wrapper"]:
+                continue
+            taken = inspect.signature(function).parameters
+            found[hook] = [name for name in taken if name in offered]
+        return found

@@ -1,0 +1,347 @@
+"""The public calls of the contract suite."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.contract.bench import HookFailedError
+from quaymaster._authors.testing.contract.check import Check, Finding
+from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._authors.testing.contract.features import Feature
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject, declared_opt_outs
+from quaymaster._authors.testing.contract_error import ContractError, Violation
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._base.versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+)
+
+if TYPE_CHECKING:  # it is an optional dependency
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = [
+    "MissingHypothesisError",
+    "PluginContract",
+    "check_plugin",
+    "clusters",
+    "nodes",
+    "pods",
+    "stable_violations",
+]
+
+_NOTHING = SmallCluster()
+
+
+class MissingHypothesisError(QuaymasterError, ImportError):
+    """The contract suite was used without hypothesis, which draws its clusters."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the contract suite needs hypothesis: pip install 'quaymaster[testing]'"
+        )
+
+
+def pods(*features: Feature) -> "SearchStrategy[Pod]":
+    """Draw pods with a few of many features: labels, requests, affinity, claims...
+
+    Args:
+        *features: More features that they may have, as arguments of `make_pod`:
+            ``{"labels": {"tier": "gold"}}``.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._authors.testing.contract.strategies import draw_pods  # noqa: PLC0415
+
+    return draw_pods(features)
+
+
+def nodes(*features: Feature) -> "SearchStrategy[Node]":
+    """Draw nodes with a few of many features: labels, taints, capacities, images...
+
+    Args:
+        *features: More features that they may have, as arguments of `make_node`.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._authors.testing.contract.strategies import draw_nodes  # noqa: PLC0415
+
+    return draw_nodes(features)
+
+
+def clusters(
+    *,
+    nodes: "SearchStrategy[Node] | None" = None,
+    pods: "SearchStrategy[Pod] | None" = None,
+    objects: "SearchStrategy[ApiObject] | None" = None,
+) -> "SearchStrategy[SmallCluster]":
+    """Draw clusters of one to four nodes, with pods on them and pods that wait.
+
+    Args:
+        nodes: Draws the nodes; their names are set.
+        pods: Draws the pods; their names and nodes are set.
+        objects: Draws all other objects; by default claims and volumes.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._authors.testing.contract.strategies import (  # noqa: PLC0415
+        draw_clusters,
+        draw_nodes,
+        draw_pods,
+    )
+
+    return draw_clusters(
+        draw_nodes() if nodes is None else nodes,
+        draw_pods() if pods is None else pods,
+        objects,
+    )
+
+
+def check_plugin(
+    plugin: type,
+    *,
+    args: Mapping[str, object] | None = None,
+    objects: Iterable[ApiObject] = (),
+    clusters: "SearchStrategy[SmallCluster] | None" = None,
+    opt_outs: Mapping[str, str] | None = None,
+    kubernetes: Iterable[Kubernetes] = (),
+) -> None:
+    """Check that a plugin keeps the contract of plugins.
+
+    Args:
+        plugin: Its class.
+        args: Its arguments, as they stand in a configuration file.
+        objects: The objects that it always finds in the cluster.
+        clusters: Draws the clusters that it is tried on, see `clusters`.
+        opt_outs: The checks that it need not pass -> why, beside those that the class
+            itself declares: ``contract_opt_outs = {"events": "as upstream's"}``.
+        kubernetes: What is played; by default the newest version, and the others as
+            well if the plugin asks for it, as with `Handle.kubernetes`.
+
+    Raises:
+        ContractError: A check failed; the message has a line for each failed check,
+            with a small example.
+        MissingHypothesisError: hypothesis is not installed.
+        ValueError: There is no such check to opt out of, or no reason is given.
+    """
+    subject = Subject(plugin=plugin, args=args, objects=tuple(objects))
+    chosen = _chosen(plugin, opt_outs or {})
+    violations = list(_violations(subject, chosen, clusters, tuple(kubernetes)))
+    if violations:
+        raise ContractError(violations)
+
+
+def stable_violations(
+    plugin: type,
+    args: Mapping[str, object] | None,
+    opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes] = (),
+) -> Sequence[Violation]:
+    """Check a plugin on the same clusters each time, and return what is wrong.
+
+    Args:
+        plugin: Its class.
+        args: Its arguments, as they stand in a configuration file.
+        opt_outs: The checks that it need not pass -> why, beside those that the class
+            declares.
+        kubernetes: What is played, as `check_plugin` has it.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+        ValueError: There is no such check to opt out of.
+    """
+    _need_hypothesis()
+    subject = Subject(plugin=plugin, args=args)
+    chosen = _chosen(plugin, opt_outs)
+    return list(_violations(subject, chosen, None, kubernetes, stable=True))
+
+
+def _violations(
+    subject: Subject,
+    checks: Iterable[Check],
+    clusters: "SearchStrategy[SmallCluster] | None",
+    kubernetes: Sequence[Kubernetes] = (),
+    *,
+    stable: bool = False,
+) -> Iterator[Violation]:
+    subjects = _Subjects(subject, kubernetes)
+    for one in subjects:
+        try:
+            _ = one.config
+        except QuaymasterError as error:
+            yield _violation("loading", one, Finding("", f"{error}"))
+            return
+    for check in checks:
+        yield from islice(_of_check(check, subjects, clusters, stable=stable), 1)
+
+
+class _Subjects:
+    """A plugin with each version of Kubernetes that is to be played.
+
+    Where nobody chooses, these are the newest one, and the others from when the plugin
+    has shown that it knows of versions: maybe not before it has been tried.
+
+    Args:
+        subject: The plugin.
+        kubernetes: What is chosen; empty for nothing.
+    """
+
+    def __init__(self, subject: Subject, kubernetes: Sequence[Kubernetes]) -> None:
+        self._is_chosen = bool(kubernetes)
+        known = kubernetes or [*map(Kubernetes, reversed(KUBERNETES_VERSIONS))]
+        self._all = [attrs.evolve(subject, kubernetes=one) for one in known]
+
+    def __iter__(self) -> Iterator[Subject]:
+        newest, *others = self._all
+        yield newest
+        if self._is_chosen or newest.knows_versions:
+            yield from others
+
+
+def _of_check(
+    check: Check,
+    subjects: Iterable[Subject],
+    clusters: "SearchStrategy[SmallCluster] | None",
+    *,
+    stable: bool,
+) -> Iterator[Violation]:
+    for subject in subjects:
+        if check.is_about(subject):
+            found = _found(check, subject, clusters, stable=stable)
+            if found is not None:
+                yield _violation(check.name, subject, found)
+
+
+def _violation(check: str, subject: Subject, found: Finding) -> Violation:
+    is_usual = subject.kubernetes == DEFAULT_KUBERNETES
+    return Violation(
+        check=check,
+        plugin=subject.name,
+        hook=found.hook,
+        problem=found.problem,
+        example=found.example,
+        kubernetes="" if is_usual else str(subject.kubernetes),
+    )
+
+
+def _found(
+    check: Check,
+    subject: Subject,
+    clusters: "SearchStrategy[SmallCluster] | None",
+    *,
+    stable: bool,
+) -> Finding | None:
+    if check.needs_clusters:
+        _need_hypothesis()
+        from quaymaster._authors.testing.contract.running import (  # noqa: PLC0415
+            default_clusters,
+            find,
+        )
+
+        drawn = default_clusters() if clusters is None else clusters
+        return find(check, subject, drawn, stable=stable)
+    try:
+        check.ask(subject, _NOTHING, _NOTHING)
+    except Finding as found:
+        return found
+    except HookFailedError:
+        pass  # another check reports failures
+    return None
+
+
+def _chosen(plugin: type, opt_outs: Mapping[str, str]) -> Sequence[Check]:
+    opt_outs = {**declared_opt_outs(plugin), **opt_outs}
+    for name, reason in opt_outs.items():
+        if name not in CHECKS:
+            known = ", ".join(CHECKS)
+            hint = did_you_mean(name, CHECKS)
+            raise ValueError(f"no check '{name}' (there are: {known}){hint}")
+        if not reason:
+            raise ValueError(f"opting out of '{name}' needs a reason")
+    return [check for name, check in CHECKS.items() if name not in opt_outs]
+
+
+def _need_hypothesis() -> None:
+    try:
+        import hypothesis  # noqa: F401, PLC0415
+    except ModuleNotFoundError:
+        raise MissingHypothesisError from None
+
+
+class PluginContract:
+    """The contract suite as a test class: a subclass is a test of one plugin.
+
+    ::
+
+        class TestMyPlugin(PluginContract):
+            plugin = MyPlugin
+
+    pytest then runs ``test_contract`` once for each check that is about this plugin.
+
+    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too.
+    """
+
+    @property
+    def plugin(self) -> type:
+        """The plugin's class.
+
+        Raises:
+            ContractError: The subclass does not set it.
+        """
+        raise ContractError(f"{type(self).__name__}: set plugin = YourPlugin")
+
+    @property
+    def args(self) -> Mapping[str, object] | None:
+        """Its arguments, as they stand in a configuration file."""
+        return None
+
+    @property
+    def objects(self) -> Sequence[ApiObject]:
+        """The objects that the plugin always finds in the cluster."""
+        return ()
+
+    @property
+    def opt_outs(self) -> Mapping[str, str]:
+        """The checks that it need not pass -> why, beside what its class declares."""
+        return {}
+
+    @property
+    def kubernetes(self) -> Sequence[Kubernetes]:
+        """What is played, as `check_plugin` has it."""
+        return ()
+
+    def clusters(self) -> "SearchStrategy[SmallCluster]":
+        """Return the clusters that the plugin is tried on."""
+        return clusters()
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's
+        """Make a test of each check."""
+        if "check" in metafunc.fixturenames:
+            subject = self._subject()
+            names = ["loading"]
+            chosen = _chosen(self.plugin, self.opt_outs)
+            names += [check.name for check in chosen if check.is_about(subject)]
+            metafunc.parametrize("check", names)
+
+    def test_contract(self, check: str) -> None:
+        """Run one check on the plugin."""
+        checks = [CHECKS[check]] if check in CHECKS else []
+        found = list(
+            _violations(self._subject(), checks, self.clusters(), self.kubernetes)
+        )
+        if found:
+            raise ContractError(found)
+
+    def _subject(self) -> Subject:
+        return Subject(plugin=self.plugin, args=self.args, objects=tuple(self.objects))

@@ -1,0 +1,129 @@
+"""A check: batch twins give the same answers for many nodes at once."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import (
+    Difference,
+    filter_all,
+    normalized,
+    prepare_scores,
+    verdicts_of,
+)
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
+
+__all__ = ["TWIN"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        found = _filters_differ(bench, pod) or _scores_differ(bench, pod)
+        if found is not None:
+            node = [one for one in cluster.nodes if one.name == found.node]
+            near = [one for one in cluster.pods if one.node_name == found.node]
+            text = f"{found} as {_SCALAR[found.hook]} says"
+            fail(found.hook, text, pod, node, near)
+
+
+_SCALAR = {
+    "filter_nodes": "filter",
+    "score_nodes": "score",
+    "normalize_score": "normalize_score of the scores that score gave",
+}
+
+
+def _choices(names: list[str]) -> Sequence[list[str]]:
+    """Return all nodes, and some of them."""
+    return (names, names[1:]) if len(names) > 1 else (names,)
+
+
+def _filters_differ(bench: Bench, pod: Pod) -> Difference | None:
+    if not bench.subject.has("filter_nodes"):
+        return None
+    state, nodes = CycleState(), bench.snapshot.nodes
+    if isinstance(bench.pre_filter(state, pod), Status):
+        return None
+    expected = filter_all(bench, state, pod)
+    for names in _choices([info.name for info in bench.snapshot]):
+        if not names:
+            continue
+        rows = nodes.rows if len(names) == len(nodes) else bench.rows_of(names)
+        answer = bench.ask("filter_nodes", state, pod, nodes, rows)
+        if isinstance(answer, Status) and answer.is_error:
+            continue  # the first Error ends the attempt, for any node
+        found = verdicts_of(answer, nodes.names_at(rows))
+        for name in names:
+            if found.get(name) != expected.get(name):
+                return Difference(
+                    "filter_nodes", name, found.get(name), expected.get(name)
+                )
+    return None
+
+
+def _scores_differ(bench: Bench, pod: Pod) -> Difference | None:
+    if not bench.subject.has("score_nodes"):
+        return None
+    state = CycleState()
+    prepared = bench.pre_filter(state, pod)
+    if isinstance(prepared, Status) and not prepared.is_skip:
+        return None
+    names = [info.name for info in bench.snapshot]
+    if not isinstance(prepared, Status):
+        rejected = filter_all(bench, state, pod)
+        names = [name for name in names if name not in rejected]
+    for chosen in _choices(names):
+        found = _scores_of(bench, state.clone(), pod, chosen) if chosen else None
+        if found is not None:
+            return found
+    return None
+
+
+def _scores_of(
+    bench: Bench, state: CycleState, pod: Pod, names: list[str]
+) -> Difference | None:
+    nodes, rows = bench.snapshot.nodes, bench.rows_of(names)
+    if not prepare_scores(bench, state, pod, rows):
+        return None
+    infos = nodes.infos_at(rows)
+    scalar = [bench.ask("score", state, pod, info) for info in infos]
+    twin = bench.ask("score_nodes", state, pod, nodes, rows)
+    if isinstance(twin, Status) or any(isinstance(one, Status) for one in scalar):
+        return None
+    expected = np.array(scalar, dtype=np.int64)
+    scores = cast(Int64Array, twin)
+    found = _first("score_nodes", names, scores, expected)
+    if found is not None:
+        return found
+    given = scores if is_frozen(scores) else freeze(scores.view())
+    ours = normalized(bench, state, pod, given, rows)
+    theirs = normalized(bench, state, pod, freeze(expected), rows)
+    if isinstance(ours, Status) or isinstance(theirs, Status):
+        return None
+    return _first("normalize_score", names, ours, theirs)
+
+
+def _first(
+    hook: str, names: Sequence[str], found: Int64Array, expected: Int64Array
+) -> Difference | None:
+    for name, one, other in zip(names, found.tolist(), expected.tolist(), strict=True):
+        if one != other:
+            return Difference(hook, name, one, other)
+    return None
+
+
+TWIN = Check(
+    name="twin",
+    promise="filter_nodes and score_nodes answer as filter and score do",
+    ask=_ask,
+    hooks=frozenset({"filter_nodes", "score_nodes"}),
+)

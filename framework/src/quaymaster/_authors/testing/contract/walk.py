@@ -1,0 +1,88 @@
+"""Calls every hook of a plugin once, in the order of an attempt."""
+
+from typing import cast
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import (
+    answers,
+    is_open,
+    normalized,
+    prepare_scores,
+)
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import Int64Array, freeze
+from quaymaster._core.state.node_info import NodeInfo
+
+__all__ = ["walk"]
+
+
+def walk(bench: Bench, pod: Pod) -> None:
+    """Call every hook of the plugin for a pod, except those that need a live cluster.
+
+    Raises:
+        HookFailedError: A hook failed.
+    """
+    subject = bench.subject
+    if subject.has("queue_sort"):
+        bench.ask("queue_sort", make_queued_pod(pod))
+    if subject.has("sign_pod"):
+        bench.ask("sign_pod", pod)
+    passing = [info.name for info in bench.snapshot]
+    rejected = answers(bench, pod).rejected
+    passing = [name for name in passing if name not in rejected]
+    _walk_filters(bench, pod)
+    state = CycleState()
+    if not is_open(bench.pre_filter(state, pod)) or not passing:
+        return
+    _walk_scores(bench, state, pod, passing)
+    _walk_binding(bench, state, pod, passing[0])
+
+
+def _walk_filters(bench: Bench, pod: Pod) -> None:
+    state = CycleState()
+    prepared = bench.pre_filter(state, pod)
+    if isinstance(prepared, Status):
+        return
+    nodes = bench.snapshot.nodes
+    if len(nodes) and bench.subject.has("filter_nodes"):
+        bench.ask("filter_nodes", state, pod, nodes, nodes.rows)
+    for info in list(bench.snapshot):
+        for other in list(info.pods.values())[:2]:
+            _imagine(bench, state.clone(), pod, info, other)
+
+
+def _imagine(
+    bench: Bench, state: CycleState, pod: Pod, info: NodeInfo, other: Pod
+) -> None:
+    """Imagine a pod away from a node, and back."""
+    imagined = info.clone()
+    imagined.remove_pod(other)
+    if bench.subject.has("remove_pod"):
+        bench.ask("remove_pod", state, pod, other, imagined)
+    if bench.subject.has("filter"):
+        bench.ask("filter", state, pod, imagined)
+    imagined.add_pod(other)
+    if bench.subject.has("add_pod"):
+        bench.ask("add_pod", state, pod, other, imagined)
+
+
+def _walk_scores(bench: Bench, state: CycleState, pod: Pod, names: list[str]) -> None:
+    if not bench.subject.has("score_nodes"):
+        return
+    nodes, rows = bench.snapshot.nodes, bench.rows_of(names)
+    if prepare_scores(bench, state, pod, rows):
+        raw = bench.ask("score_nodes", state, pod, nodes, rows)
+        if not isinstance(raw, Status):
+            scores = freeze(cast(Int64Array, raw).copy())
+            normalized(bench, state, pod, scores, rows)
+
+
+def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
+    hooks = ("reserve", "permit", "pre_bind_pre_flight", "post_bind", "unreserve")
+    with bench.assuming(pod, name) as assumed:
+        for hook in hooks:
+            if bench.subject.has(hook):
+                bench.ask(hook, state, assumed, name)

@@ -1,0 +1,51 @@
+"""What is said of a plugin that breaks its contract."""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from quaymaster._base.errors import QuaymasterError
+
+__all__ = ["ContractError", "Violation"]
+
+
+@attrs.frozen(kw_only=True)
+class Violation:
+    """One way in which a plugin breaks its contract.
+
+    Attributes:
+        check: The name of the check that found it.
+        plugin: The plugin's name.
+        hook: The hook that is wrong, or empty if it is the plugin as a whole.
+        problem: What was found, and what was expected, in one line.
+        example: The smallest cluster that shows it, an object a line.
+        kubernetes: The Kubernetes that was played; empty if it is the usual one.
+    """
+
+    check: str
+    plugin: str
+    hook: str
+    problem: str
+    example: Sequence[str] = ()
+    kubernetes: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.plugin}.{self.hook}" if self.hook else self.plugin
+        if self.kubernetes:
+            where += f", with Kubernetes {self.kubernetes}"
+        lines = [f"[{self.check}] {where}: {self.problem}"]
+        return "\n    ".join([*lines, *self.example])
+
+
+class ContractError(QuaymasterError, AssertionError):
+    """A plugin breaks its contract.
+
+    Attributes:
+        violations: What was found, if a check of the contract suite has found it.
+    """
+
+    def __init__(self, found: str | Iterable[Violation]) -> None:
+        self.violations = () if isinstance(found, str) else tuple(found)
+        super().__init__(
+            found if isinstance(found, str) else "\n".join(map(str, self.violations))
+        )

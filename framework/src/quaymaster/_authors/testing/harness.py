@@ -1,0 +1,407 @@
+"""Runs the hooks of one plugin on a small cluster, for its unit tests.
+
+The plugin is configured, built and called as in a real profile. If it has a batch twin,
+each call runs the scalar hook and the twin, and checks that they agree. A hook that
+writes to an array which the plugin has returned before raises a `PluginError`.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._authors.testing.contract_error import ContractError
+from quaymaster._authors.testing.harness_base import HarnessBase
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._core.contract.cluster_events import (
+    ClusterEvent,
+    ClusterEventWithHint,
+    QueueingHint,
+)
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.queueing import QueuedPodInfo, SortKey
+from quaymaster._core.contract.results import (
+    NodeStatuses,
+    NodeVerdicts,
+    PermitWait,
+    PostFilterResult,
+    PreBindPreFlightResult,
+    PreBindWait,
+    PreFilterResult,
+)
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Feasible
+from quaymaster._core.runtime.guards import unguarded
+from quaymaster._core.runtime.profile import Call
+from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
+
+__all__ = ["PluginHarness", "PluginStatusError"]
+
+T = TypeVar("T")
+
+
+class PluginStatusError(QuaymasterError):
+    """A hook gave a status where the harness needs a value.
+
+    Attributes:
+        status: The status.
+    """
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(f"{status.code.label}: {status.message}")
+        self.status = status
+
+
+class PluginHarness(HarnessBase):
+    """One plugin, its arguments, and a cluster that stands still.
+
+    Each hook method starts a fresh attempt (a new `CycleState`) unless it says
+    otherwise; `state` is that of the last one.
+
+    Args:
+        plugin: The plugin's class.
+        args: Its arguments, as they stand in a configuration file.
+        nodes: The cluster's nodes.
+        pods: Pods that are on nodes already (``make_pod(node=...)``).
+        objects: Any other objects that the plugin looks up, of its own kinds as well.
+        nominated: Node name -> pods that are nominated to it.
+        beside: More plugins of the profile, which come before this one.
+        kubernetes: The Kubernetes whose decisions are made.
+
+    Attributes:
+        plugin: The plugin itself.
+        handle: What the plugin was given.
+        snapshot: The nodes and pods.
+        cluster: An in-memory cluster with the same objects, for ``bind``.
+        clock: The clock of the handle and the cluster, which only a test lets run.
+        state: The cycle state of the last attempt.
+        refused: The writes that the plugin asked for, and does not declare. Such a call
+            raises a `ContractError`.
+
+    Raises:
+        PluginLoadError: The class breaks a hookspec.
+        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        ProfileError: The plugin cannot be built.
+    """
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Return the answer of ``pre_enqueue`` for a pod."""
+        answer: Status | None = self._ask(self._call("preEnqueue"), "pre_enqueue", pod)
+        return answer
+
+    def sort_key(self, queued: QueuedPodInfo) -> SortKey:
+        """Return the sort key of a queued pod."""
+        key: SortKey = self._ask(self._call("queueSort"), "queue_sort", queued)
+        return key
+
+    def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
+        """Return the answer of ``pre_filter`` for a pod."""
+        self.state = CycleState()
+        call = self._call("preFilter")
+        answer: PreFilterResult | Status | None = self._ask(
+            call, "pre_filter", self.state, pod, self.snapshot.nodes
+        )
+        return answer
+
+    def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
+        """Return the nodes that ``filter`` rejects, with the status of each.
+
+        Args:
+            pod: The pod to place.
+            pre_filter: Whether ``pre_filter`` runs first; if it returns Skip, no node
+                is rejected.
+
+        Raises:
+            ContractError: ``filter`` and ``filter_nodes`` differ.
+            PluginStatusError: ``pre_filter`` rejected the pod.
+        """
+        self.state = CycleState()
+        if pre_filter and self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status):
+                if answer.is_skip:
+                    return {}
+                raise PluginStatusError(answer)
+        call = self._call("filter")
+        rejected = {}
+        for node in self.snapshot:
+            status = self._ask(call, "filter", self.state, pod, node)
+            if status is not None:
+                rejected[node.name] = status
+        if "filter_nodes" in call.hooks:
+            twin = self._filter_nodes(call, pod)
+            failures = [one for one in twin.values() if one.is_error]
+            if failures and failures[0] in rejected.values():
+                return rejected  # the first Error is the end; nodes do not matter
+            self._compare("filter", rejected, twin)
+        return rejected
+
+    def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """Return the raw score of every node.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first; if it returns Skip, nothing is
+                scored.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ.
+            PluginStatusError: A hook gave a status instead.
+        """
+        self.state = CycleState()
+        self._twin_scores = None
+        nodes = self.snapshot.nodes
+        if pre_score and self._has("preScore"):
+            call = self._call("preScore")
+            status = self._ask(call, "pre_score", self.state, pod, nodes, nodes.rows)
+            if status is not None:
+                if status.is_skip:
+                    return {}
+                raise PluginStatusError(status)
+        call = self._call("score")
+        scores = {
+            node.name: _value(self._ask(call, "score", self.state, pod, node))
+            for node in self.snapshot
+        }
+        if "score_nodes" in call.hooks:
+            twin = _value(
+                self._ask(call, "score_nodes", self.state, pod, nodes, nodes.rows)
+            )
+            names = nodes.names_at(nodes.rows)
+            self._compare("score", scores, dict(zip(names, twin.tolist(), strict=True)))
+            self._twin_scores = twin
+        return scores
+
+    def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """Return the score of every node after ``normalize_score``.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ, or their scores after
+                ``normalize_score`` do.
+            PluginStatusError: A hook gave a status instead.
+        """
+        scores = self.score(pod, pre_score=pre_score)
+        call = self._call("score")
+        if "normalize_score" not in call.hooks or not scores:
+            return scores
+        raw: Int64Array = freeze(np.array(list(scores.values()), dtype=np.int64))
+        normalized = self._normalized(call, pod, raw)
+        twin = self._twin_scores
+        if twin is not None:
+            # As in the framework, a frozen array comes back as the same object.
+            given = twin if is_frozen(twin) else freeze(twin.view())
+            again = self._normalized(call, pod, given)
+            self._compare("normalize_score after score", normalized, again)
+        return normalized
+
+    def _normalized(self, call: Call, pod: Pod, raw: Int64Array) -> dict[str, int]:
+        nodes = self.snapshot.nodes
+        answer = _value(
+            self._ask(call, "normalize_score", self.state, pod, raw, nodes, nodes.rows)
+        )
+        scores = raw if answer is None else answer
+        names = nodes.names_at(nodes.rows)
+        return dict(zip(names, scores.tolist(), strict=True))
+
+    def attempt(self, pod: Pod) -> NodeStatuses:
+        """Run PreFilter and Filter of all plugins for a pod that fits nowhere.
+
+        Returns:
+            Why each node was rejected.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed.
+        """
+        self._informers.put(pod)
+        self.state = CycleState()
+        attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
+        found = self._framework.plain.find_feasible(attempt)
+        if isinstance(found, Feasible):
+            raise ValueError(f"pod {pod.key} fits")
+        if found.diagnosis is None:
+            raise PluginStatusError(found.status)
+        return found.diagnosis
+
+    def post_filter(self, pod: Pod) -> PostFilterResult:
+        """Run ``post_filter`` for a pod that fits nowhere, and return its result.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before.
+        """
+        statuses = self.attempt(pod)
+        call = self._call("postFilter")
+        answer: PostFilterResult | Status | None = self._ask(
+            call, "post_filter", self.state, pod, statuses
+        )
+        if isinstance(answer, PostFilterResult):
+            return answer
+        return PostFilterResult(answer)
+
+    def events(self) -> Sequence[ClusterEventWithHint]:
+        """Return the answer of ``events_to_register``."""
+        return self._framework.profile.events[self._name] or ()
+
+    def hint(
+        self,
+        pod: Pod,
+        event: ClusterEvent,
+        old: ApiObject | None = None,
+        new: ApiObject | None = None,
+    ) -> QueueingHint:
+        """Return whether an event would wake a pod that this plugin rejected.
+
+        Args:
+            pod: The rejected pod.
+            event: What happened.
+            old: The object before, or None.
+            new: The object after, or None.
+        """
+        for registered in self.events():
+            if registered.event.matches(event) and (
+                registered.hint is None
+                or registered.hint(pod, old, new) is QueueingHint.QUEUE
+            ):
+                return QueueingHint.QUEUE
+        return QueueingHint.SKIP
+
+    def break_tie(self, pod: Pod, *names: str) -> str:
+        """Return the node that the plugin chooses, in the attempt that `score` began.
+
+        Args:
+            pod: The pod to place.
+            *names: The nodes with the highest total; by default all nodes.
+
+        Raises:
+            ContractError: The answer is none of their rows.
+            LookupError: The plugin has no ``break_tie``.
+            PluginStatusError: The hook gave a status instead.
+        """
+        hook = self._framework.profile.break_tie
+        if hook is None:
+            raise LookupError(f"{self._name} has no hook break_tie")
+        call = Call(self._name, 1, {"break_tie": hook})
+        nodes = self.snapshot.nodes
+        rows = nodes.rows_of(names or nodes.names_at(nodes.rows))
+        row = _value(self._ask(call, "break_tie", self.state, pod, nodes, rows.copy()))
+        if row not in rows.tolist():
+            listed = ", ".join(map(str, rows.tolist()))
+            text = f"break_tie returned {row!r}, expected one of the rows {listed}"
+            raise ContractError(f"plugin '{self._name}': {text}")
+        return nodes.names_at(np.array([row], dtype=np.intp))[0]
+
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin reserve a node, in the attempt that `filter` began.
+
+        Meanwhile the pod is on the node in `snapshot`, as it is in a scheduler. What
+        the plugin has chosen for the pod is in ``state.annotations``.
+        """
+        call, assumed = self._call("reserve"), _on(pod, node_name)
+        node = self.snapshot.get(node_name)
+        is_new = node is None or pod.uid not in node.pods
+        if is_new:
+            self.snapshot.add_pod(assumed)
+        try:
+            answer: Status | None = self._ask(
+                call, "reserve", self.state, assumed, node_name
+            )
+        finally:
+            if is_new:
+                self.snapshot.remove_pod(assumed)
+        return answer
+
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        """Let the plugin give back what it reserved."""
+        unreserve = unguarded(self._call("reserve").hooks["unreserve"])
+        unreserve(self.state, _on(pod, node_name), node_name)
+
+    def pre_bind_pre_flight(
+        self, pod: Pod, node_name: str
+    ) -> PreBindPreFlightResult | Status | None:
+        """Return the plugin's answer whether it has to do anything before the bind."""
+        call = self._call("preBind")
+        answer: PreBindPreFlightResult | Status | None = self._ask(
+            call, "pre_bind_pre_flight", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        """Run the plugin's ``pre_bind``, which may change `cluster`."""
+        call = self._call("preBind")
+        answer: PreBindWait | Status | None = self._ask(
+            call, "pre_bind", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
+        """Return the answer of ``permit`` for a pod that has been given a node."""
+        call = self._call("permit")
+        answer: PermitWait | Status | None = self._ask(
+            call, "permit", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def post_bind(self, pod: Pod, node_name: str) -> None:
+        """Let the plugin take note that a pod was bound."""
+        hook = unguarded(self._call("postBind").hooks["post_bind"])
+        hook(self.state, _on(pod, node_name), node_name)
+
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        """Return the plugin's fragment of a pod's signature.
+
+        Raises:
+            LookupError: The plugin has no ``sign_pod``.
+        """
+        sign = self._framework.profile.sign.get(self._name)
+        if sign is None:
+            raise LookupError(f"{self._name} has no hook sign_pod")
+        fragment: Hashable | None = unguarded(sign)(pod)
+        return fragment
+
+    def bind(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin bind a pod on `cluster`."""
+        call = self._call("bind")
+        answer: Status | None = self._ask(call, "bind", self.state, pod, node_name)
+        return answer
+
+    def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:
+        nodes = self.snapshot.nodes
+        verdicts = self._ask(call, "filter_nodes", self.state, pod, nodes, nodes.rows)
+        names = nodes.names_at(nodes.rows)
+        if verdicts is None:
+            return {}
+        if isinstance(verdicts, Status):
+            return dict.fromkeys(names, verdicts)
+        assert isinstance(verdicts, NodeVerdicts)
+        codes = zip(names, verdicts.codes.tolist(), strict=True)
+        return {name: verdicts.status_of(code) for name, code in codes if code}
+
+    def _compare(
+        self, hook: str, scalar: Mapping[str, object], twin: Mapping[str, object]
+    ) -> None:
+        for node in self.snapshot:
+            one, other = scalar.get(node.name), twin.get(node.name)
+            if one != other:
+                raise ContractError(
+                    f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
+                    f"'{node.name}': {one!r} and {other!r}"
+                )
+
+
+def _on(pod: Pod, node_name: str) -> Pod:
+    """Return a pod as it is assumed on a node."""
+    return msgspec.structs.replace(pod, node_name=node_name)
+
+
+def _value(answer: T | Status) -> T:
+    if isinstance(answer, Status):
+        raise PluginStatusError(answer)
+    return answer

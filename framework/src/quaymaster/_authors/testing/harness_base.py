@@ -1,0 +1,161 @@
+"""What `PluginHarness` is built on: a plugin, a cluster, and how hooks are called."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.alone import build_alone, kinds_of
+from quaymaster._authors.testing.declared_writes import DeclaredWrites
+from quaymaster._authors.testing.still import FixedNominations, FixedObjects
+from quaymaster._base.errors import PluginError
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.cycle_state import CycleState, StateNotFoundError
+from quaymaster._core.contract.status import Status
+from quaymaster._core.engine.handle import Services
+from quaymaster._core.mutations.returned import ReturnedArrays
+from quaymaster._core.runtime.guards import unguarded
+from quaymaster._core.runtime.profile import Call, HookFunction
+from quaymaster._core.state.arrays import Int64Array
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["HarnessBase"]
+
+
+class HarnessBase:
+    """One plugin on a cluster that stands still; see `PluginHarness`."""
+
+    def __init__(
+        self,
+        plugin: type,
+        *,
+        args: Mapping[str, object] | None = None,
+        nodes: Iterable[Node] = (),
+        pods: Iterable[Pod] = (),
+        objects: Iterable[ApiObject] = (),
+        nominated: Mapping[str, Sequence[Pod]] | None = None,
+        beside: Iterable[type] = (),
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        self._name = plugin.__name__
+        nodes, pods, objects = list(nodes), list(pods), list(objects)
+        beside = list(beside)
+        self.clock = clock = VirtualClock()
+        self.snapshot = Snapshot(kubernetes)
+        for node in nodes:
+            self.snapshot.add_node(node)
+        for pod in pods:
+            self.snapshot.add_pod(pod)
+        self.cluster = InMemoryCluster(clock)
+        self.cluster.load([*nodes, *pods, *objects])
+        self.state = CycleState()
+        self._informers = FixedObjects(
+            [*nodes, *pods, *objects], kinds_of(*beside, plugin)
+        )
+        port = DeclaredWrites(self.cluster, [*beside, plugin])
+        self.refused = port.refused
+        services = Services(
+            clock=clock,
+            cluster=port,
+            informers=self._informers,
+            snapshot=self.snapshot,
+            nominator=FixedNominations(nominated or {}),
+        )
+        self._twin_scores: Int64Array | None = None
+        # What is imagined ends with the attempt.
+        self._imagined: dict[CycleState, dict[str, NodeInfo]] = {}
+        self._returned = ReturnedArrays()
+        self._framework = build_alone(
+            plugin, beside, args, services, self._returned, kubernetes
+        )
+        self.plugin = self._framework.profile.plugins[self._name]
+        self.handle = self._framework.handle.for_plugin(self._name)
+
+    def __enter__(self) -> Self:
+        """Be a context that closes the plugin at its end."""
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """See `close`."""
+        self.close()
+
+    def start(self) -> None:
+        """Call the plugin's ``start``; the harness does not do it by itself."""
+        self._framework.profile.lifecycle.start(_unguarded_call)
+
+    def close(self) -> None:
+        """Cancel the plugin's timers and call its ``close``; again does no harm."""
+        self._framework.handle.retire()
+        self._framework.profile.lifecycle.close(_unguarded_call)
+
+    def add_pod(self, pod: Pod, pod_to_add: Pod, node_name: str) -> Status | None:
+        """Imagine one more pod on a node, in the attempt that `filter` began.
+
+        The node and `state` are those of the imagination from then on; see
+        `filter_imagined`.
+        """
+        self._imagined_node(node_name).add_pod(pod_to_add)
+        return self._imagine("add_pod", pod, pod_to_add, node_name)
+
+    def remove_pod(self, pod: Pod, pod_to_remove: Pod, node_name: str) -> Status | None:
+        """Imagine that a pod has left its node; like `add_pod`."""
+        self._imagined_node(node_name).remove_pod(pod_to_remove)
+        return self._imagine("remove_pod", pod, pod_to_remove, node_name)
+
+    def filter_imagined(self, pod: Pod, node_name: str) -> Status | None:
+        """Return what ``filter`` says of a node with the pods that were imagined."""
+        node = self._imagined_node(node_name)
+        answer: Status | None = self._ask(
+            self._call("filter"), "filter", self.state, pod, node
+        )
+        return answer
+
+    def _imagined_node(self, node_name: str) -> NodeInfo:
+        known = self._imagined.get(self.state)
+        if known is None:
+            known = self._imagined[self.state] = {}
+        if node_name not in known:
+            node = self.snapshot.get(node_name)
+            if node is None:
+                raise LookupError(f"no node '{node_name}'")
+            known[node_name] = node.clone()
+        return known[node_name]
+
+    def _imagine(
+        self, hook: str, pod: Pod, other: Pod, node_name: str
+    ) -> Status | None:
+        call, node = self._call("preFilter"), self._imagined_node(node_name)
+        if hook not in call.hooks:
+            return None
+        answer: Status | None = self._ask(call, hook, self.state, pod, other, node)
+        return answer
+
+    def _ask(self, call: Call, hook: str, *args: object) -> Any:  # noqa: ANN401 - as it says
+        """Return a hook's answer, or raise what it raises, unlike in a profile."""
+        own = unguarded(call.hooks[hook])
+        try:
+            answer = self._returned.around(call.plugin, hook, (), own)(*args)
+        except StateNotFoundError as error:
+            if not error.missing:
+                raise
+            return Status.from_error(error)
+        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
+            raise answer.error
+        return answer
+
+    def _call(self, key: str) -> Call:
+        for call in self._framework.profile.plan(key):
+            if call.plugin == self._name:
+                return call
+        raise LookupError(f"{self._name} has no hook at {key}")
+
+    def _has(self, key: str) -> bool:
+        return any(
+            call.plugin == self._name for call in self._framework.profile.plan(key)
+        )
+
+
+def _unguarded_call(hook: HookFunction) -> object:
+    return unguarded(hook)()

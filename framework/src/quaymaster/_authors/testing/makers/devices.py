@@ -1,0 +1,252 @@
+"""Makers of devices, classes of them, and claims."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from quaymaster._api.objects import (
+    AllocationResult,
+    ApiObject,
+    CELDeviceSelector,
+    Device,
+    DeviceAllocationResult,
+    DeviceAttribute,
+    DeviceCapacity,
+    DeviceClaim,
+    DeviceClass,
+    DeviceClassSpec,
+    DeviceConstraint,
+    DeviceRequest,
+    DeviceRequestAllocationResult,
+    DeviceSelector,
+    DeviceTaint,
+    ExactDeviceRequest,
+    Pod,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimSpec,
+    ResourceClaimStatus,
+    ResourceClaimTemplate,
+    ResourceClaimTemplateSpec,
+    ResourcePool,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
+
+__all__ = [
+    "make_device",
+    "make_device_class",
+    "make_device_request",
+    "make_resource_claim",
+    "make_resource_claim_template",
+    "make_resource_slice",
+]
+
+_Attribute: TypeAlias = str | int | bool
+
+
+def make_device(
+    *,
+    name: str = "gpu-0",
+    attributes: Mapping[str, _Attribute] | None = None,
+    capacity: Mapping[str, str | int] | None = None,
+    taints: Iterable[DeviceTaint] = (),
+) -> Device:
+    """Make a device of a slice.
+
+    Args:
+        name: Its name.
+        attributes: Its properties, each a text, an integer, or true or false.
+        capacity: What it has, as quantities.
+        taints: Its taints.
+    """
+    return Device(
+        name=name,
+        attributes={
+            key: _attribute(value) for key, value in (attributes or {}).items()
+        },
+        capacity={
+            key: DeviceCapacity(value=Quantity(value))
+            for key, value in (capacity or {}).items()
+        },
+        taints=tuple(taints),
+    )
+
+
+def make_device_class(
+    *,
+    name: str = "gpu",
+    selectors: Iterable[str] = (),
+    extended_resource_name: str | None = None,
+) -> DeviceClass:
+    """Make a class of devices.
+
+    Args:
+        name: Its name.
+        selectors: Expressions in CEL that are true for its devices.
+        extended_resource_name: The resource that stands for such a device.
+    """
+    return DeviceClass(
+        metadata=make_metadata(DeviceClass, name=name),
+        spec=DeviceClassSpec(
+            selectors=_selectors(selectors),
+            extended_resource_name=extended_resource_name,
+        ),
+    )
+
+
+def make_resource_slice(
+    *,
+    name: str | None = None,
+    driver: str = "gpu.example.com",
+    pool: str | None = None,
+    node: str | None = None,
+    devices: int | Iterable[Device] = 1,
+    generation: int = 1,
+    slices: int = 1,
+) -> ResourceSlice:
+    """Make a slice of devices that one node reaches, or all nodes.
+
+    Args:
+        name: Its name; None is made of its driver and pool.
+        driver: The driver.
+        pool: The pool; None is one of the node's name, or ``shared``.
+        node: The node; None stands for all nodes.
+        devices: The devices, or how many: ``gpu-0`` and so on.
+        generation: The pool's generation.
+        slices: How many slices the pool has.
+    """
+    pool = pool or node or "shared"
+    name = name or f"{pool}-{driver}"
+    if isinstance(devices, int):
+        devices = [make_device(name=f"gpu-{index}") for index in range(devices)]
+    return ResourceSlice(
+        metadata=make_metadata(ResourceSlice, name=name),
+        spec=ResourceSliceSpec(
+            driver=driver,
+            pool=ResourcePool(
+                name=pool, generation=generation, resource_slice_count=slices
+            ),
+            node_name=node,
+            all_nodes=None if node else True,
+            devices=tuple(devices),
+        ),
+    )
+
+
+def make_device_request(
+    *,
+    name: str = "devices",
+    device_class: str = "gpu",
+    selectors: Iterable[str] = (),
+    count: int | None = 1,
+    admin_access: bool | None = None,
+) -> DeviceRequest:
+    """Make a request for devices of one class.
+
+    Args:
+        name: Its name.
+        device_class: The class.
+        selectors: Expressions in CEL that are true for the devices that are meant.
+        count: How many; None stands for all of them.
+        admin_access: Whether devices that are in use will do.
+    """
+    return DeviceRequest(
+        name=name,
+        exactly=ExactDeviceRequest(
+            device_class_name=device_class,
+            selectors=_selectors(selectors),
+            allocation_mode="All" if count is None else "ExactCount",
+            count=count or 0,
+            admin_access=admin_access,
+        ),
+    )
+
+
+def make_resource_claim(
+    *,
+    name: str = "claim",
+    namespace: str = "default",
+    requests: Iterable[DeviceRequest] | None = None,
+    constraints: Iterable[DeviceConstraint] = (),
+    devices: Iterable[str] = (),
+    reserved_for: Iterable[str] = (),
+    owner: ApiObject | None = None,
+) -> ResourceClaim:
+    """Make a claim of devices.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        requests: What it asks for; None is one device of the class ``gpu``.
+        constraints: What the devices must have in common, or must not.
+        devices: What is allocated to its first request, as ``driver/pool/device``.
+        reserved_for: The names of the pods that use it.
+        owner: Its controller, such as the pod that it was made for.
+    """
+    asked = tuple(requests) if requests is not None else (make_device_request(),)
+    results = tuple(_result(asked[0].name, device) for device in devices)
+    allocation = None
+    if results:
+        allocation = AllocationResult(devices=DeviceAllocationResult(results=results))
+    return ResourceClaim(
+        metadata=make_metadata(
+            ResourceClaim, name=name, namespace=namespace, owner=owner
+        ),
+        spec=_claim_spec(asked, constraints),
+        status=ResourceClaimStatus(
+            allocation=allocation,
+            reserved_for=tuple(_consumer(pod, namespace) for pod in reserved_for),
+        ),
+    )
+
+
+def make_resource_claim_template(
+    *,
+    name: str = "template",
+    namespace: str = "default",
+    requests: Iterable[DeviceRequest] | None = None,
+    constraints: Iterable[DeviceConstraint] = (),
+) -> ResourceClaimTemplate:
+    """Make a template; the arguments are those of `make_resource_claim`."""
+    asked = tuple(requests) if requests is not None else (make_device_request(),)
+    return ResourceClaimTemplate(
+        metadata=make_metadata(ResourceClaimTemplate, name=name, namespace=namespace),
+        spec=ResourceClaimTemplateSpec(spec=_claim_spec(asked, constraints)),
+    )
+
+
+def _claim_spec(
+    requests: tuple[DeviceRequest, ...], constraints: Iterable[DeviceConstraint]
+) -> ResourceClaimSpec:
+    devices = DeviceClaim(requests=requests, constraints=tuple(constraints))
+    return ResourceClaimSpec(devices=devices)
+
+
+def _attribute(value: _Attribute) -> DeviceAttribute:
+    if isinstance(value, bool):
+        return DeviceAttribute(bool_value=value)
+    if isinstance(value, int):
+        return DeviceAttribute(int_value=value)
+    return DeviceAttribute(string_value=value)
+
+
+def _selectors(expressions: Iterable[str]) -> tuple[DeviceSelector, ...]:
+    return tuple(
+        DeviceSelector(cel=CELDeviceSelector(expression=expression))
+        for expression in expressions
+    )
+
+
+def _result(request: str, device: str) -> DeviceRequestAllocationResult:
+    driver, _, rest = device.partition("/")
+    pool, _, name = rest.rpartition("/")
+    return DeviceRequestAllocationResult(
+        request=request, driver=driver, pool=pool, device=name
+    )
+
+
+def _consumer(pod: str, namespace: str) -> ResourceClaimConsumerReference:
+    uid = make_uid(Pod, pod, namespace)
+    return ResourceClaimConsumerReference(resource="pods", name=pod, uid=uid)

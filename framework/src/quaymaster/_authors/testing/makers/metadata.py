@@ -1,0 +1,52 @@
+"""Makers of what all objects have: metadata, uids."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._api.objects import ApiObject, ObjectMeta, OwnerReference
+from quaymaster._authors.testing.shorthand import Moment, to_time
+
+__all__ = ["make_metadata", "make_uid"]
+
+_UID_SPACE: Final = uuid.UUID("6f1d5f4e-52a3-5b0c-9a59-6c1d1a6f0c3b")
+
+
+def make_uid(kind: type[ApiObject], name: str, namespace: str = "") -> str:
+    """Return the uid that makers give to an object of a kind and name."""
+    return str(uuid.uuid5(_UID_SPACE, f"{kind.kind}/{namespace}/{name}"))
+
+
+def make_metadata(
+    kind: type[ApiObject],
+    *,
+    name: str,
+    namespace: str = "",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    owner: ApiObject | None = None,
+    uid: str | None = None,
+    creation_timestamp: Moment | None = None,
+    deletion_timestamp: Moment | None = None,
+) -> ObjectMeta:
+    """Make metadata for an object of a kind; `owner` is its controller."""
+    owners: tuple[OwnerReference, ...] = ()
+    if owner is not None:
+        reference = OwnerReference(
+            api_version=owner.api_version,
+            kind=owner.kind,
+            name=owner.name,
+            uid=owner.uid,
+            controller=True,
+        )
+        owners = (reference,)
+    return ObjectMeta(
+        name=name,
+        namespace=namespace,
+        uid=make_uid(kind, name, namespace) if uid is None else uid,
+        labels=dict(labels or {}),
+        annotations=dict(annotations or {}),
+        owner_references=owners,
+        creation_timestamp=to_time(creation_timestamp),
+        deletion_timestamp=to_time(deletion_timestamp),
+    )

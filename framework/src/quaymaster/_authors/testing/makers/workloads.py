@@ -1,0 +1,253 @@
+"""Makers of what makes pods, and of what selects them."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    DaemonSet,
+    DaemonSetSpec,
+    Deployment,
+    DeploymentSpec,
+    Job,
+    JobSpec,
+    LabelSelector,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    PodSpec,
+    PodTemplateSpec,
+    ReplicaSet,
+    ReplicaSetSpec,
+    ReplicationController,
+    ReplicationControllerSpec,
+    Service,
+    ServiceSpec,
+    StatefulSet,
+    StatefulSetSpec,
+)
+from quaymaster._authors.testing.makers.metadata import make_metadata
+from quaymaster._authors.testing.makers.pods import make_container
+from quaymaster._authors.testing.shorthand import to_label_selector
+
+__all__ = [
+    "make_daemon_set",
+    "make_deployment",
+    "make_job",
+    "make_pod_disruption_budget",
+    "make_replica_set",
+    "make_replication_controller",
+    "make_service",
+    "make_stateful_set",
+]
+
+
+def make_replica_set(
+    *,
+    name: str = "replica-set",
+    namespace: str = "default",
+    selector: LabelSelector | Mapping[str, str] | None = None,
+    replicas: int = 1,
+) -> ReplicaSet:
+    """Make a replica set, which can be the ``owner`` of pods."""
+    return ReplicaSet(
+        metadata=make_metadata(ReplicaSet, name=name, namespace=namespace),
+        spec=ReplicaSetSpec(replicas=replicas, selector=to_label_selector(selector)),
+    )
+
+
+def make_replication_controller(
+    *,
+    name: str = "replication-controller",
+    namespace: str = "default",
+    selector: Mapping[str, str] | None = None,
+    replicas: int = 1,
+    pod: Pod | None = None,
+) -> ReplicationController:
+    """Make a replication controller; as the ``owner`` of pods it makes them a set.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods; by default ``app`` with its name.
+        replicas: How many pods it keeps up.
+        pod: What its pods are like, see `make_pod`; by default, one container.
+    """
+    labels = _labels(name, selector)
+    return ReplicationController(
+        metadata=make_metadata(ReplicationController, name=name, namespace=namespace),
+        spec=ReplicationControllerSpec(
+            replicas=replicas, selector=labels, template=_template(pod, labels)
+        ),
+    )
+
+
+def make_deployment(
+    *,
+    name: str = "deployment",
+    namespace: str = "default",
+    selector: Mapping[str, str] | None = None,
+    replicas: int = 1,
+    pod: Pod | None = None,
+) -> Deployment:
+    """Make a deployment.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods; by default ``app`` with its name.
+        replicas: How many pods it keeps up.
+        pod: What its pods are like, see `make_pod`; by default, one container.
+    """
+    labels = _labels(name, selector)
+    return Deployment(
+        metadata=make_metadata(Deployment, name=name, namespace=namespace),
+        spec=DeploymentSpec(
+            replicas=replicas,
+            selector=to_label_selector(labels),
+            template=_template(pod, labels),
+        ),
+    )
+
+
+def make_stateful_set(
+    *,
+    name: str = "stateful-set",
+    namespace: str = "default",
+    selector: Mapping[str, str] | None = None,
+    replicas: int = 1,
+    pod: Pod | None = None,
+    claims: Iterable[PersistentVolumeClaim] = (),
+) -> StatefulSet:
+    """Make a stateful set; as the ``owner`` of pods it makes them a set.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods; by default ``app`` with its name.
+        replicas: How many pods it keeps up.
+        pod: What its pods are like, see `make_pod`; by default, one container.
+        claims: What each of its pods gets one of, see `make_persistent_volume_claim`.
+    """
+    labels = _labels(name, selector)
+    return StatefulSet(
+        metadata=make_metadata(StatefulSet, name=name, namespace=namespace),
+        spec=StatefulSetSpec(
+            replicas=replicas,
+            selector=to_label_selector(labels),
+            template=_template(pod, labels),
+            volume_claim_templates=tuple(claims),
+        ),
+    )
+
+
+def make_daemon_set(
+    *,
+    name: str = "daemon-set",
+    namespace: str = "default",
+    selector: Mapping[str, str] | None = None,
+    pod: Pod | None = None,
+) -> DaemonSet:
+    """Make a daemon set.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods; by default ``app`` with its name.
+        pod: What its pods are like, see `make_pod`; by default, one container.
+    """
+    labels = _labels(name, selector)
+    return DaemonSet(
+        metadata=make_metadata(DaemonSet, name=name, namespace=namespace),
+        spec=DaemonSetSpec(
+            selector=to_label_selector(labels), template=_template(pod, labels)
+        ),
+    )
+
+
+def make_job(
+    *,
+    name: str = "job",
+    namespace: str = "default",
+    completions: int | None = 1,
+    parallelism: int = 1,
+    indexed: bool = False,
+    suspend: bool = False,
+    pod: Pod | None = None,
+) -> Job:
+    """Make a job.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        completions: How many of its pods must end well; None: any one.
+        parallelism: How many run at once.
+        indexed: Whether its pods are numbered.
+        suspend: Whether it makes no pods for now.
+        pod: What its pods are like, see `make_pod`; by default, one container.
+    """
+    template = _template(pod, {})
+    return Job(
+        metadata=make_metadata(Job, name=name, namespace=namespace),
+        spec=JobSpec(
+            completions=completions,
+            parallelism=parallelism,
+            completion_mode="Indexed" if indexed else "NonIndexed",
+            suspend=suspend,
+            template=replace(
+                template, spec=replace(template.spec, restart_policy="Never")
+            ),
+        ),
+    )
+
+
+def make_service(
+    *,
+    name: str = "service",
+    namespace: str = "default",
+    selector: Mapping[str, str] | None = None,
+) -> Service:
+    """Make a service that selects the pods with these labels."""
+    return Service(
+        metadata=make_metadata(Service, name=name, namespace=namespace),
+        spec=ServiceSpec(selector=dict(selector or {})),
+    )
+
+
+def make_pod_disruption_budget(
+    *,
+    name: str = "budget",
+    namespace: str = "default",
+    selector: LabelSelector | Mapping[str, str] | None = None,
+    disruptions_allowed: int = 0,
+    min_available: int | str | None = None,
+    max_unavailable: int | str | None = None,
+) -> PodDisruptionBudget:
+    """Make a disruption budget, with the disruptions that it allows now."""
+    return PodDisruptionBudget(
+        metadata=make_metadata(PodDisruptionBudget, name=name, namespace=namespace),
+        spec=PodDisruptionBudgetSpec(
+            selector=to_label_selector(selector),
+            min_available=min_available,
+            max_unavailable=max_unavailable,
+        ),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=disruptions_allowed),
+    )
+
+
+def _labels(name: str, selector: Mapping[str, str] | None) -> dict[str, str]:
+    return dict(selector or {"app": name})
+
+
+def _template(pod: Pod | None, labels: Mapping[str, str]) -> PodTemplateSpec:
+    """A template of pods like one, with more labels."""
+    if pod is None:
+        spec = PodSpec(containers=(make_container(),))
+        return PodTemplateSpec(metadata=ObjectMeta(labels=dict(labels)), spec=spec)
+    metadata = ObjectMeta(
+        labels={**pod.labels, **labels}, annotations=pod.metadata.annotations
+    )
+    return PodTemplateSpec(metadata=metadata, spec=pod.spec)

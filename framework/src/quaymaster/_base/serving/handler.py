@@ -1,0 +1,90 @@
+"""Handles one connection: each request has to come within its time."""
+
+import io
+import logging
+import ssl
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Final, cast
+
+from quaymaster._base.serving.connections import TimedReader, send_parts
+
+if TYPE_CHECKING:  # it needs this module
+    from quaymaster._base.serving.server import TimedServer
+
+__all__ = ["TimedHandler"]
+
+_CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
+
+_log = logging.getLogger(__name__)
+
+
+class TimedHandler(BaseHTTPRequestHandler):
+    """Reads requests on its own thread, each before its deadline.
+
+    Attributes:
+        reader: Reads the connection up to a deadline.
+        buffered: The same, with a buffer.
+    """
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    @property
+    def _timed(self) -> "TimedServer":
+        return cast("TimedServer", self.server)
+
+    def setup(self) -> None:
+        """Shake hands, and read with a deadline from then on."""
+        self.request.settimeout(self._timed.read_seconds)
+        if isinstance(self.request, ssl.SSLSocket):
+            self.request.do_handshake()
+        super().setup()
+        self.reader = TimedReader(self.request)
+        self.buffered = self.rfile = io.BufferedReader(self.reader, _CHUNK)
+        self._is_first = True
+
+    def handle_one_request(self) -> None:
+        """Wait for a request, read it before its deadline, and answer it."""
+        server = self._timed
+        silent = server.read_seconds if self._is_first else server.idle_seconds
+        self._is_first = False
+        self.reader.deadline = time.monotonic() + silent
+        try:
+            self.buffered.peek(1)
+        except TimeoutError:
+            self.close_connection = True
+            return
+        self.reader.deadline = time.monotonic() + server.read_seconds
+        super().handle_one_request()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
+        """Log requests only for those who ask for such messages."""
+        _log.debug(format, *args)
+
+    def send_body(
+        self,
+        status: HTTPStatus,
+        parts: Sequence[bytes | memoryview],
+        headers: Sequence[tuple[str, str]],
+    ) -> None:
+        """Answer with a body that is in parts.
+
+        Args:
+            status: The status.
+            parts: The bytes; left out of the answer to a HEAD.
+            headers: What else to say of it; its length is said anyway.
+        """
+        seconds = self._timed.read_seconds
+        self.connection.settimeout(seconds)
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(sum(map(len, parts))))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            send_parts(self.connection, parts, seconds)

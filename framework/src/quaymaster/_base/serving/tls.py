@@ -1,0 +1,195 @@
+"""The certificates of the server, which are read again when their files change."""
+
+import logging
+import socket
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import attrs
+
+from quaymaster._base.errors import QuaymasterError
+
+__all__ = [
+    "Authorities",
+    "CertificateError",
+    "RenewedTLS",
+    "ServerTLS",
+    "TLSFiles",
+    "WrapsConnections",
+    "new_context",
+    "stamp",
+]
+
+Authorities: TypeAlias = Callable[[], str]
+"""Returns the authorities of clients' certificates in PEM form; empty for none."""
+
+_log = logging.getLogger(__name__)
+
+
+class CertificateError(QuaymasterError):
+    """A certificate or key that cannot be used."""
+
+
+@attrs.frozen(kw_only=True)
+class TLSFiles:
+    """The paths of certificates in PEM form.
+
+    Attributes:
+        certificate: The server's certificate, with those between it and a known
+            authority.
+        key: Its private key.
+        client_authorities: The authorities that sign the certificates of clients; None
+            if clients need no certificate.
+    """
+
+    certificate: str
+    key: str
+    client_authorities: str | None = None
+
+
+class WrapsConnections(Protocol):
+    """Puts TLS around connections."""
+
+    def wrap(self, connection: socket.socket, /) -> ssl.SSLSocket:
+        """Wrap an accepted connection; the handshake is left to its own thread."""
+
+
+class RenewedTLS:
+    """Wraps connections in TLS, by what there is when each of them comes.
+
+    Certificates are renewed while servers run. If new ones cannot be used, that is
+    logged, and the old ones stay.
+
+    Args:
+        state: Returns a value that differs once there are others.
+        make: Reads them.
+
+    Raises:
+        CertificateError: They cannot be used.
+    """
+
+    def __init__(
+        self, state: Callable[[], object], make: Callable[[], ssl.SSLContext]
+    ) -> None:
+        self._state_now, self._make = state, make
+        self._state = state()
+        self._context = make()
+
+    def wrap(self, connection: socket.socket) -> ssl.SSLSocket:
+        """Wrap an accepted connection; the handshake is left to its own thread."""
+        return self._current().wrap_socket(
+            connection, server_side=True, do_handshake_on_connect=False
+        )
+
+    def one_context(self) -> ssl.SSLContext:
+        """Return a context for a server that takes just one.
+
+        Each handshake by it takes the certificate that is in force then.
+        """
+
+        def choose(
+            connection: "ssl.SSLSocket | ssl.SSLObject",
+            _server_name: str | None,
+            _context: ssl.SSLContext,
+        ) -> None:
+            connection.context = self._current()
+
+        context = self._make()
+        # Called whether or not the client names a server.
+        context.sni_callback = choose
+        return context
+
+    def _current(self) -> ssl.SSLContext:
+        state = self._state_now()
+        if state != self._state:
+            self._state = state
+            try:
+                self._context = self._make()
+            except CertificateError as error:
+                _log.error("the old certificates stay: %s", error)
+        return self._context
+
+
+class ServerTLS(RenewedTLS):
+    """Wraps connections in TLS, with certificates from files that may change.
+
+    Args:
+        files: The files.
+        authorities: Of clients' certificates, beside those of a file.
+
+    Raises:
+        CertificateError: The files cannot be used.
+    """
+
+    def __init__(self, files: TLSFiles, authorities: Authorities = lambda: "") -> None:
+        self.asks_clients = files.client_authorities is not None
+
+        def state() -> object:
+            return [*map(stamp, attrs.astuple(files)), authorities()]
+
+        super().__init__(state, lambda: _context(files, authorities()))
+
+
+def stamp(path: str | None) -> object:
+    """A value that differs once a file has been replaced."""
+    try:
+        found = Path(path).stat() if path else None
+    except OSError:
+        return None
+    return found and (found.st_mtime_ns, found.st_ino, found.st_size)
+
+
+def _context(files: TLSFiles, authorities: str) -> ssl.SSLContext:
+    context = new_context(files.client_authorities, authorities)
+    try:
+        context.load_cert_chain(files.certificate, files.key, password=_no_password)
+    except (OSError, ValueError) as error:
+        pair = f"{files.certificate}, {files.key}"
+        raise CertificateError(f"{pair}: {_why(error)}") from error
+    return context
+
+
+def new_context(
+    client_authorities: str | None, authorities: str = ""
+) -> ssl.SSLContext:
+    """Make what a server speaks TLS with, still without a certificate of its own.
+
+    Args:
+        client_authorities: The file of the authorities of clients' certificates; None
+            for no file.
+        authorities: Such authorities themselves, in PEM form; empty for none. Clients
+            are asked for certificates if there is anybody to vouch for them.
+
+    Raises:
+        CertificateError: They cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if client_authorities is not None:
+        # Optional here, since probes need no certificate.
+        context.verify_mode = ssl.CERT_OPTIONAL
+        try:
+            context.load_verify_locations(client_authorities)
+        except (OSError, ValueError) as error:
+            raise CertificateError(f"{client_authorities}: {_why(error)}") from error
+    if authorities:
+        context.verify_mode = ssl.CERT_OPTIONAL
+        try:
+            context.load_verify_locations(cadata=authorities)
+        except (OSError, ValueError) as error:
+            told = f"the cluster's authorities of clients: {_why(error)}"
+            raise CertificateError(told) from error
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError("the key is encrypted")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or "").lower().replace("_", " ")
+        return reason or "expected PEM, as in -----BEGIN CERTIFICATE-----"
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,0 +1,207 @@
+"""The Kubernetes whose scheduler is played: a minor version with its feature gates."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._base.versions.release import Change, Release
+from quaymaster._base.versions.v1_36 import V1_36
+from quaymaster._base.versions.v1_37 import PLUGIN_ORDER, V1_37
+
+__all__ = [
+    "CHANGES",
+    "DEFAULT_KUBERNETES",
+    "GATED_PLUGINS",
+    "KUBERNETES_VERSIONS",
+    "RELEASES",
+    "Kubernetes",
+    "KubernetesError",
+    "written_gates",
+]
+
+RELEASES: Final[Mapping[str, Release]] = {
+    release.version: release for release in (V1_36, V1_37)
+}
+"""The minor versions, from the oldest on, by name."""
+
+KUBERNETES_VERSIONS: Final = tuple(RELEASES)
+"""The minor versions whose scheduler can be played, from the oldest on."""
+
+CHANGES: Final[Mapping[str, Change]] = {
+    change.name: change for release in RELEASES.values() for change in release.changes
+}
+"""What versions do otherwise than those before, by name."""
+
+GATED_PLUGINS: Final[Mapping[str, str]] = {
+    name: gate
+    for release in RELEASES.values()
+    for name, gate in release.gated_plugins.items()
+}
+"""Plugins of kube-scheduler that are not there, and the gates that turn them on."""
+
+_SINCE: Final[Mapping[str, str]] = {
+    change.name: release.version
+    for release in RELEASES.values()
+    for change in release.changes
+}
+"""Change -> the version that it came with."""
+
+_DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
+
+_PLAYED: Final = frozenset({"StorageCapacityScoring", "VolumeLimitScaling"})
+"""The gates that are played with both values."""
+
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "InterPodAffinityHostnameFastPath",
+        "OpportunisticBatching",
+        "SchedulerAsyncAPICalls",
+        "SchedulerPreQueueingHints",
+    }
+)
+"""The gates of how upstream computes or writes, which change no decision here."""
+
+
+class KubernetesError(QuaymasterError, ValueError):
+    """A version or a feature gate of Kubernetes that cannot be played.
+
+    Attributes:
+        where: What was given: ``kubernetes_version``, ``feature_gates`` or ``change``.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+@attrs.frozen
+class Kubernetes:
+    """A minor version of Kubernetes with its feature gates.
+
+    Every configuration is completed for one; plugins ask for it when they are built, by
+    `Handle.kubernetes`.
+
+    Args:
+        version: One of `KUBERNETES_VERSIONS`.
+        feature_gates: The gates that are set otherwise than by default, as with the
+            flag ``--feature-gates`` of kube-scheduler.
+        left_out: Changes of versions that are not made, which no kube-scheduler can
+            do; it tells what a change is the cause of.
+
+    Raises:
+        KubernetesError: There is no such version, gate or change, a gate is locked, or
+            its other value is not played.
+    """
+
+    version: str = _DEFAULT_VERSION
+    feature_gates: Mapping[str, bool] = attrs.field(factory=dict, hash=False)
+    left_out: frozenset[str] = frozenset()
+
+    def __attrs_post_init__(self) -> None:
+        if self.version not in RELEASES:
+            known = ", ".join(KUBERNETES_VERSIONS)
+            problem = f"expected one of {known}, got {self.version!r}"
+            raise KubernetesError("kubernetes_version", problem)
+        for gate, is_on in self.feature_gates.items():
+            problem = _gate_problem(self._release, gate, is_on)
+            if problem:
+                raise KubernetesError("feature_gates", f"{gate}: {problem}")
+        for change in self.left_out:
+            _known_change(change)
+
+    def since(self, version: str) -> bool:
+        """Whether it is this version, or a later one.
+
+        Args:
+            version: One of `KUBERNETES_VERSIONS`.
+        """
+        known = KUBERNETES_VERSIONS
+        return known.index(self.version) >= known.index(version)
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on; one that the version does not know is off."""
+        default = self._release.feature_gates.get(gate, False)
+        return self.feature_gates.get(gate, default)
+
+    def has(self, change: str) -> bool:
+        """Whether a change is made: what versions before decided or said otherwise.
+
+        Plugins ask it when they are built, and not for each pod.
+
+        Args:
+            change: Its name, such as ``resize-totals``; docs/reference lists them.
+
+        Raises:
+            KubernetesError: There is no such change.
+        """
+        gate = _known_change(change).gate
+        if gate:
+            return self.enabled(gate)
+        return change not in self.left_out and self.since(_SINCE[change])
+
+    def without(self, change: str) -> "Kubernetes":
+        """Return the same without a change; its feature gate is off, if it has one.
+
+        Raises:
+            KubernetesError: There is no such change.
+        """
+        gate = _known_change(change).gate
+        if gate:
+            return attrs.evolve(self, feature_gates={**self.feature_gates, gate: False})
+        return attrs.evolve(self, left_out=self.left_out | {change})
+
+    @property
+    def default_profile(self) -> str:
+        """The name of the shipped profile that is merged under every configuration."""
+        release = self._release if self.has(PLUGIN_ORDER) else V1_36
+        return release.default_profile
+
+    @property
+    def _release(self) -> Release:
+        return RELEASES[self.version]
+
+    def __str__(self) -> str:
+        """The version, and what is set: ``1.37 (VolumeLimitScaling=false)``."""
+        gates = written_gates(self.feature_gates)
+        text = f"{self.version} ({gates})" if gates else self.version
+        left_out = ", ".join(sorted(self.left_out))
+        return f"{text} without {left_out}" if left_out else text
+
+
+DEFAULT_KUBERNETES: Final = Kubernetes()
+"""The Kubernetes that is played where nobody says which."""
+
+
+def written_gates(gates: Mapping[str, bool]) -> str:
+    """Write gates as the flag ``--feature-gates`` takes them."""
+    return ",".join(f"{gate}={str(gates[gate]).lower()}" for gate in sorted(gates))
+
+
+def _known_change(name: str) -> Change:
+    change = CHANGES.get(name)
+    if change is None:
+        hint = did_you_mean(name, CHANGES)
+        raise KubernetesError("change", f"there is no change {name!r}{hint}")
+    return change
+
+
+def _gate_problem(release: Release, gate: str, is_on: object) -> str:
+    """What is wrong with a gate, or empty."""
+    known: Iterable[str] = release.feature_gates
+    if gate not in release.feature_gates:
+        hint = did_you_mean(gate, known)
+        return f"the scheduler of {release.version} reads no such feature gate{hint}"
+    if not isinstance(is_on, bool):
+        return f"expected true or false, got {is_on!r}"
+    default = release.feature_gates[gate]
+    if is_on == default or gate in _WITHOUT_EFFECT or gate in _PLAYED:
+        return ""
+    always = str(default).lower()
+    if gate in release.locked:
+        return f"Kubernetes {release.version} locks it to {always}"
+    return f"only {always} is played, its default in {release.version}"

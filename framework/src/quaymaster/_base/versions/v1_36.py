@@ -1,0 +1,66 @@
+"""What Kubernetes 1.36 says of its scheduler.
+
+Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.36.2,
+``pkg/features/kube_features.go``).
+"""
+
+from quaymaster._base.versions.release import Release
+
+__all__ = ["V1_36"]
+
+_ON = (
+    "DRAConsumableCapacity",
+    "DRADeviceBindingConditions",
+    "DRADeviceTaints",
+    "DRAExtendedResource",
+    "DRAPartitionableDevices",
+    "DRAPrioritizedList",
+    "DRAResourceClaimDeviceStatus",
+    "DRASchedulerFilterTimeout",
+    "DynamicResourceAllocation",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "MatchLabelKeysInPodTopologySpread",
+    "NodeDeclaredFeatures",
+    "NominatedNodeNameForExpectation",
+    "OpportunisticBatching",
+    "PodLevelResources",
+    "SchedulerAsyncPreemption",
+    "SchedulerPopFromBackoffQ",
+)
+
+_OFF = (
+    "DRADeviceTaintRules",
+    "DRAListTypeAttributes",
+    "DRANodeAllocatableResources",
+    "DRAWorkloadResourceClaims",
+    "GangScheduling",
+    "GenericWorkload",
+    "SchedulerAsyncAPICalls",
+    "StorageCapacityScoring",
+    "TaintTolerationComparisonOperators",
+    "TopologyAwareWorkloadScheduling",
+    "VolumeLimitScaling",
+    "WorkloadAwarePreemption",
+)
+
+_LOCKED_ON = (
+    "DRAAdminAccess",
+    "InPlacePodVerticalScaling",
+    "NodeInclusionPolicyInPodTopologySpread",
+    "SchedulerQueueingHints",
+    "SidecarContainers",
+    "VolumeAttributesClass",
+)
+
+V1_36 = Release(
+    version="1.36",
+    patch="1.36.2",
+    default_profile="default-1.36",
+    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
+    locked=frozenset(_LOCKED_ON),
+    gated_plugins={
+        "GangScheduling": "GangScheduling",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+        "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+    },
+)

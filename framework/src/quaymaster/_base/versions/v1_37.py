@@ -1,0 +1,116 @@
+"""What Kubernetes 1.37 says of its scheduler.
+
+Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.1,
+``pkg/features/kube_features.go``).
+"""
+
+from quaymaster._base.versions.release import Change, Release
+
+__all__ = ["PLUGIN_ORDER", "V1_37"]
+
+PLUGIN_ORDER = "plugin-order"
+
+_ON = (
+    "DRAConsumableCapacity",
+    "DRADeviceBindingConditions",
+    "DRAPartitionableDevices",
+    "DRAPrioritizedList",
+    "DRASchedulerFilterTimeout",
+    "DynamicResourceAllocation",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "MatchLabelKeysInPodTopologySpread",
+    "NominatedNodeNameForExpectation",
+    "OpportunisticBatching",
+    "PodLevelResources",
+    "SchedulerAsyncPreemption",
+    "SchedulerPopFromBackoffQ",
+    "StorageCapacityScoring",
+    "VolumeLimitScaling",
+)
+
+_OFF = (
+    "CompositePodGroup",
+    "DRADerivedAttributes",
+    "DRADeviceCompatibilityGroups",
+    "DRAFractionalCapacityRange",
+    "DRAListTypeAttributes",
+    "DRANodeAllocatableResources",
+    "DRAOptionalNodeOperations",
+    "DRAWorkloadResourceClaims",
+    "GenericWorkload",
+    "InPlacePodVerticalScalingSchedulerPreemption",
+    "InterPodAffinityHostnameFastPath",
+    "PodGroupPreemptionPolicy",
+    "SchedulerAsyncAPICalls",
+    "SchedulerPreQueueingHints",
+    "TaintTolerationComparisonOperators",
+    "TopologyAwareWorkloadScheduling",
+)
+
+_LOCKED_ON = (
+    "DRAAdminAccess",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
+    "DRAExtendedResource",
+    "DRAResourceClaimDeviceStatus",
+    "InPlacePodVerticalScaling",
+    "NodeDeclaredFeatures",
+    "NodeInclusionPolicyInPodTopologySpread",
+    "VolumeAttributesClass",
+)
+
+_CHANGES = (
+    Change(
+        name="storage-capacity-scoring",
+        title="nodes are scored by how full their storage would be",
+        gate="StorageCapacityScoring",
+    ),
+    Change(
+        name="volume-limit-scaling",
+        title="a driver may be needed on a node that has not installed it",
+        gate="VolumeLimitScaling",
+    ),
+    Change(
+        name="image-volume-count",
+        title="image volumes count among the images of a pod that is scored",
+    ),
+    Change(
+        name="namespace-selector-resolved",
+        title="a negative namespaceSelector selects the namespaces that match it",
+    ),
+    Change(
+        name="resize-totals",
+        title="a pod that is resized takes the largest of its totals",
+    ),
+    Change(
+        name="budget-walk",
+        title="a victim is counted by its disruption budgets up to the first violated",
+    ),
+    Change(
+        name=PLUGIN_ORDER,
+        title="the default profile asks NodeName before NodeUnschedulable",
+    ),
+    Change(
+        name="device-allocator",
+        title="devices are allocated by the newer allocator",
+    ),
+    Change(
+        name="preemption-messages",
+        title="messages after filtering tell of success, and no more of no claims",
+    ),
+)
+
+V1_37 = Release(
+    version="1.37",
+    patch="1.37.1",
+    default_profile="default",
+    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
+    locked=frozenset(_LOCKED_ON),
+    gated_plugins={
+        "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",
+        "GangScheduling": "GenericWorkload",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+        "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+    },
+    changes=_CHANGES,
+)

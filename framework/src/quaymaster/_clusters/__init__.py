@@ -1,0 +1,1 @@
+"""Clusters to schedule: in memory, from manifests, and behind an API server."""

@@ -1,0 +1,363 @@
+"""Follows one resource: lists it, watches it, and starts over when it must.
+
+Mirrors ``Reflector`` (k8s.io/client-go v0.36, ``tools/cache/reflector.go``). Two things
+differ: a list is always as of now, and never of an older version, so what has been told
+is never taken back; and a watch that only broke goes on where it was.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+import msgspec
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._clusters.driver.backoff import Backoff
+from quaymaster._clusters.driver.frames import Message, Trouble
+from quaymaster._clusters.driver.told import Packer, StaleListError, Told, Versioned
+from quaymaster._clusters.kubernetes.errors import ApiError
+
+__all__ = ["SECONDS_OF_SILENCE", "Reader", "Reflector"]
+
+SECONDS_OF_SILENCE: Final = 150.0
+"""A watch that is silent for so long is dead: bookmarks come every minute."""
+
+_PAGE: Final = 500  # objects
+_SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
+_TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
+_LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
+_END_OF_LIST: Final = "k8s.io/initial-events-end"
+
+_NOT_FOUND: Final = 404
+_GONE: Final = 410
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
+_REFUSALS_OF_LISTS: Final = (400, 405, 422)
+"""How servers refuse watches that begin with a list."""
+
+
+class Reader(Protocol):
+    """What reads an API server; see `ApiClient`."""
+
+    def get(self, path: str, query: Mapping[str, str | int]) -> bytes:
+        """Read one resource."""
+
+    def stream(
+        self, path: str, query: Mapping[str, str | int]
+    ) -> AbstractContextManager[Iterator[bytes]]:
+        """Read one resource as it comes."""
+
+
+class _ListMeta(msgspec.Struct):
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
+    further: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+class _Object(msgspec.Struct):
+    metadata: Versioned
+
+
+class _Annotated(msgspec.Struct):
+    annotations: dict[str, str] = {}
+
+
+class _Bookmark(msgspec.Struct):
+    metadata: _Annotated
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Details(msgspec.Struct):
+    seconds: float | None = msgspec.field(default=None, name="retryAfterSeconds")
+
+
+class _Status(msgspec.Struct):
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: _Details | None = None
+
+
+_PAGES: Final = msgspec.json.Decoder(_Page)
+_OBJECTS: Final = msgspec.json.Decoder(_Object)
+_EVENTS: Final = msgspec.json.Decoder(_Event)
+_BOOKMARKS: Final = msgspec.json.Decoder(_Bookmark)
+_STATUSES: Final = msgspec.json.Decoder(_Status)
+
+
+class _EventError(ApiError):
+    """The stream itself says that something is wrong."""
+
+    def __init__(self, path: str, status: _Status) -> None:
+        message = f"the watch ended: {status.message or status.reason}"
+        super().__init__(path, message, code=status.code, reason=status.reason)
+        self.seconds = status.details.seconds if status.details else None
+
+
+class Reflector:
+    """Follows one resource.
+
+    Args:
+        reader: Reads the server; used by nobody else.
+        resource: What messages call the resource.
+        path: The resource's path.
+        packed: Makes changes of objects.
+        tell: Takes what there is to tell.
+        wait: Waits for some seconds.
+        wait_for_server: The same, or until the server is known to work again.
+        now: Seconds of a clock that only goes forward.
+        uniform: Chooses a number between two.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        resource: int,
+        path: str,
+        packed: Packer,
+        tell: Callable[[Message], None],
+        *,
+        wait: Callable[[float], None] = time.sleep,
+        wait_for_server: Callable[[float], None] | None = None,
+        now: Callable[[], float] = time.monotonic,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ) -> None:
+        self._reader = reader
+        self._resource = resource
+        self._path = path
+        self._tell = tell
+        self._wait = wait
+        self._wait_for_server = wait_for_server or wait
+        self._now = now
+        self._uniform = uniform
+        self._told = Told(resource, packed, tell)
+        self._backoff = Backoff(now, uniform)
+        self._must_list = True
+        self._offers_lists_by_watch = True
+        self._has_broken_list = False
+        self._trouble = ""
+        # Whether a watch has brought anything since the last list.
+        self._has_moved = True
+
+    @property
+    def version(self) -> str:
+        """As of which version all has been told that was told so far."""
+        return self._told.latest
+
+    def go_on(self, versions: Mapping[str, str], latest: str) -> None:
+        """Watch from a version on, of which all was told before; see `Told.go_on`.
+
+        If the server has forgotten that version, what differs from now is told.
+        """
+        self._told.go_on(versions, latest)
+        self._must_list = not latest
+
+    def run(self) -> None:
+        """Follow it, until the engine is gone.
+
+        Raises:
+            OSError: The engine is gone.
+        """
+        while True:
+            self.step()
+
+    def step(self) -> None:
+        """List if need be, and watch until that ends; then wait, if something failed.
+
+        Raises:
+            OSError: The engine is gone.
+        """
+        try:
+            if not self._must_list:
+                self._watch()
+            elif self._offers_lists_by_watch and not self._has_broken_list:
+                self._list_by_watch()
+            else:
+                self._list_by_pages()
+        except StaleListError:
+            self._failed("the list is older than what is known")
+        except ApiError as error:
+            self._take_error(error)
+        except QuaymasterError as error:
+            self._failed(str(error))
+        except msgspec.DecodeError as error:
+            self._must_list = True
+            self._failed(f"{self._path}: what the server sends cannot be read: {error}")
+
+    # Lists --------------------------------------------------------------------------
+
+    def _list_by_watch(self) -> None:
+        """Have a watch begin with all there is, and go on with it."""
+        self._told.begin()
+        query: dict[str, str | int] = {
+            "sendInitialEvents": "true",
+            "resourceVersionMatch": "NotOlderThan",
+        }
+        try:
+            self._read_stream(query)
+        except ApiError as error:
+            if not self._must_list or error.code == _TOO_MANY:
+                raise
+            if not error.code:
+                # Or the server knows nothing of such lists, and never ends one.
+                self._has_broken_list = True
+                raise
+            # As client-go: whatever the reason, a plain list may do.
+            self._offers_lists_by_watch = error.code not in _REFUSALS_OF_LISTS
+            self._list_by_pages()
+
+    def _list_by_pages(self) -> None:
+        try:
+            self._list_pages({"limit": _PAGE})
+        except ApiError as error:
+            if error.code != _GONE:
+                raise
+            # The server has forgotten the first pages meanwhile.
+            self._list_pages({})
+
+    def _list_pages(self, query: dict[str, str | int]) -> None:
+        self._told.begin()
+        while True:
+            page = _PAGES.decode(self._reader.get(self._path, query))
+            for item in page.items or ():
+                meta = _metadata(item)
+                if meta is None:
+                    self._told.unnamed(item)
+                else:
+                    self._told.listed(meta, item)
+            if not page.metadata.further:
+                break
+            query["continue"] = page.metadata.further
+        self._listed(page.metadata.resource_version)
+
+    def _listed(self, version: str) -> None:
+        self._told.finish(version)
+        self._must_list = self._has_broken_list = False
+        self._recovered()
+
+    # Watches ------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        begun = self._now()
+        has_events = self._read_stream({"resourceVersion": self._told.latest})
+        if not has_events and self._now() - begun < _TOO_SHORT:
+            self._wait(self._backoff.next())
+
+    def _read_stream(self, query: dict[str, str | int]) -> bool:
+        """Follow a stream to its end; return whether there were any events."""
+        is_list, has_events, rest = self._must_list, False, b""
+        whole = {
+            "watch": 1,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": int(self._uniform(_SHORTEST_WATCH, 2 * _SHORTEST_WATCH)),
+            **query,
+        }
+        with self._reader.stream(self._path, whole) as blocks:
+            if not is_list:
+                self._recovered()
+            begun = self._now()
+            for block in blocks:
+                *lines, rest = (
+                    (rest + block).split(b"\n") if rest else block.split(b"\n")
+                )
+                for line in lines:
+                    self._take_line(line)
+                self._told.flush()
+                has_events = has_events or bool(lines)
+                if self._now() - begun > _LONG_ENOUGH:
+                    self._backoff.reset()
+        # A line without an end was cut off: it comes again.
+        if self._must_list:
+            raise ApiError(self._path, "the list ended before all was told")
+        return has_events
+
+    def _take_line(self, line: bytes) -> None:
+        event = _EVENTS.decode(line)
+        if event.type == "ERROR":
+            self._told.flush()
+            raise _EventError(self._path, _STATUSES.decode(event.object))
+        if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
+            raise msgspec.DecodeError(f"an event of type {event.type!r}")
+        meta = _metadata(event.object)
+        if meta is None:
+            self._told.unnamed(event.object)
+        elif self._must_list:
+            self._take_listed(event, meta)
+        else:
+            self._has_moved = True
+            self._take_change(event, meta)
+
+    def _take_listed(self, event: _Event, meta: Versioned) -> None:
+        if event.type == "DELETED":
+            self._told.unlisted(meta, event.object)
+        elif event.type != "BOOKMARK":
+            self._told.listed(meta, event.object)
+        elif _ends_list(event):
+            self._listed(meta.resource_version)
+
+    def _take_change(self, event: _Event, meta: Versioned) -> None:
+        if event.type == "BOOKMARK":
+            self._told.reached(meta.resource_version)
+        else:
+            self._told.changed(event.type, meta, event.object)
+
+    # Failures -----------------------------------------------------------------------
+
+    def _take_error(self, error: ApiError) -> None:
+        if error.code == _NOT_FOUND:
+            self._absent(error)
+            return
+        is_said = isinstance(error, _EventError)
+        seconds = error.seconds if isinstance(error, _EventError) else None
+        if error.code != _TOO_MANY and (is_said or 0 < error.code < _SERVER_ERROR):
+            has_expired = error.code == _GONE and not self._must_list
+            self._must_list = True
+            if has_expired and self._has_moved:
+                self._has_moved = False
+                return  # versions expire: nothing is wrong, unless it goes on so
+        self._failed(str(error), seconds, error.code)
+
+    def _absent(self, error: ApiError) -> None:
+        """The server has no such kind: there is none of it, until it is installed."""
+        self._told.begin()
+        self._told.finish("")
+        self._must_list = True
+        self._failed(str(error), None, error.code)
+
+    def _failed(self, why: str, seconds: float | None = None, code: int = 0) -> None:
+        """Tell what is wrong, if that is new, and wait."""
+        if why != self._trouble:
+            self._trouble = why
+            self._tell(Trouble(self._resource, why, code))
+        is_away = not code or code >= _SERVER_ERROR
+        wait = self._wait_for_server if is_away and seconds is None else self._wait
+        wait(max(self._backoff.next(), seconds or 0.0))
+
+    def _recovered(self) -> None:
+        if self._trouble:
+            self._trouble = ""
+            self._tell(Trouble(self._resource, ""))
+
+
+def _metadata(text: msgspec.Raw) -> Versioned | None:
+    """What an object is called; None if it does not say that."""
+    try:
+        meta = _OBJECTS.decode(text).metadata
+    except msgspec.ValidationError:
+        return None
+    return meta
+
+
+def _ends_list(bookmark: _Event) -> bool:
+    annotations = _BOOKMARKS.decode(bookmark.object).metadata.annotations
+    return annotations.get(_END_OF_LIST) == "true"

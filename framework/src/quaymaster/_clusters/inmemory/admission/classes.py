@@ -1,0 +1,106 @@
+"""Priority classes and storage classes, as admission looks them up.
+
+Mirrors ``plugin/pkg/admission/priority`` and ``pkg/volume/util/storageclass.go``
+(Kubernetes v1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import ObjectMeta, PodSpec, PriorityClass, StorageClass
+from quaymaster._clusters.inmemory.admission.problems import Report
+
+__all__ = [
+    "IMPLIED_STORAGE_CLASS",
+    "SYSTEM_PRIORITY_CLASSES",
+    "default_storage_class",
+    "resolve_priority",
+]
+
+_DEFAULT_CLASS_ANNOTATIONS: Final = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+
+_USUAL_POLICY: Final = "PreemptLowerPriority"
+
+SYSTEM_PRIORITY_CLASSES: Final = tuple(
+    PriorityClass(
+        metadata=ObjectMeta(name=f"system-{name}-critical"),
+        value=value,
+        preemption_policy=_USUAL_POLICY,
+    )
+    for name, value in (("cluster", 2_000_000_000), ("node", 2_000_001_000))
+)
+"""The classes that every cluster has."""
+
+IMPLIED_STORAGE_CLASS: Final = StorageClass(
+    metadata=ObjectMeta(
+        name="standard", annotations={_DEFAULT_CLASS_ANNOTATIONS[0]: "true"}
+    ),
+    provisioner="volumes.simulation.quaymaster.io",
+    volume_binding_mode="WaitForFirstConsumer",
+    reclaim_policy="Delete",
+)
+"""The class of a cluster without any: manifests seldom name one, since most
+clusters have a default. Its volumes are made in the zone of the pod's node."""
+
+
+def resolve_priority(
+    spec: PodSpec, classes: Iterable[PriorityClass], report: Report
+) -> PodSpec:
+    """The spec with the priority that its class, or the default class, gives it.
+
+    A priority without a class is kept as it is, where an API server would refuse it:
+    most test pods say it that way. So is the priority of a pod with a class that is
+    not there, since such a pod was read from a cluster that knew it.
+    """
+    name = spec.priority_class_name
+    if not name and spec.priority is not None:
+        return replace(spec, preemption_policy=spec.preemption_policy or _USUAL_POLICY)
+    found = _find(name, classes)
+    if found is None:
+        return _without_class(spec, report)
+    if spec.priority not in (None, found.value):
+        expected = f"{found.value}, the value of its class {found.name}"
+        report.expect(False, "priority", expected, spec.priority)
+    policy = found.preemption_policy or _USUAL_POLICY
+    if spec.preemption_policy not in (None, policy):
+        expected = f"{policy}, as its class {found.name} says"
+        report.expect(False, "preemptionPolicy", expected, spec.preemption_policy)
+    return replace(
+        spec,
+        priority_class_name=found.name,
+        priority=found.value,
+        preemption_policy=policy,
+    )
+
+
+def default_storage_class(classes: Iterable[StorageClass]) -> StorageClass | None:
+    """The class of claims that name none: the youngest that is marked as default."""
+    marked = [c for c in classes if _is_marked(c)]
+    marked.sort(key=lambda c: (-(c.metadata.creation_timestamp or 0.0), c.name))
+    return marked[0] if marked else None
+
+
+def _find(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
+    if name:
+        return next((c for c in classes if c.name == name), None)
+    defaults = [c for c in classes if c.global_default]
+    return min(defaults, key=lambda c: c.value, default=None)
+
+
+def _without_class(spec: PodSpec, report: Report) -> PodSpec:
+    name = spec.priority_class_name
+    if name and spec.priority is None:
+        message = f"no PriorityClass with name {name} was found"
+        report.add("priorityClassName", message)
+    policy = spec.preemption_policy or _USUAL_POLICY
+    return replace(spec, priority=spec.priority or 0, preemption_policy=policy)
+
+
+def _is_marked(storage_class: StorageClass) -> bool:
+    annotations = storage_class.metadata.annotations
+    return any(annotations.get(key) == "true" for key in _DEFAULT_CLASS_ANNOTATIONS)

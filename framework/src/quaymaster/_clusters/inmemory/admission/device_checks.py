@@ -1,0 +1,151 @@
+"""Checks slices of devices.
+
+Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster._api.objects import (
+    Device,
+    DeviceTaint,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.syntax import (
+    CSI_DRIVER_NAME,
+    DNS_LABEL,
+    LABEL_KEY,
+    LABEL_VALUE,
+    SUBDOMAIN,
+)
+
+__all__ = ["check_resource_slice"]
+
+_EFFECTS: Final = ("None", "NoSchedule", "NoExecute")
+_MOST_DEVICES: Final = 128
+_MOST_DEVICES_OF_ADVANCED_FEATURES: Final = 64
+_MOST_COUNTER_SETS: Final = 8
+_MOST_PROPERTIES: Final = 32
+_MOST_CONDITIONS: Final = 4
+
+
+def check_resource_slice(resource_slice: ResourceSlice, report: Report) -> None:
+    """Check that a slice has a driver, a pool, nodes, and devices or counters."""
+    spec = resource_slice.spec
+    report.named(spec.driver, CSI_DRIVER_NAME, "spec.driver")
+    _check_pool(spec, report)
+    _check_nodes(spec, report)
+    if spec.devices and spec.shared_counters:
+        report.add("spec", "expected either devices or sharedCounters")
+    _check_counters(spec, report)
+    _check_number(spec.devices, report)
+    names = ((f"spec.devices[{i}].name", d.name) for i, d in enumerate(spec.devices))
+    report.unique(names, "name")
+    per_device = bool(spec.per_device_node_selection)
+    for index, device in enumerate(spec.devices):
+        _check_device(device, per_device, f"spec.devices[{index}]", report)
+
+
+def _check_pool(spec: ResourceSliceSpec, report: Report) -> None:
+    pool, path = spec.pool, "spec.pool"
+    if not pool.name:
+        report.add(f"{path}.name", "expected a name, got none")
+    for part in pool.name.split("/") if pool.name else ():
+        report.named(part, SUBDOMAIN, f"{path}.name")
+    report.at_least(pool.generation, f"{path}.generation", 0)
+    report.at_least(pool.resource_slice_count, f"{path}.resourceSliceCount", 1)
+
+
+def _check_nodes(spec: ResourceSliceSpec, report: Report) -> None:
+    """Check that the nodes are named in one of the four ways."""
+    given = _ways(spec) + bool(spec.per_device_node_selection)
+    if given != 1:
+        ways = "nodeName, nodeSelector, allNodes or perDeviceNodeSelection"
+        report.add("spec", f"expected exactly one of {ways}, got {given}")
+    if spec.node_name is not None:
+        report.named(spec.node_name, SUBDOMAIN, "spec.nodeName")
+    if spec.node_selector is not None:
+        path = "spec.nodeSelector"
+        check_node_selector(spec.node_selector, path, report)
+        terms = len(spec.node_selector.node_selector_terms)
+        report.expect(terms == 1, f"{path}.nodeSelectorTerms", "one term", terms)
+
+
+def _check_counters(spec: ResourceSliceSpec, report: Report) -> None:
+    sets, path = spec.shared_counters, "spec.sharedCounters"
+    expected = f"at most {_MOST_COUNTER_SETS}"
+    report.expect(len(sets) <= _MOST_COUNTER_SETS, path, expected, len(sets))
+    report.unique(((f"{path}[{i}].name", s.name) for i, s in enumerate(sets)), "name")
+    for index, counter_set in enumerate(sets):
+        report.named(counter_set.name, DNS_LABEL, f"{path}[{index}].name")
+        if not counter_set.counters:
+            report.add(f"{path}[{index}].counters", "expected a counter, got none")
+
+
+def _check_number(devices: Sequence[Device], report: Report) -> None:
+    is_advanced = any(device.taints or device.consumes_counters for device in devices)
+    most = _MOST_DEVICES_OF_ADVANCED_FEATURES if is_advanced else _MOST_DEVICES
+    got = len(devices)
+    report.expect(got <= most, "spec.devices", f"at most {most} devices", got)
+
+
+def _check_device(device: Device, per_device: bool, path: str, report: Report) -> None:
+    report.named(device.name, DNS_LABEL, f"{path}.name")
+    number = len(device.attributes) + len(device.capacity)
+    expected = f"at most {_MOST_PROPERTIES} attributes and capacities"
+    report.expect(number <= _MOST_PROPERTIES, path, expected, number)
+    for name, attribute in device.attributes.items():
+        values = (
+            attribute.int_value,
+            attribute.bool_value,
+            attribute.string_value,
+            attribute.version_value,
+        )
+        given = sum(value is not None for value in values)
+        where = f"{path}.attributes[{name}]"
+        report.expect(given == 1, where, "one of int, bool, string and version", given)
+    ways = _ways(device)
+    if ways != per_device:
+        expected = "exactly one of" if per_device else "none of"
+        message = f"expected {expected} nodeName, nodeSelector and allNodes"
+        report.add(path, f"{message}, got {ways}")
+    for index, taint in enumerate(device.taints):
+        _check_taint(taint, f"{path}.taints[{index}]", report)
+    _check_conditions(device, path, report)
+    if not device.allow_multiple_allocations:
+        for name, capacity in device.capacity.items():
+            if capacity.request_policy is not None:
+                where = f"{path}.capacity[{name}].requestPolicy"
+                report.add(where, "expected none unless allowMultipleAllocations")
+
+
+def _check_conditions(device: Device, path: str, report: Report) -> None:
+    binding, failing = device.binding_conditions, device.binding_failure_conditions
+    for field, conditions in (
+        ("bindingConditions", binding),
+        ("bindingFailureConditions", failing),
+    ):
+        expected, got = f"at most {_MOST_CONDITIONS}", len(conditions)
+        is_few = got <= _MOST_CONDITIONS
+        report.expect(is_few, f"{path}.{field}", expected, got)
+        for index, condition in enumerate(conditions):
+            report.named(condition, LABEL_KEY, f"{path}.{field}[{index}]")
+    if bool(binding) is not bool(failing):
+        missing = "bindingFailureConditions" if binding else "bindingConditions"
+        report.add(f"{path}.{missing}", "expected some beside the other, got none")
+
+
+def _check_taint(taint: DeviceTaint, path: str, report: Report) -> None:
+    report.named(taint.key, LABEL_KEY, f"{path}.key")
+    if taint.value:
+        report.formed(taint.value, LABEL_VALUE, f"{path}.value")
+    report.one_of(taint.effect, _EFFECTS, f"{path}.effect")
+
+
+def _ways(one: Device | ResourceSliceSpec) -> int:
+    """How many of the ways to name nodes are used that slices and devices share."""
+    named = one.node_name is not None, one.node_selector is not None
+    return sum(named) + bool(one.all_nodes)

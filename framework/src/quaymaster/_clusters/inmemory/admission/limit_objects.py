@@ -1,0 +1,165 @@
+"""Fills in and checks runtime classes, limit ranges and quotas.
+
+Mirrors ``pkg/apis/node/validation``, and ``ValidateLimitRange`` in
+``pkg/apis/core/validation`` (Kubernetes v1.36).
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    LimitRange,
+    LimitRangeItem,
+    ResourceQuota,
+    RuntimeClass,
+)
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.resource_names import is_overcommit_allowed
+from quaymaster._clusters.inmemory.admission.limit_ranges import with_item_defaults
+from quaymaster._clusters.inmemory.admission.pod_checks import check_toleration
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.quota_checks import (
+    check_quota,
+    is_resource,
+)
+from quaymaster._clusters.inmemory.admission.resource_checks import (
+    check_overhead,
+    is_for_containers,
+)
+from quaymaster._clusters.inmemory.admission.rounding import round_amounts
+from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY
+
+__all__ = [
+    "default_limit_range",
+    "examine_limit_range",
+    "examine_quota",
+    "examine_runtime_class",
+]
+
+_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
+_ONE: Final = Quantity(1)
+_NANO: Final = 10**9
+_A_RESOURCE: Final = (
+    "cpu, memory or another resource, such as hugepages-2Mi or nvidia.com/gpu"
+)
+
+
+def default_limit_range(limit_range: LimitRange) -> LimitRange:
+    """A limit range with the defaults that follow from its bounds."""
+    limits = tuple(
+        with_item_defaults(_rounded(item)) for item in limit_range.spec.limits
+    )
+    return replace(limit_range, spec=replace(limit_range.spec, limits=limits))
+
+
+def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
+    """Fill in and check a new limit range; each type may come once."""
+    limit_range = default_limit_range(limit_range)
+    items = [
+        (f"spec.limits[{index}]", item)
+        for index, item in enumerate(limit_range.spec.limits)
+    ]
+    report.unique(((f"{path}.type", item.type) for path, item in items), "type")
+    for path, item in items:
+        if "/" in item.type:
+            report.formed(item.type, LABEL_KEY, f"{path}.type")
+        else:
+            report.one_of(item.type, _TYPES, f"{path}.type")
+        _check_item(item, path, report)
+    return limit_range
+
+
+def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
+    """Fill in and check a new runtime class."""
+    report.expect(bool(found.handler), "handler", "a name", found.handler)
+    if found.overhead is not None:
+        amounts = round_amounts(found.overhead.pod_fixed)
+        check_overhead(amounts, "overhead", report)  # the server's path: .limits
+        found = replace(found, overhead=replace(found.overhead, pod_fixed=amounts))
+    if found.scheduling is not None:
+        for index, toleration in enumerate(found.scheduling.tolerations):
+            check_toleration(toleration, f"scheduling.tolerations[{index}]", report)
+    return found
+
+
+def examine_quota(quota: ResourceQuota, report: Report) -> ResourceQuota:
+    """Fill in and check a new quota."""
+    spec = replace(quota.spec, hard=round_amounts(quota.spec.hard))
+    check_quota(spec, report)
+    return replace(quota, spec=spec)
+
+
+def _rounded(item: LimitRangeItem) -> LimitRangeItem:
+    return replace(
+        item,
+        max=round_amounts(item.max),
+        min=round_amounts(item.min),
+        default=round_amounts(item.default),
+        default_request=round_amounts(item.default_request),
+        max_limit_request_ratio=round_amounts(item.max_limit_request_ratio),
+    )
+
+
+def _check_item(item: LimitRangeItem, path: str, report: Report) -> None:
+    """Check names, the order (min, defaultRequest, default, max), and each type's."""
+    is_for_pods = item.type in ("Pod", "Container")
+    for field, amounts in (
+        ("max", item.max),
+        ("min", item.min),
+        ("default", item.default),
+        ("defaultRequest", item.default_request),
+        ("maxLimitRequestRatio", item.max_limit_request_ratio),
+    ):
+        if item.type == "Pod" and field.startswith("default"):
+            if amounts:
+                report.add(f"{path}.{field}", "expected none for the type Pod")
+            continue
+        for name in amounts:
+            is_right = is_for_containers(name) if is_for_pods else is_resource(name)
+            where = f"{path}.{field}[{name}]"
+            report.expect(is_right, where, _A_RESOURCE, name)
+    if item.type == "PersistentVolumeClaim" and not (
+        "storage" in item.min or "storage" in item.max
+    ):
+        report.add(f"{path}.limits", "expected min or max for storage")
+    _check_order(item, path, report)
+    _check_ratios(item, path, report)
+
+
+def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
+    default, request = (
+        ("default", item.default),
+        ("defaultRequest", item.default_request),
+    )
+    least, most = ("min", item.min), ("max", item.max)
+    for (small, low), (large, high), told in (
+        (least, most, "min"),
+        (least, request, "defaultRequest"),
+        (least, default, "default"),
+        (request, most, "defaultRequest"),
+        (request, default, "defaultRequest"),
+        (default, most, "default"),
+    ):
+        for name in low.keys() & high.keys():
+            if low[name] > high[name]:
+                expected = f"{small} up to {large}, {high[name]}"
+                report.expect(False, f"{path}.{told}[{name}]", expected, low[name])
+    for name in item.default.keys() & item.default_request.keys():
+        limit, wanted = item.default[name], item.default_request[name]
+        if not is_overcommit_allowed(name) and limit != wanted:
+            where = f"{path}.defaultRequest[{name}]"
+            report.expect(False, where, f"the default, {limit}", wanted)
+
+
+def _check_ratios(item: LimitRangeItem, path: str, report: Report) -> None:
+    for name, ratio in item.max_limit_request_ratio.items():
+        where = f"{path}.maxLimitRequestRatio[{name}]"
+        report.expect(ratio >= _ONE, where, "at least 1", ratio)
+        least, most = item.min.get(name), item.max.get(name)
+        if (
+            least
+            and most is not None
+            and ratio.nanos * least.nanos > most.nanos * _NANO
+        ):
+            report.expect(False, where, "at most max through min", ratio)

@@ -1,0 +1,284 @@
+"""Fills in and checks pods before they are stored.
+
+A spec that many pods share is worked on once; the result is kept on the spec.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+from weakref import ReferenceType, ref
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    LimitRange,
+    PersistentVolumeClaim,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    PodTemplateSpec,
+    PriorityClass,
+    RuntimeClass,
+    SpecKey,
+    SpecPool,
+)
+from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
+from quaymaster._clusters.inmemory.admission.label_keys import (
+    label_keys_of,
+    merge_label_keys,
+)
+from quaymaster._clusters.inmemory.admission.limit_ranges import check_claim
+from quaymaster._clusters.inmemory.admission.metadata_checks import (
+    check_annotations,
+    check_labels,
+    check_pod_annotations,
+)
+from quaymaster._clusters.inmemory.admission.placement_checks import (
+    check_narrowed_selectors,
+)
+from quaymaster._clusters.inmemory.admission.pod_checks import check_pod_spec
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.refusal import Refusal
+from quaymaster._clusters.inmemory.admission.spec_rules import (
+    NewPodRules,
+    SpecRules,
+    StandingPodRules,
+    TemplateRules,
+)
+from quaymaster._clusters.inmemory.admission.standing import is_standing
+from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
+from quaymaster._clusters.inmemory.admission.volume_defaults import (
+    without_unread_volumes,
+)
+
+__all__ = ["PodAdmission"]
+
+_PENDING: Final = PodStatus(phase="Pending")
+_FRESH: Final = (PodStatus(), _PENDING)
+_GATED: Final = PodCondition(
+    type="PodScheduled",
+    status="False",
+    reason="SchedulingGated",
+    message="Scheduling is blocked due to non-empty scheduling gates",
+)
+
+
+@attrs.define
+class _Past:
+    """What admission remembers of a spec.
+
+    References are weak where a spec must not keep itself alive, nor one nobody uses.
+
+    Attributes:
+        rules: The rules that it was last admitted under.
+        admitted: What came of it then.
+        originals: The specs that this one was made of, by their identities: kept in
+            the pool for as long as pods have this spec.
+        narrowed: This spec with its label keys merged, by the values of these keys.
+    """
+
+    rules: SpecRules | None = None
+    admitted: ReferenceType[PodSpec] | None = None
+    originals: dict[int, PodSpec] = attrs.field(factory=dict)
+    narrowed: dict[tuple[str | None, ...], ReferenceType[PodSpec]] = attrs.field(
+        factory=dict
+    )
+
+
+_PAST: Final = SpecKey(lambda _: _Past())
+
+
+class PodAdmission:
+    """Fills in and checks the pods of one cluster, and the templates of workloads."""
+
+    def __init__(self) -> None:
+        self._pool = SpecPool()
+        # The last metadata that was right: that of the next pod is mostly the same.
+        self._annotations: Mapping[str, str] = {}
+        self._priority_classes: tuple[PriorityClass, ...] = ()
+        self._runtime_classes: dict[str, RuntimeClass] = {}
+        self._limit_ranges: dict[str, list[LimitRange]] = {}
+        # Changed classes make other rules, and what is kept on specs is no longer used.
+        self._templates = TemplateRules()
+        self._standing = StandingPodRules(())
+        self._new_pods: dict[str, NewPodRules] = {}
+
+    def know_classes(self, classes: Iterable[PriorityClass]) -> None:
+        """Take over the priority classes."""
+        self._priority_classes = tuple(classes)
+        self._standing = StandingPodRules(self._priority_classes)
+        self._new_pods = {}
+
+    def know_rules(
+        self, classes: Iterable[RuntimeClass], ranges: Iterable[LimitRange]
+    ) -> None:
+        """Take over the runtime classes and the limit ranges."""
+        self._runtime_classes = {c.name: c for c in classes}
+        self._limit_ranges = {}
+        for limit_range in ranges:
+            namespace = limit_range.namespace or "default"
+            self._limit_ranges.setdefault(namespace, []).append(limit_range)
+        self._new_pods = {}
+
+    def claim(self, claim: PersistentVolumeClaim, report: Report) -> None:
+        """Check a new claim against the limits of its namespace."""
+        if not is_standing(claim):
+            try:
+                check_claim(claim, self._limit_ranges.get(claim.namespace, ()))
+            except Refusal as refusal:
+                report.add("", f"forbidden: {refusal}")
+
+    def pod(self, pod: Pod, report: Report) -> Pod:
+        """A new pod, as it is to be stored."""
+        rules = self._standing if is_standing(pod) else self._rules(pod.namespace)
+        spec = self._spec(pod.spec, report, "spec", rules)
+        if label_keys_of(spec):
+            spec = self._narrowed(spec, pod.metadata.labels, rules, report)
+        self._check_own(pod, spec, report)
+        status = _with_phase(pod.status, bool(spec.scheduling_gates))
+        # Identity: what admission does not change comes back as the same object.
+        if spec is pod.spec and status is pod.status:
+            return pod
+        return replace(pod, spec=spec, status=status)
+
+    def changed(self, pod: Pod, old: Pod, report: Report) -> Pod:
+        """A pod with another spec, or other annotations, than it had.
+
+        Its priority stays what it was, whatever became of its class meanwhile.
+        """
+        spec = default_pod_spec(pod.spec)
+        if spec.priority is None:
+            spec = replace(spec, priority=old.spec.priority)
+        if spec.preemption_policy is None:
+            spec = replace(spec, preemption_policy=old.spec.preemption_policy)
+        found = Report()
+        check_pod_spec(spec, found)
+        report.include(found, "spec")
+        spec = without_unread_volumes(spec)
+        self._check_own(pod, spec, report)
+        return pod if report else replace(pod, spec=self._pool.share_spec(spec))
+
+    def template(self, template: PodTemplateSpec, report: Report) -> PodTemplateSpec:
+        """The template of a workload, as it is to be stored."""
+        metadata, path = template.metadata, "spec.template"
+        if metadata.labels:
+            check_labels(metadata.labels, f"{path}.labels", report)
+        if metadata.annotations:
+            where = f"{path}.annotations"
+            check_annotations(metadata.annotations, where, report)
+            check_pod_annotations(metadata.annotations, where, report)
+        spec = self._spec(template.spec, report, f"{path}.spec", self._templates)
+        return replace(template, spec=spec)
+
+    def _rules(self, namespace: str) -> SpecRules:
+        """The rules for new pods of a namespace; all without limits share theirs."""
+        ranges = self._limit_ranges.get(namespace, [])
+        key = namespace if ranges else ""
+        rules = self._new_pods.get(key)
+        if rules is None:
+            rules = self._new_pods[key] = NewPodRules(
+                self._priority_classes, self._runtime_classes, ranges
+            )
+        return rules
+
+    def _spec(
+        self, spec: PodSpec, report: Report, path: str, rules: SpecRules
+    ) -> PodSpec:
+        known = self._known(spec, rules)
+        if known is not None:
+            return known
+        original = self._pool.share_spec(spec)
+        known = self._known(original, rules)
+        if known is None:
+            known, is_right = _examined(original, report, path, rules)
+            if not is_right:
+                return known
+            known = self._pool.share_spec(known)
+            # Identity: a spec that is complete comes back as the same object.
+            if original is not known:
+                _PAST.of_spec(known).originals[id(original)] = original
+                self._remember(original, known, rules)
+            self._remember(known, known, rules)
+        self._remember(spec, known, rules)
+        return known
+
+    def _narrowed(
+        self,
+        spec: PodSpec,
+        labels: Mapping[str, str],
+        rules: SpecRules,
+        report: Report,
+    ) -> PodSpec:
+        """The spec with its label keys merged; remembered per values of these keys."""
+        by_values = _PAST.of_spec(spec).narrowed
+        values = tuple(map(labels.get, label_keys_of(spec)))
+        reference = by_values.get(values)
+        known = None if reference is None else reference()
+        if known is None:
+            known = merge_label_keys(spec, labels)
+            found = Report()
+            constraints = known.topology_spread_constraints
+            check_narrowed_selectors(known.affinity, constraints, found)
+            if found:
+                report.include(found, "spec")
+                return known
+            known = self._pool.share_spec(known)
+            self._remember(known, known, rules)
+            by_values[values] = ref(known)
+        return known
+
+    def _check_own(self, pod: Pod, spec: PodSpec, report: Report) -> None:
+        """Check what a pod does not share with the others of its template."""
+        annotations, node_name = pod.metadata.annotations, pod.node_name
+        # Identity: pods of one template share them, and values never change.
+        if annotations and annotations is not self._annotations:
+            check_pod_annotations(annotations, "metadata.annotations", report)
+            if not report:
+                self._annotations = annotations
+        if node_name:
+            report.formed(node_name, SUBDOMAIN, "spec.nodeName")
+            if spec.scheduling_gates:
+                report.add("spec.nodeName", "expected none beside schedulingGates")
+        if pod.name and any(volume.ephemeral for volume in spec.volumes):
+            check_ephemeral_claims(pod, report)
+
+    def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
+        past = _PAST.of_spec(spec)
+        # Identity: changed rules are a new object.
+        reference = past.admitted if past.rules is rules else None
+        return None if reference is None else reference()
+
+    def _remember(self, spec: PodSpec, admitted: PodSpec, rules: SpecRules) -> None:
+        past = _PAST.of_spec(spec)
+        past.rules, past.admitted = rules, ref(admitted)
+
+
+def _examined(
+    spec: PodSpec, report: Report, path: str, rules: SpecRules
+) -> tuple[PodSpec, bool]:
+    """Fill in a spec, and say whether it is right; problems go to the report."""
+    found = Report()
+    try:
+        spec = rules.fill_in(spec, found)
+        rules.check(spec, found)
+    except Refusal as refusal:
+        report.add("", f"forbidden: {refusal}")
+        return spec, False
+    report.include(found, path)
+    return without_unread_volumes(spec), not found
+
+
+def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
+    if not is_gated and status in _FRESH:
+        # One status object for all new pods: what follows from it is computed once.
+        return _PENDING
+    if not status.phase:
+        status = replace(status, phase="Pending")
+    if not is_gated:
+        return status
+    conditions = status.conditions
+    if any(condition.type == "PodScheduled" for condition in conditions):
+        return status
+    return replace(status, conditions=(*conditions, _GATED))

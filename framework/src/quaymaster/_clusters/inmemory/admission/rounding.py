@@ -1,0 +1,25 @@
+"""Rounds amounts as they are stored: nothing finer than a thousandth.
+
+Mirrors ``SetDefaults_ResourceList`` (Kubernetes v1.36,
+``pkg/apis/core/v1/defaults.go``), which every list of resources goes through.
+"""
+
+from typing import Final
+
+from quaymaster._api.objects.quantity import Quantity, ResourceList
+
+__all__ = ["round_amounts"]
+
+_MILLI: Final = 10**6
+
+
+def round_amounts(amounts: ResourceList) -> ResourceList:
+    """The amounts, rounded up to whole thousandths."""
+    if not any(amount.nanos % _MILLI for amount in amounts.values()):
+        return amounts
+    return {
+        name: Quantity.from_milli(-(-amount.nanos // _MILLI))
+        if amount.nanos % _MILLI
+        else amount
+        for name, amount in amounts.items()
+    }

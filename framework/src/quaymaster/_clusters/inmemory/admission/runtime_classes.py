@@ -1,0 +1,101 @@
+"""RuntimeClasses: the overhead, node selector and tolerations that they give pods.
+
+Mirrors ``plugin/pkg/admission/runtimeclass`` and ``MergeTolerations`` in
+``pkg/util/tolerations`` (Kubernetes v1.36).
+"""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    PodSpec,
+    RuntimeClass,
+    RuntimeClassScheduling,
+    Toleration,
+)
+from quaymaster._clusters.inmemory.admission.refusal import Refusal
+
+__all__ = ["apply_runtime_class"]
+
+
+def apply_runtime_class(spec: PodSpec, classes: Mapping[str, RuntimeClass]) -> PodSpec:
+    """The spec with the overhead, node selector and tolerations of its class.
+
+    Raises:
+        Refusal: The class is not there, or the spec says something else than it does.
+    """
+    name = spec.runtime_class_name
+    found = None
+    if name is not None:
+        found = classes.get(name)
+        if found is None:
+            raise Refusal(f'pod rejected: RuntimeClass "{name}" not found')
+    spec = _with_overhead(spec, found)
+    if found is None or found.scheduling is None:
+        return spec
+    return _with_scheduling(spec, found.scheduling)
+
+
+def _with_overhead(spec: PodSpec, found: RuntimeClass | None) -> PodSpec:
+    if found is None or found.overhead is None:
+        if spec.overhead:
+            raise Refusal(
+                "pod rejected: Pod Overhead set without corresponding RuntimeClass "
+                "defined Overhead"
+            )
+        return spec
+    overhead = found.overhead.pod_fixed
+    if spec.overhead and spec.overhead != overhead:
+        raise Refusal(
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+        )
+    return replace(spec, overhead=overhead)
+
+
+def _with_scheduling(spec: PodSpec, scheduling: RuntimeClassScheduling) -> PodSpec:
+    own = spec.node_selector
+    for key, value in scheduling.node_selector.items():
+        if own.get(key, value) != value:
+            raise Refusal(
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {own[key]}"
+            )
+    return replace(
+        spec,
+        node_selector={**own, **scheduling.node_selector},
+        tolerations=_merged((*spec.tolerations, *scheduling.tolerations)),
+    )
+
+
+def _merged(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    """The tolerations without those that another one of them covers."""
+    kept: list[Toleration] = []
+    for index, one in enumerate(tolerations):
+        later = tolerations[index + 1 :]
+        if any(_covers(other, one) for other in kept):
+            continue
+        if any(other != one and _covers(other, one) for other in later):
+            continue
+        kept.append(one)
+    return tuple(kept)
+
+
+def _covers(wide: Toleration, narrow: Toleration) -> bool:
+    """Whether one toleration tolerates everything that the other does."""
+    if wide == narrow:
+        return True
+    if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):
+        return False
+    if wide.effect not in ("", narrow.effect):
+        return False
+    if wide.effect == "NoExecute" and not _outlasts(wide, narrow):
+        return False
+    if wide.operator in ("", "Equal"):
+        return narrow.operator == "Equal" and narrow.value == wide.value
+    return wide.operator == "Exists"
+
+
+def _outlasts(wide: Toleration, narrow: Toleration) -> bool:
+    most, own = wide.toleration_seconds, narrow.toleration_seconds
+    return most is None or (own is not None and own <= most)

@@ -1,0 +1,117 @@
+"""The rules of admission for specs: of new pods, standing pods, and templates.
+
+Each set of rules is one object, so that results can be kept under it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
+from quaymaster._clusters.inmemory.admission.classes import resolve_priority
+from quaymaster._clusters.inmemory.admission.defaults import (
+    default_pod_spec,
+    default_template_spec,
+)
+from quaymaster._clusters.inmemory.admission.limit_ranges import (
+    check_limits,
+    with_limits,
+)
+from quaymaster._clusters.inmemory.admission.pod_checks import (
+    check_pod_spec,
+    check_template_spec,
+)
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.runtime_classes import apply_runtime_class
+
+__all__ = ["NewPodRules", "SpecRules", "StandingPodRules", "TemplateRules"]
+
+
+class SpecRules(Protocol):
+    """How specs are filled in and checked."""
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with everything filled in.
+
+        Raises:
+            Refusal: It cannot be let in.
+        """
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Note what is wrong with a spec that is filled in.
+
+        Raises:
+            Refusal: Nothing is, but it cannot be let in.
+        """
+
+
+class TemplateRules:
+    """The rules for templates: classes are looked up for their pods only."""
+
+    def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
+        """The spec with the defaults that templates get."""
+        return default_template_spec(spec)
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Check the spec by the rules for templates."""
+        check_template_spec(spec, report)
+
+
+class StandingPodRules:
+    """The rules for pods that a cluster let in before: they keep their priority.
+
+    Args:
+        classes: The priority classes.
+    """
+
+    def __init__(self, classes: Iterable[PriorityClass]) -> None:
+        self._classes = tuple(classes)
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with its defaults and a priority."""
+        spec = default_pod_spec(spec)
+        if spec.priority is None:
+            return resolve_priority(spec, self._classes, report)
+        if spec.preemption_policy is None:
+            return replace(spec, preemption_policy="PreemptLowerPriority")
+        return spec
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Check the spec by the rules for pods."""
+        check_pod_spec(spec, report)
+
+
+class NewPodRules:
+    """The rules for pods that are to be created in one namespace.
+
+    Mirrors the order of ``pkg/kubeapiserver/options/plugins.go`` (Kubernetes v1.36):
+    LimitRanger, Priority, RuntimeClass.
+
+    Args:
+        priority_classes: The priority classes.
+        runtime_classes: The runtime classes by name.
+        limit_ranges: The limit ranges of the namespace.
+    """
+
+    def __init__(
+        self,
+        priority_classes: Iterable[PriorityClass],
+        runtime_classes: Mapping[str, RuntimeClass],
+        limit_ranges: Sequence[LimitRange],
+    ) -> None:
+        self._priority_classes = tuple(priority_classes)
+        self._runtime_classes = runtime_classes
+        self._limit_ranges = limit_ranges
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with its defaults, limits, a priority, and what its class adds."""
+        spec = with_limits(default_pod_spec(spec), self._limit_ranges)
+        spec = resolve_priority(spec, self._priority_classes, report)
+        return apply_runtime_class(spec, self._runtime_classes)
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Check the spec by the rules for pods, then by the limits of its namespace."""
+        check_pod_spec(spec, report)
+        if not report:
+            check_limits(spec, self._limit_ranges)

@@ -1,0 +1,71 @@
+"""The strategies of workloads, with their defaults filled in.
+
+Mirrors ``pkg/apis/apps/v1/defaults.go`` (Kubernetes v1.36).
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    DaemonSetUpdateStrategy,
+    DeploymentStrategy,
+    RollingUpdateDaemonSet,
+    RollingUpdateDeployment,
+    RollingUpdateStatefulSetStrategy,
+    StatefulSetUpdateStrategy,
+)
+
+__all__ = [
+    "default_daemon_set_strategy",
+    "default_deployment_strategy",
+    "default_stateful_set_strategy",
+]
+
+_ROLLING: Final = "RollingUpdate"
+_QUARTER: Final = "25%"
+
+
+def default_deployment_strategy(strategy: DeploymentStrategy) -> DeploymentStrategy:
+    """A Deployment's strategy: a quarter of its pods at a time, unless it says more."""
+    if strategy.type not in ("", _ROLLING):
+        return strategy
+    given = strategy.rolling_update or RollingUpdateDeployment()
+    fewest, most = given.max_unavailable, given.max_surge
+    rolling = RollingUpdateDeployment(
+        max_unavailable=_QUARTER if fewest is None else fewest,
+        max_surge=_QUARTER if most is None else most,
+    )
+    return replace(strategy, type=_ROLLING, rolling_update=rolling)
+
+
+def default_daemon_set_strategy(
+    strategy: DaemonSetUpdateStrategy,
+) -> DaemonSetUpdateStrategy:
+    """A DaemonSet's strategy: one node at a time, unless it says more."""
+    if strategy.type not in ("", _ROLLING):
+        return strategy
+    given = strategy.rolling_update or RollingUpdateDaemonSet()
+    fewest, most = given.max_unavailable, given.max_surge
+    rolling = RollingUpdateDaemonSet(
+        max_unavailable=1 if fewest is None else fewest,
+        max_surge=0 if most is None else most,
+    )
+    return replace(strategy, type=_ROLLING, rolling_update=rolling)
+
+
+def default_stateful_set_strategy(
+    strategy: StatefulSetUpdateStrategy,
+) -> StatefulSetUpdateStrategy:
+    """A StatefulSet's strategy: a rolling update of all its pods, unless it says more.
+
+    Only one that names no type gets limits that it does not have.
+    """
+    rolling = strategy.rolling_update
+    if not strategy.type:
+        rolling = rolling or RollingUpdateStatefulSetStrategy()
+    elif strategy.type != _ROLLING or rolling is None:
+        return strategy
+    if rolling.partition is None:
+        rolling = replace(rolling, partition=0)
+    return replace(strategy, type=_ROLLING, rolling_update=rolling)

@@ -1,0 +1,117 @@
+"""Checks the volumes of pods, and claims.
+
+Mirrors ``ValidateVolumes`` and ``ValidatePersistentVolumeClaimSpec`` (Kubernetes v1.36,
+``pkg/apis/core/validation/validation.go``).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from quaymaster._api.objects import (
+    ObjectMeta,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimTemplate,
+    Pod,
+    Volume,
+)
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._clusters.inmemory.admission.metadata_checks import (
+    check_annotations,
+    check_labels,
+)
+from quaymaster._clusters.inmemory.admission.placement_checks import check_selector
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, SUBDOMAIN
+from quaymaster._clusters.inmemory.admission.volume_sources import check_source
+
+__all__ = [
+    "VOLUME_MODES",
+    "check_access_modes",
+    "check_claim_spec",
+    "check_ephemeral_claims",
+    "check_volumes",
+]
+
+VOLUME_MODES: Final = ("Block", "Filesystem")
+_ONCE_POD: Final = "ReadWriteOncePod"
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", _ONCE_POD)
+
+
+def check_volumes(volumes: Iterable[Volume], path: str, report: Report) -> None:
+    """Check that each volume of a pod has a name of its own and one source."""
+    names = []
+    for index, volume in enumerate(volumes):
+        where = f"{path}[{index}]"
+        check_source(volume, where, report)
+        if volume.ephemeral is not None and volume.ephemeral.volume_claim_template:
+            template = volume.ephemeral.volume_claim_template
+            inside = f"{where}.ephemeral.volumeClaimTemplate"
+            _check_claim_template(template, inside, report)
+        report.named(volume.name, DNS_LABEL, f"{where}.name")
+        names.append((f"{where}.name", volume.name))
+    report.unique(names, "name")
+
+
+def check_ephemeral_claims(pod: Pod, report: Report) -> None:
+    """Check the names and owners of the claims that are made for a pod."""
+    made = {
+        f"{pod.name}-{volume.name}"
+        for volume in pod.spec.volumes
+        if volume.ephemeral is not None
+    }
+    for index, volume in enumerate(pod.spec.volumes):
+        where = f"spec.volumes[{index}]"
+        name, claim = f"{pod.name}-{volume.name}", volume.persistent_volume_claim
+        if volume.ephemeral is not None:
+            report.formed(name, SUBDOMAIN, f"{where}.name")
+        elif claim is not None and claim.claim_name in made:
+            expected = "a claim that is not made for another of the pod's volumes"
+            inside = f"{where}.persistentVolumeClaim.claimName"
+            report.expect(False, inside, expected, claim.claim_name)
+
+
+def check_claim_spec(
+    spec: PersistentVolumeClaimSpec, path: str, report: Report
+) -> None:
+    """Check that a claim has access modes and asks for storage."""
+    check_access_modes(spec.access_modes, path, report)
+    check_selector(spec.selector, f"{path}.selector", report)
+    amount, where = spec.resources.requests.get("storage"), f"{path}.resources[storage]"
+    if amount is None:
+        report.add(where, "expected a request for storage, got none")
+    else:
+        report.expect(amount > Quantity(0), where, "an amount above 0", amount)
+    for field, name in (
+        ("storageClassName", spec.storage_class_name),
+        ("volumeAttributesClassName", spec.volume_attributes_class_name),
+    ):
+        if name:
+            report.formed(name, SUBDOMAIN, f"{path}.{field}")
+    if spec.volume_mode is not None:
+        report.one_of(spec.volume_mode, VOLUME_MODES, f"{path}.volumeMode")
+
+
+def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> None:
+    """Check that there is an access mode; ReadWriteOncePod must be the only one."""
+    where = f"{path}.accessModes"
+    if not modes:
+        report.add(where, "expected at least one, got none")
+    for mode in modes:
+        report.one_of(mode, _ACCESS_MODES, where)
+    if _ONCE_POD in modes and any(
+        mode in _ACCESS_MODES and mode != _ONCE_POD for mode in modes
+    ):
+        report.add(where, f"expected {_ONCE_POD} alone or not at all")
+
+
+def _check_claim_template(
+    template: PersistentVolumeClaimTemplate, path: str, report: Report
+) -> None:
+    metadata = template.metadata
+    check_annotations(metadata.annotations, f"{path}.metadata.annotations", report)
+    check_labels(metadata.labels, f"{path}.metadata.labels", report)
+    bare = ObjectMeta(labels=metadata.labels, annotations=metadata.annotations)
+    if metadata != bare:
+        message = "expected labels and annotations only"
+        report.add(f"{path}.metadata", message)
+    check_claim_spec(template.spec, f"{path}.spec", report)

@@ -1,0 +1,164 @@
+"""Fills in and checks workloads before they are stored.
+
+Mirrors ``pkg/apis/apps/v1/defaults.go``, ``pkg/apis/batch/v1/defaults.go`` and
+``SetDefaults_ReplicationController`` (Kubernetes v1.36).
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    DaemonSet,
+    Deployment,
+    Job,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimStatus,
+    PersistentVolumeClaimVolumeSource,
+    PodTemplateSpec,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+    Volume,
+)
+from quaymaster._clusters.inmemory.admission.pods import PodAdmission
+from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._clusters.inmemory.admission.strategy_defaults import (
+    default_daemon_set_strategy,
+    default_deployment_strategy,
+    default_stateful_set_strategy,
+)
+from quaymaster._clusters.inmemory.admission.volume_defaults import default_claim_spec
+from quaymaster._clusters.inmemory.admission.workload_checks import (
+    check_job,
+    check_replication_controller,
+    check_selecting_workload,
+)
+
+__all__ = ["WorkloadAdmission"]
+
+_PENDING: Final = PersistentVolumeClaimStatus(phase="Pending")
+
+
+class WorkloadAdmission:
+    """Fills in and checks the workloads of one cluster.
+
+    Args:
+        pods: Fills in and checks their templates.
+    """
+
+    def __init__(self, pods: PodAdmission) -> None:
+        self._pods = pods
+
+    def deployment(self, deployment: Deployment, report: Report) -> Deployment:
+        """A new Deployment, as it is to be stored."""
+        spec = deployment.spec
+        template = self._pods.template(spec.template, report)
+        spec = replace(
+            spec,
+            template=template,
+            replicas=_one(spec.replicas),
+            strategy=default_deployment_strategy(spec.strategy),
+        )
+        deployment = replace(deployment, spec=spec)
+        check_selecting_workload(deployment, report)
+        return deployment
+
+    def replica_set(self, replica_set: ReplicaSet, report: Report) -> ReplicaSet:
+        """A new ReplicaSet, as it is to be stored."""
+        spec = replica_set.spec
+        template = self._pods.template(spec.template, report)
+        spec = replace(spec, template=template, replicas=_one(spec.replicas))
+        replica_set = replace(replica_set, spec=spec)
+        check_selecting_workload(replica_set, report)
+        return replica_set
+
+    def daemon_set(self, daemon_set: DaemonSet, report: Report) -> DaemonSet:
+        """A new DaemonSet, as it is to be stored."""
+        spec = daemon_set.spec
+        template = self._pods.template(spec.template, report)
+        strategy = default_daemon_set_strategy(spec.update_strategy)
+        spec = replace(spec, template=template, update_strategy=strategy)
+        daemon_set = replace(daemon_set, spec=spec)
+        check_selecting_workload(daemon_set, report)
+        return daemon_set
+
+    def stateful_set(self, stateful_set: StatefulSet, report: Report) -> StatefulSet:
+        """A new StatefulSet, as it is to be stored."""
+        spec = stateful_set.spec
+        claims = tuple(
+            replace(claim, spec=default_claim_spec(claim.spec), status=_PENDING)
+            for claim in spec.volume_claim_templates
+        )
+        spec = replace(
+            spec,
+            template=self._template_with_claims(spec.template, claims, report),
+            volume_claim_templates=claims,
+            replicas=_one(spec.replicas),
+            pod_management_policy=spec.pod_management_policy or "OrderedReady",
+            update_strategy=default_stateful_set_strategy(spec.update_strategy),
+        )
+        stateful_set = replace(stateful_set, spec=spec)
+        check_selecting_workload(stateful_set, report)
+        return stateful_set
+
+    def replication_controller(
+        self, rc: ReplicationController, report: Report
+    ) -> ReplicationController:
+        """A new ReplicationController, as it is to be stored."""
+        spec, metadata, template = rc.spec, rc.metadata, rc.spec.template
+        if template is not None:
+            labels = template.metadata.labels
+            metadata = replace(metadata, labels=metadata.labels or labels)
+            template = self._pods.template(template, report)
+            spec = replace(spec, selector=spec.selector or labels, template=template)
+        spec = replace(spec, replicas=_one(spec.replicas))
+        rc = replace(rc, metadata=metadata, spec=spec)
+        check_replication_controller(rc, report)
+        return rc
+
+    def job(self, job: Job, report: Report) -> Job:
+        """A new Job, as it is to be stored."""
+        spec, metadata = job.spec, job.metadata
+        completions = spec.completions
+        if completions is None and spec.parallelism is None:
+            completions = 1
+        spec = replace(
+            spec,
+            template=self._pods.template(spec.template, report),
+            completions=completions,
+            parallelism=_one(spec.parallelism),
+            backoff_limit=6 if spec.backoff_limit is None else spec.backoff_limit,
+            completion_mode=spec.completion_mode or "NonIndexed",
+            suspend=bool(spec.suspend),
+        )
+        labels = metadata.labels or spec.template.metadata.labels
+        job = replace(job, metadata=replace(metadata, labels=labels), spec=spec)
+        check_job(job, report)
+        return job
+
+    def _template_with_claims(
+        self,
+        template: PodTemplateSpec,
+        claims: tuple[PersistentVolumeClaim, ...],
+        report: Report,
+    ) -> PodTemplateSpec:
+        """Fill in and check a template, with the claims as volumes of its pods.
+
+        They take the places of the template's own volumes of the same names.
+        """
+        volumes = {claim.name: _volume_of(claim) for claim in claims}
+        own = (v for v in template.spec.volumes if v.name not in volumes)
+        spec = replace(template.spec, volumes=(*volumes.values(), *own))
+        template = self._pods.template(replace(template, spec=spec), report)
+        own_admitted = template.spec.volumes[len(volumes) :]
+        return replace(template, spec=replace(template.spec, volumes=own_admitted))
+
+
+def _one(count: int | None) -> int:
+    return 1 if count is None else count
+
+
+def _volume_of(claim: PersistentVolumeClaim) -> Volume:
+    source = PersistentVolumeClaimVolumeSource(claim_name=claim.name)
+    return Volume(name=claim.name, persistent_volume_claim=source)

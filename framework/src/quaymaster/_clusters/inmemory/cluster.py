@@ -1,0 +1,427 @@
+"""The in-memory cluster: what it offers through the port `quaymaster.cluster`."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, cast
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    ApiObject,
+    Event,
+    LimitRange,
+    Node,
+    Pod,
+    PriorityClass,
+    RuntimeClass,
+    StorageClass,
+    Time,
+)
+from quaymaster._api.objects.status import with_status
+from quaymaster._base.errors import ObjectError
+from quaymaster._base.garbage import collector_paused
+from quaymaster._base.notices import Notice
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
+from quaymaster._clusters.inmemory.controllers.manager import Controllers
+from quaymaster._clusters.inmemory.core import ClusterCore
+from quaymaster._clusters.inmemory.evictions import evict
+from quaymaster._clusters.inmemory.kubelet import with_condition
+from quaymaster._clusters.inmemory.limits import MAX_PODS, find_too_many
+from quaymaster._clusters.inmemory.loading import admit_all
+from quaymaster._clusters.inmemory.node_health import HealthObserver, NodeHealth
+from quaymaster._clusters.inmemory.telling import (
+    missing_replica,
+    notices_of_cluster,
+    notices_of_input,
+    notices_of_refused,
+    shortfall_of,
+)
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.cluster import (
+    ConflictError,
+    EventNote,
+    ForbiddenError,
+    InvalidError,
+    ListResult,
+    NotFoundError,
+    PodStatusPatch,
+    Watch,
+)
+
+__all__ = ["InMemoryCluster"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class InMemoryCluster:
+    """A cluster that lives in this process, behind the port `quaymaster.cluster`.
+
+    It does what an API server does to objects (defaults, checks, versions, watches,
+    graceful deletion), what controllers do for workloads (pods for Deployments,
+    StatefulSets, DaemonSets, Jobs, ...) and what kubelets do (bound pods run, and end
+    if they carry the annotation ``simulation.quaymaster.io/run-seconds``). All of it
+    follows the clock, and the same calls give the same objects, names included.
+
+    It belongs to one thread: that of its clock. Controllers react when the clock runs
+    its timers, not within the call that gave them reason to.
+
+    Volumes are bound and made as in a cluster with a provisioner for every class. While
+    it has been given no StorageClass, there is one, ``standard``: the default, which
+    waits for a claim's first pod and makes the volume in the zone of that pod's node.
+
+    Some things are looser than with a real API server, so that objects which were read
+    from another cluster can be put in: a new object keeps the uid, the times and the
+    status it comes with, a priority may come without its class, and a namespace that
+    does not exist is created. What was read from a cluster (it has a resource version,
+    a time of creation, a node or a phase beyond ``Pending``) is held to no class, limit
+    range or quota; quotas count it. ``docs/reference/admission.md`` has all the rules.
+
+    Args:
+        clock: The cluster's time.
+        seed: Decides the random parts of names, and the uids.
+        history: How many past changes of each kind a watch can resume over, at least.
+        max_events: How many different Events are kept.
+        kubelet: Whether bound pods run (if not, they stay pending), and whether nodes
+            get the labels that kubelets give them.
+        controllers: Whether workloads get their pods, budgets their status, and so on.
+        max_pods: How many pods workloads may ask for in all.
+        workloads: Whether workloads get their pods; if not, the other controllers work
+            all the same, and pods come and go as somebody says.
+
+    Attributes:
+        clock: The cluster's time.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        seed: int = 0,
+        history: int = 10_000,
+        max_events: int = 10_000,
+        kubelet: bool = True,
+        controllers: bool = True,
+        max_pods: int = MAX_PODS,
+        workloads: bool = True,
+    ) -> None:
+        self._max_pods = max_pods
+        self._makes_pods = controllers and workloads
+        self.clock = clock
+        self._core = ClusterCore(clock, seed, history, max_events, kubelet)
+        self._pods = self._core.objects(Pod)
+        self._nodes = self._core.objects(Node)
+        self._health = NodeHealth(self._core)
+        self._controllers = (
+            Controllers(self._core, workloads=workloads) if controllers else None
+        )
+        self._core.controllers = self._controllers
+        self._notices: list[Notice] = []
+
+    @property
+    def resource_version(self) -> int:
+        """The version of the last change."""
+        return self._core.version
+
+    def load(self, objects: Iterable[ApiObject], *, as_it_is: bool = False) -> None:
+        """Bring in many objects at once: all of them, or none if some are wrong.
+
+        Their order does not matter, but for new objects that a quota has no room for:
+        those are left out, as `notices` tells. Afterwards the workloads have their
+        pods; those that came with pods, or with ReplicaSets, keep these.
+
+        Args:
+            objects: The objects.
+            as_it_is: Whether the controllers of their own cluster have done what they
+                do to those that were read from one: claims that have no volume there
+                get none here, but for those that wait for their first consumer, and
+                what budgets allow there is where it begins here.
+
+        Raises:
+            AdmissionError: Some objects break rules; it tells everything.
+        """
+        given = list(objects)
+        if as_it_is and self._controllers is not None:
+            for obj in given:
+                if obj.metadata.resource_version:
+                    self._controllers.keep(obj)
+        core = self._core
+        core.admission.know_classes(
+            self._with_stored(PriorityClass, given), self._storage_classes(given)
+        )
+        core.admission.know_rules(
+            self._with_stored(RuntimeClass, given),
+            self._with_stored(LimitRange, given),
+        )
+        with collector_paused():
+            try:
+                admitted = admit_all(given, core.admission, core.is_taken)
+            finally:
+                core.refresh_classes()
+            self._check_demand(admitted)
+            refused = []
+            for obj in admitted:
+                try:
+                    core.add(obj)
+                except ForbiddenError as error:
+                    refused.append((obj, error.reason))
+            self._notices += notices_of_input(admitted, self._nodes)
+            self._notices += notices_of_refused(refused)
+            if self._controllers is not None:
+                self._controllers.settle()
+
+    def _check_demand(self, objects: Iterable[ApiObject]) -> None:
+        """Refuse workloads that ask for more pods than there may be."""
+        if self._makes_pods:
+            nodes = len(self._nodes)
+            problems = find_too_many(objects, self._max_pods, nodes=nodes)
+            if problems:
+                raise AdmissionError(problems)
+
+    def _with_stored(self, kind: type[ObjT], given: Iterable[ApiObject]) -> list[ObjT]:
+        """The objects of a kind that there will be."""
+        new = (obj for obj in given if isinstance(obj, kind))
+        return [*self._core.objects(kind).values(), *new]
+
+    def _storage_classes(self, given: Iterable[ApiObject]) -> list[StorageClass]:
+        """The classes that there will be; given ones replace the implied one."""
+        new = [obj for obj in given if isinstance(obj, StorageClass)]
+        stored = self._core.objects(StorageClass).values()
+        return [old for old in stored if not new or self._core.is_taken(old)] + new
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What a user should know: what was assumed or left out, and missing pods."""
+        return (*self._notices, *notices_of_cluster(self._core))
+
+    def why_missing(self, name: str, namespace: str = "") -> str:
+        """Say why a pod that a StatefulSet is to have is not there.
+
+        Args:
+            name: The pod's name, such as ``db-4``.
+            namespace: Where to look; empty for all namespaces.
+
+        Returns:
+            The reason, or empty if no StatefulSet is to have such a pod.
+        """
+        return missing_replica(self._core, name, namespace)
+
+    def why_short(self, workload: ApiObject) -> str:
+        """Say why a workload has fewer pods than it asks for; empty if it has not."""
+        return shortfall_of(self._core, workload)
+
+    def events(self) -> tuple[Event, ...]:
+        """The Events that were recorded, in the order in which they came first.
+
+        A repeated event is there once, with a series that counts. Texts that were
+        given as functions are built now.
+        """
+        return self._core.events.events()
+
+    def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
+        """All objects of a kind; see `quaymaster.cluster.Cluster.list`."""
+        objects = tuple(self._core.objects(kind).values())
+        return ListResult(objects, self._core.version)
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT:
+        """One object by its key; see `quaymaster.cluster.Cluster.get`."""
+        obj = self._core.objects(kind).get(key)
+        if obj is None:
+            raise NotFoundError(f"{kind.kind} {key}: there is none")
+        return obj
+
+    def watch(
+        self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
+    ) -> Watch[ObjT]:
+        """Follow the changes of a kind; see `quaymaster.cluster.Cluster.watch`."""
+        return self._core.store(kind).watch(resource_version, notify)
+
+    def admitted(self, obj: ObjT) -> ObjT:
+        """A new object as `create` would store it, filled in; nothing is stored.
+
+        Raises:
+            AdmissionError: It breaks rules of its kind.
+        """
+        return self._core.admit(obj)
+
+    def create(self, obj: ObjT) -> ObjT:
+        """Store a new object; see `quaymaster.cluster.Cluster.create`."""
+        admitted = self._core.admit(obj)
+        if not isinstance(admitted, Pod):
+            self._check_demand((admitted,))
+        return self._core.add(admitted)
+
+    def update(self, obj: ObjT) -> ObjT:
+        """Replace an object; see `quaymaster.cluster.Cluster.update`.
+
+        Without a resource version it replaces whatever is stored. When an object was
+        created or deleted cannot be changed, nor the node of a pod.
+
+        Raises:
+            InvalidError: The object breaks a rule of its kind.
+        """
+        old = self.get(type(obj), obj.key)
+        stored = old.metadata
+        _check_current(obj, stored.uid, stored.resource_version)
+        if isinstance(obj, Pod) and obj.node_name != cast(Pod, old).node_name:
+            raise InvalidError(f"{place_of(obj)}: spec.nodeName cannot be changed")
+        metadata = replace(
+            obj.metadata,
+            uid=stored.uid,
+            resource_version=stored.resource_version,
+            creation_timestamp=stored.creation_timestamp,
+            deletion_timestamp=stored.deletion_timestamp,
+            deletion_grace_period_seconds=stored.deletion_grace_period_seconds,
+        )
+        new = replace(obj, metadata=metadata)
+        new = self._core.admission.admit_change(new, old)
+        if new == old:
+            return old
+        if not isinstance(new, Pod):
+            self._check_demand((new,))
+        changed = self._core.change(old, new)
+        if not metadata.finalizers:
+            self._core.let_go_if_due(changed)
+        return changed
+
+    def delete(
+        self,
+        kind: type[ApiObject],
+        key: str,
+        *,
+        uid: str | None = None,
+        grace_period_seconds: float | None = None,
+    ) -> None:
+        """Delete an object; see `quaymaster.cluster.Cluster.delete`.
+
+        A pod that runs on a node takes all of its grace period to end.
+        """
+        obj = self.get(kind, key)
+        actual = obj.metadata.uid
+        if uid not in (None, actual):
+            raise ConflictError(f"{place_of(obj)}: its uid is {actual}, not {uid}")
+        self._core.delete(obj, grace_period_seconds)
+
+    def evict(self, key: str, *, grace_period_seconds: float | None = None) -> None:
+        """Delete a pod if its disruption budget allows it, as the eviction API does.
+
+        Args:
+            key: The pod's key.
+            grace_period_seconds: Overrides the pod's own grace period.
+
+        Raises:
+            NotFoundError: There is no such pod.
+            TooManyRequestsError: A budget forbids it now.
+            ApiError: More than one budget selects the pod.
+        """
+        evict(self._core, self.get(Pod, key), grace_period_seconds)
+
+    @property
+    def silent_nodes(self) -> frozenset[str]:
+        """The names of the nodes whose kubelets do not answer."""
+        return frozenset(name for name in self._core.silent if name in self._nodes)
+
+    def stop_kubelets(
+        self, names: Iterable[str], observer: HealthObserver | None = None
+    ) -> None:
+        """Let the kubelets of nodes answer no more, as when the machines are lost.
+
+        The cluster notices after 50 seconds. Pods neither begin nor end on such nodes;
+        they are deleted once their tolerations of ``node.kubernetes.io/unreachable``
+        are over, and stay ``Terminating`` until the node answers or is deleted.
+
+        Args:
+            names: The nodes.
+            observer: Is told what becomes of their pods, or None.
+
+        Raises:
+            NotFoundError: There is no such node; nothing has changed then.
+        """
+        given = list(names)
+        for name in given:
+            self.get(Node, name)
+        self._health.stop(given, observer or HealthObserver())
+
+    def start_kubelets(self, names: Iterable[str]) -> None:
+        """Let the kubelets of nodes answer again; for those that do, nothing."""
+        for name in names:
+            if name in self._core.silent:
+                self._health.resume(name)
+
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Bind a pod; see `quaymaster.cluster.Cluster.bind`.
+
+        Refuses what upstream's ``setPodNodeAndMetadata`` does (Kubernetes v1.36,
+        ``pkg/registry/core/pod/storage/storage.go``), and nodes that do not exist.
+        """
+        key = pod.key
+        stored = self._pods.get(key)
+        if stored is None:
+            raise NotFoundError(f"Pod {key}: there is none")
+        problem = _why_not_bindable(stored, pod.metadata.uid)
+        if problem:
+            raise ConflictError(f"Pod {key}: {problem}")
+        if node_name not in self._nodes:
+            raise NotFoundError(f"Node {node_name}: there is none")
+        self._core.bind(key, stored, node_name, annotations)
+
+    def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""
+        stored = self._pods.get(pod.key)
+        if stored is None or pod.metadata.uid not in ("", stored.metadata.uid):
+            uid = pod.metadata.uid
+            raise NotFoundError(f"Pod {pod.key} with uid {uid!r}: there is none")
+        status = stored.status
+        nominated, conditions = patch.nominated_node_name, status.conditions
+        if nominated is None:
+            nominated = status.nominated_node_name
+        if patch.condition is not None:
+            now = Time(self.clock.now())
+            conditions = with_condition(conditions, patch.condition, now)
+        if nominated == status.nominated_node_name and conditions == status.conditions:
+            return
+        status = replace(status, nominated_node_name=nominated, conditions=conditions)
+        self._core.change(stored, replace(stored, status=status))
+
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change a status; see `quaymaster.cluster.Cluster.patch_status`."""
+        stored = self.get(type(obj), obj.key)
+        metadata = stored.metadata
+        _check_current(obj, metadata.uid, metadata.resource_version)
+        try:
+            new = with_status(stored, changes)
+        except ObjectError as error:
+            raise InvalidError(f"{place_of(obj)}: {error}") from error
+        return stored if new == stored else self._core.change(stored, new)
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event; see `quaymaster.cluster.Cluster.record`."""
+        self._core.record(note)
+
+
+def _check_current(obj: ApiObject, uid: str, version: str) -> None:
+    """Refuse a change by a caller who has read an older version, or another object."""
+    given = obj.metadata
+    if given.uid not in ("", uid):
+        raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {given.uid}")
+    if given.resource_version not in ("", version):
+        raise ConflictError(
+            f"{place_of(obj)}: its version is {version}, not "
+            f"{given.resource_version}: read it again"
+        )
+
+
+def _why_not_bindable(stored: Pod, uid: str) -> str:
+    metadata = stored.metadata
+    if uid not in ("", metadata.uid):
+        return f"its uid is {metadata.uid}, not {uid}"
+    if metadata.deletion_timestamp is not None:
+        return "it is being deleted"
+    if stored.node_name:
+        return f"it is already on node {stored.node_name}"
+    if stored.spec.scheduling_gates:
+        return "it has scheduling gates"
+    return ""

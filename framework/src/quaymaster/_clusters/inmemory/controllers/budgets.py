@@ -1,0 +1,214 @@
+"""PodDisruptionBudgets: how many pods may go, for preemption to read.
+
+Mirrors ``pkg/controller/disruption`` (Kubernetes v1.36). What budgets count is kept up
+to date pod by pod.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    Deployment,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+    Time,
+)
+from quaymaster._api.objects.selectors import Selector, compile_label_selector
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.ownership import Ownership
+from quaymaster._clusters.inmemory.controllers.pods import is_ready
+from quaymaster._clusters.inmemory.controllers.rollouts import scaled
+
+__all__ = ["BudgetController"]
+
+
+class BudgetController:
+    """Keeps up the status of budgets.
+
+    Args:
+        cluster: The cluster.
+        ownership: Who owns the pods.
+        mark: Called with a budget's key when its status may have changed.
+
+    Attributes:
+        tallies: By namespace: the pods that each budget selects.
+    """
+
+    def __init__(
+        self, cluster: ClusterAccess, ownership: Ownership, mark: Callable[[str], None]
+    ) -> None:
+        self._cluster = cluster
+        self._ownership = ownership
+        self._mark = mark
+        self.tallies: dict[str, dict[str, _Tally]] = {}
+        # What their cluster allowed beyond what is counted here; None: not known yet.
+        self._beyond: dict[str, int | None] = {}
+
+    def keep(self, budget: PodDisruptionBudget) -> None:
+        """Go on from what a budget allows now, whatever the pods seem to be like."""
+        self._beyond[budget.key] = None
+
+    def budget_changed(self, budget: PodDisruptionBudget) -> None:
+        """A budget is new, or selects other pods than before."""
+        selector = compile_label_selector(budget.spec.selector)
+        tallies = self.tallies.setdefault(budget.namespace, {})
+        known = tallies.get(budget.key)
+        if known is None or known.selector != selector:
+            tally = tallies[budget.key] = _Tally(selector)
+            for pod in self._cluster.objects(Pod).values():
+                if pod.metadata.namespace == budget.namespace:
+                    tally.update(pod, is_there=True)
+        self._mark(budget.key)
+
+    def budget_removed(self, budget: PodDisruptionBudget) -> None:
+        """A budget is gone."""
+        tallies = self.tallies.get(budget.namespace, {})
+        tallies.pop(budget.key, None)
+        self._beyond.pop(budget.key, None)
+        if not tallies:
+            self.tallies.pop(budget.namespace, None)
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod was created, changed or removed."""
+        pod = old if new is None else new
+        if pod is None:
+            return
+        for key, tally in self.tallies.get(pod.metadata.namespace, {}).items():
+            if tally.update(pod, is_there=new is not None):
+                self._mark(key)
+
+    def scale_changed(self, namespace: str) -> None:
+        """A workload of a namespace wants another number of pods than before."""
+        for key in self.tallies.get(namespace, ()):
+            self._mark(key)
+
+    def sync(self, budget: PodDisruptionBudget) -> None:
+        """Write into the budget's status how many pods may go."""
+        tally = self.tallies[budget.namespace][budget.key]
+        counts = self._counts(budget, tally)
+        if counts is None:
+            return
+        expected, desired = counts
+        allowed = tally.healthy - desired if expected > 0 else 0
+        allowed += self._more(budget, allowed)
+        status = PodDisruptionBudgetStatus(
+            observed_generation=budget.metadata.generation,
+            disrupted_pods=self._disrupted(budget),
+            disruptions_allowed=max(0, allowed),
+            current_healthy=tally.healthy,
+            desired_healthy=desired,
+            expected_pods=expected,
+        )
+        if status != budget.status:
+            self._cluster.change(budget, replace(budget, status=status))
+
+    def _more(self, budget: PodDisruptionBudget, counted: int) -> int:
+        """How many more a budget allows than is counted, as its cluster had it."""
+        if budget.key not in self._beyond:
+            return 0
+        more = self._beyond[budget.key]
+        if more is None:
+            more = self._beyond[budget.key] = budget.status.disruptions_allowed - max(
+                0, counted
+            )
+        return more
+
+    def _disrupted(self, budget: PodDisruptionBudget) -> dict[str, Time]:
+        """The pods whose eviction has been allowed, and that do not end yet."""
+        noted, pods = budget.status.disrupted_pods, self._cluster.objects(Pod)
+        keys = {name: f"{budget.namespace}/{name}" for name in noted}
+        return {
+            name: noted[name]
+            for name, key in keys.items()
+            if key in pods and not pods[key].is_terminating
+        }
+
+    def _counts(
+        self, budget: PodDisruptionBudget, tally: "_Tally"
+    ) -> tuple[int, int] | None:
+        """Count the pods that there should be, and those that must be healthy.
+
+        None if some pod's controller has no size, as upstream has no answer then; and
+        if the budget names no limit, so that one with only a status keeps it.
+        """
+        least, most_gone = budget.spec.min_available, budget.spec.max_unavailable
+        if most_gone is None and isinstance(least, int):
+            return len(tally.members), least
+        if most_gone is None and least is None:
+            return None
+        scales = [self._scale(uid) for uid in tally.controllers]
+        if None in scales:
+            return None
+        expected = sum(scale for scale in scales if scale is not None)
+        if most_gone is not None:
+            return expected, max(0, expected - scaled(most_gone, expected))
+        return expected, scaled(least, expected)
+
+    def _scale(self, uid: str) -> int | None:
+        identity = self._ownership.get(uid)
+        owner = identity and self._cluster.objects(identity.kind).get(identity.key)
+        if isinstance(owner, ReplicaSet) and owner.metadata.controller is not None:
+            above = self._scale(owner.metadata.controller.uid)
+            if above is not None:
+                return above
+        if isinstance(
+            owner, Deployment | ReplicaSet | ReplicationController | StatefulSet
+        ):
+            return 1 if owner.spec.replicas is None else owner.spec.replicas
+        return None
+
+
+class _Tally:
+    """The pods that a budget selects.
+
+    Attributes:
+        selector: Which pods.
+        members: Their keys, each with the uid of its controller and whether it is
+            healthy.
+        controllers: How many of them each controller has, by its uid.
+        healthy: How many are healthy.
+    """
+
+    __slots__ = ("controllers", "healthy", "members", "selector")
+
+    def __init__(self, selector: Selector) -> None:
+        self.selector = selector
+        self.members: dict[str, tuple[str, bool]] = {}
+        self.controllers: Counter[str] = Counter()
+        self.healthy = 0
+
+    def update(self, pod: Pod, *, is_there: bool) -> bool:
+        """Take over the change of a pod, and say whether the counts have changed."""
+        metadata = pod.metadata
+        key = pod.key
+        before = self.members.get(key)
+        after = None
+        if is_there and self.selector.matches(metadata.labels):
+            controller = metadata.controller
+            is_healthy = metadata.deletion_timestamp is None and is_ready(pod)
+            after = ("" if controller is None else controller.uid, is_healthy)
+        if before == after:
+            return False
+        self._count(before, -1)
+        self._count(after, 1)
+        if after is None:
+            del self.members[key]
+        else:
+            self.members[key] = after
+        return True
+
+    def _count(self, member: tuple[str, bool] | None, sign: int) -> None:
+        if member is None:
+            return
+        uid, is_healthy = member
+        self.healthy += sign * is_healthy
+        if uid:
+            self.controllers[uid] += sign
+            if not self.controllers[uid]:
+                del self.controllers[uid]

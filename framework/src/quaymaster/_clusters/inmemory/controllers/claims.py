@@ -1,0 +1,207 @@
+"""Claims and volumes: the binder, and the provisioner behind every class.
+
+Mirrors ``pkg/controller/volume/persistentvolume`` (Kubernetes v1.36). A claim whose
+class binds at once gets a volume that exists, or a new one; a claim that waits for its
+first consumer gets the volume that the scheduler kept for it, or a new one for the node
+that the scheduler selected. Every provisioner works, at once and without limits.
+"""
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    CSINode,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeStatus,
+    StorageClass,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.provisioning import (
+    make_volume,
+    topology_for,
+)
+from quaymaster._kits.volumes.claims import (
+    class_of_claim,
+    is_bound_to,
+    is_fully_bound,
+    reference_to,
+    selected_node,
+)
+from quaymaster._kits.volumes.names import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    NO_PROVISIONER,
+    SELECTED_NODE,
+)
+from quaymaster._kits.volumes.pool import VolumePool
+
+__all__ = ["ClaimController"]
+
+
+class ClaimController:
+    """Binds claims to volumes, and makes volumes for those that find none.
+
+    Args:
+        cluster: The cluster.
+    """
+
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        self._claims = cluster.objects(PersistentVolumeClaim)
+        self._volumes = cluster.objects(PersistentVolume)
+        self._open: dict[str, None] = {}
+        self._left_alone: set[str] = set()
+        self._pool = VolumePool()
+
+    @property
+    def open_claims(self) -> list[str]:
+        """The keys of the claims that have no volume yet."""
+        return list(self._open)
+
+    def keep(self, claim: PersistentVolumeClaim) -> None:
+        """Leave a claim without a volume, unless it waits for its first consumer."""
+        self._left_alone.add(claim.key)
+
+    def claim_changed(self, claim: PersistentVolumeClaim) -> None:
+        """A claim has come or changed."""
+        if is_fully_bound(claim):
+            self._open.pop(claim.key, None)
+        else:
+            self._open[claim.key] = None
+
+    def claim_removed(self, claim: PersistentVolumeClaim) -> None:
+        """A claim is gone: delete or release its volume, as its policy says."""
+        self._open.pop(claim.key, None)
+        self._left_alone.discard(claim.key)
+        volume = self._volumes.get(claim.spec.volume_name)
+        if volume is None or not is_bound_to(volume, claim):
+            return
+        if volume.spec.persistent_volume_reclaim_policy == "Delete":
+            self._cluster.delete(volume)
+        else:
+            released = replace(volume.status, phase="Released")
+            self._cluster.change(volume, replace(volume, status=released))
+
+    def volume_changed(
+        self, old: PersistentVolume | None, new: PersistentVolume | None
+    ) -> None:
+        """A volume has come, changed, or gone."""
+        if new is not None:
+            self._pool.put(new)
+        elif old is not None:
+            self._pool.drop(old.name)
+
+    def claim_of(self, volume: PersistentVolume) -> str | None:
+        """The key of the claim that a volume is kept for or bound to, or None."""
+        reference = volume.spec.claim_ref
+        return None if reference is None else f"{reference.namespace}/{reference.name}"
+
+    def sync_volume(self, volume: PersistentVolume) -> None:
+        """Mark a new volume as available."""
+        reference = volume.spec.claim_ref
+        is_new = volume.status.phase in ("", "Pending")
+        if is_new and (reference is None or not reference.uid):
+            status = replace(volume.status, phase="Available")
+            self._cluster.change(volume, replace(volume, status=status))
+
+    def sync(self, claim: PersistentVolumeClaim) -> None:
+        """Bind a claim, unless it waits for its first consumer."""
+        is_settled = claim.metadata.deletion_timestamp is not None
+        if is_settled or is_fully_bound(claim):
+            return
+        storage_class = self._cluster.objects(StorageClass).get(class_of_claim(claim))
+        waits = (
+            storage_class is not None
+            and storage_class.volume_binding_mode == "WaitForFirstConsumer"
+        )
+        if claim.key in self._left_alone and not waits:
+            return
+        volume = self._existing(claim, is_delayed=waits)
+        if volume is not None:
+            self._bind(volume, claim)
+        elif claim.spec.volume_name or storage_class is None:
+            return
+        elif not waits or selected_node(claim) is not None:
+            self._provision(claim, storage_class)
+
+    def _existing(
+        self, claim: PersistentVolumeClaim, *, is_delayed: bool
+    ) -> PersistentVolume | None:
+        """An existing volume that the claim may be bound to; None if there is none."""
+        found, wanted = self._pool.candidates(claim), claim.spec.volume_name
+        for volume, _ in found.kept:
+            if wanted in ("", volume.name):
+                return volume
+        if wanted:
+            return found.free.get(wanted)
+        return None if is_delayed else next(iter(found.free), None)
+
+    def _provision(
+        self, claim: PersistentVolumeClaim, storage_class: StorageClass
+    ) -> None:
+        if storage_class.provisioner in ("", NO_PROVISIONER):
+            return
+        name = selected_node(claim)
+        node = None
+        if name is not None:
+            node = self._cluster.objects(Node).get(name)
+            if node is None:
+                self._give_node_back(claim)
+                return
+        csi_node = self._cluster.objects(CSINode).get(name or "")
+        topology = topology_for(storage_class, node, csi_node)
+        volume = make_volume(claim, storage_class, topology)
+        if volume.name not in self._volumes:
+            self._bind(self._cluster.add(self._cluster.admit(volume)), claim)
+
+    def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
+        """Tell the scheduler that no volume can be made for the node it selected."""
+        annotations = {
+            key: value
+            for key, value in claim.annotations.items()
+            if key != SELECTED_NODE
+        }
+        metadata = replace(claim.metadata, annotations=annotations)
+        self._cluster.change(claim, replace(claim, metadata=metadata))
+
+    def _bind(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+        """Write the binding to both sides; the claim's completes it."""
+        bound = _bound_volume(volume, claim)
+        if bound != volume:
+            self._cluster.change(volume, bound)
+        annotations = claim.annotations | {BIND_COMPLETED: "yes"}
+        if not claim.spec.volume_name:
+            annotations[BOUND_BY_CONTROLLER] = "yes"
+        status = replace(
+            claim.status,
+            phase="Bound",
+            access_modes=volume.spec.access_modes,
+            capacity=volume.spec.capacity,
+        )
+        self._cluster.change(
+            claim,
+            replace(
+                claim,
+                metadata=replace(claim.metadata, annotations=annotations),
+                spec=replace(claim.spec, volume_name=volume.name),
+                status=status,
+            ),
+        )
+
+
+def _bound_volume(
+    volume: PersistentVolume, claim: PersistentVolumeClaim
+) -> PersistentVolume:
+    reference, metadata = volume.spec.claim_ref, volume.metadata
+    if reference is None:
+        annotations = metadata.annotations | {BOUND_BY_CONTROLLER: "yes"}
+        metadata = replace(metadata, annotations=annotations)
+    if reference is None or not reference.uid:
+        reference = reference_to(claim)
+    return replace(
+        volume,
+        metadata=metadata,
+        spec=replace(volume.spec, claim_ref=reference),
+        status=PersistentVolumeStatus(phase="Bound"),
+    )

@@ -1,0 +1,345 @@
+"""Claims of devices: they come, are reserved, are freed, and go with their pods.
+
+Mirrors ``pkg/controller/resourceclaim`` (Kubernetes v1.36), the garbage collector as
+far as the claims of pods are concerned, and a driver behind every device: one that has
+to be made ready is ready as soon as its claim is reserved.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    AllocatedDeviceStatus,
+    ApiObject,
+    Condition,
+    DeviceRequestAllocationResult,
+    ObjectMeta,
+    Pod,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimTemplate,
+    Time,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.admission.device_claim_checks import CLAIM_OF_POD
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
+from quaymaster._core.contract.cluster import (
+    ApiError,
+    EventNote,
+    ForbiddenError,
+    InvalidError,
+)
+
+__all__ = ["DeviceClaimController"]
+
+_FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+_MOST_CONSUMERS: Final = 256
+_LONGEST_BASE: Final = 57
+"""A name has 63 characters; 6 of them are made up."""
+
+Mark = Callable[[type[ApiObject], str], None]
+"""Has an object looked at, by its kind and key."""
+
+
+class DeviceClaimController:
+    """Looks after the claims of devices.
+
+    Args:
+        cluster: The cluster.
+        mark: Called with what has to be looked at.
+    """
+
+    def __init__(self, cluster: ClusterAccess, mark: Mark) -> None:
+        self._cluster = cluster
+        self._mark = mark
+        self._pods = cluster.objects(Pod)
+        self._claims = cluster.objects(ResourceClaim)
+        self._users: dict[str, dict[str, None]] = {}
+        self._waiting: dict[str, dict[str, None]] = {}
+        self._owned: dict[str, dict[str, None]] = {}
+        self._orphans: set[str] = set()
+        self._kept: set[str] = set()
+
+    def keep(self, claim: ResourceClaim) -> None:
+        """Take a claim that is about to come with the consumers that it has."""
+        self._kept.add(claim.key)
+
+    def concerns(self, pod: Pod) -> bool:
+        """Whether a pod has claims, or had some made for it."""
+        return bool(pod.spec.resource_claims) or pod.metadata.uid in self._owned
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod that has claims was created (no old), changed, or removed (no new)."""
+        pod = old if new is None else new
+        if pod is None:
+            return
+        if new is None:
+            self._forget(pod)
+        elif not _is_done(new):
+            if old is None or old.status.resource_claim_statuses != (
+                new.status.resource_claim_statuses
+            ):
+                for key in _claim_keys(new):
+                    self._users.setdefault(key, {})[new.key] = None
+            if old is None or old.node_name != new.node_name:
+                self._mark(Pod, new.key)
+            return
+        for key in {*_claim_keys(pod), *self._owned.get(pod.uid, ())}:
+            self._mark(ResourceClaim, key)
+
+    def claim_changed(
+        self, old: ResourceClaim | None, new: ResourceClaim | None
+    ) -> None:
+        """A claim was created (no old), changed, or removed (no new)."""
+        claim = old if new is None else new
+        if claim is None:
+            return
+        owner, key = _owner_uid(claim), claim.key
+        if new is None:
+            self._orphans.discard(key)
+            owned = self._owned.get(owner, {})
+            owned.pop(key, None)
+            if not owned:
+                self._owned.pop(owner, None)
+        else:
+            if owner:
+                self._owned.setdefault(owner, {})[key] = None
+            self._mark(ResourceClaim, key)
+        for user in self._users.get(key, ()):
+            self._mark(Pod, user)
+
+    def template_changed(
+        self,
+        _old: ResourceClaimTemplate | None,
+        new: ResourceClaimTemplate | None,
+    ) -> None:
+        """A template was created (no old), changed, or removed (no new)."""
+        if new is None:
+            return
+        for key in self._waiting.pop(new.key, ()):
+            self._mark(Pod, key)
+
+    def sync_pod(self, pod: Pod) -> None:
+        """Make the claims that a pod lacks, and reserve those of a pod with a node."""
+        if pod.is_terminating or pod.is_finished:
+            return
+        made = [self._made_for(pod, one) for one in pod.spec.resource_claims]
+        new = {one.name: one for one in made if one is not None}
+        if new:
+            kept = [
+                one for one in pod.status.resource_claim_statuses if one.name not in new
+            ]
+            status = replace(pod.status, resource_claim_statuses=(*kept, *new.values()))
+            pod = self._cluster.change(pod, replace(pod, status=status))
+        if pod.node_name:
+            self._reserve(pod)
+
+    def sync_claim(self, claim: ResourceClaim) -> None:
+        """Drop consumers that are gone; free a claim, or remove it, without any."""
+        if claim.key in self._kept:
+            self._kept.discard(claim.key)
+            return
+        consumers, namespace = claim.status.reserved_for, claim.namespace
+        remaining = tuple(one for one in consumers if self._is_there(namespace, one))
+        protected = _FINALIZER in claim.metadata.finalizers
+        if len(remaining) < len(consumers):
+            status = replace(claim.status, reserved_for=remaining)
+            if not remaining and protected:
+                status = replace(status, allocation=None, devices=())
+            claim = self._cluster.change(claim, replace(claim, status=status))
+            if protected and status.allocation is None:
+                claim = self._unprotect(claim)
+        elif protected and not remaining and claim.metadata.deletion_timestamp:
+            status = replace(claim.status, allocation=None, devices=())
+            claim = self._unprotect(replace(claim, status=status))
+        if not remaining and self._has_outlived_owner(claim):
+            if claim.key in self._claims and not claim.metadata.deletion_timestamp:
+                self._cluster.delete(claim)
+        elif remaining:
+            self._make_ready(claim)
+
+    def _forget(self, pod: Pod) -> None:
+        for key in _claim_keys(pod):
+            users = self._users.get(key, {})
+            users.pop(pod.key, None)
+            if not users:
+                self._users.pop(key, None)
+        for waiting in self._waiting.values():
+            waiting.pop(pod.key, None)
+        self._orphans.update(self._owned.get(pod.uid, ()))
+
+    def _made_for(
+        self, pod: Pod, wanted: PodResourceClaim
+    ) -> PodResourceClaimStatus | None:
+        """The claim of a pod that was found or made now; None if there is no need."""
+        template_name = wanted.resource_claim_template_name
+        if template_name is None:
+            return None
+        known, name = _named(pod, wanted)
+        if known and (name is None or self._is_for(pod, name)):
+            return None
+        for key in self._owned.get(pod.uid, ()):
+            claim = self._claims[key]
+            if claim.metadata.annotations.get(CLAIM_OF_POD) == wanted.name:
+                return _status(wanted, claim)
+        template_key = f"{pod.namespace}/{template_name}"
+        template = self._cluster.objects(ResourceClaimTemplate).get(template_key)
+        if template is None:
+            self._waiting.setdefault(template_key, {})[pod.key] = None
+            text = f'resource claim template "{template_name}": not found'
+            self._cluster.record(_failure(pod, wanted, text))
+            return None
+        try:
+            made = self._cluster.admit(_claim_of(pod, wanted, template))
+            return _status(wanted, self._cluster.add(made))
+        except (ForbiddenError, InvalidError) as error:
+            self._cluster.record(_failure(pod, wanted, error))
+            return None
+
+    def _is_for(self, pod: Pod, name: str) -> bool:
+        claim = self._claims.get(f"{pod.namespace}/{name}")
+        return claim is not None and _owner_uid(claim) == pod.uid
+
+    def _reserve(self, pod: Pod) -> None:
+        """Reserve what was allocated for a pod that came with a node."""
+        for key in _claim_keys(pod):
+            claim = self._claims.get(key)
+            if claim is None or claim.status.allocation is None:
+                continue
+            consumers = claim.status.reserved_for
+            is_reserved = any(one.uid == pod.uid for one in consumers)
+            if is_reserved or len(consumers) >= _MOST_CONSUMERS:
+                continue
+            reference = ResourceClaimConsumerReference(
+                resource="pods", name=pod.name, uid=pod.uid
+            )
+            status = replace(claim.status, reserved_for=(*consumers, reference))
+            self._cluster.change(claim, replace(claim, status=status))
+
+    def _is_there(
+        self, namespace: str, consumer: ResourceClaimConsumerReference
+    ) -> bool:
+        """Whether a consumer still needs its claim; one that is no pod does."""
+        if consumer.api_group or consumer.resource != "pods":
+            return True
+        pod = self._pods.get(f"{namespace}/{consumer.name}")
+        return pod is not None and pod.uid == consumer.uid and not _is_done(pod)
+
+    def _unprotect(self, claim: ResourceClaim) -> ResourceClaim:
+        metadata = claim.metadata
+        finalizers = tuple(one for one in metadata.finalizers if one != _FINALIZER)
+        metadata = replace(metadata, finalizers=finalizers)
+        claim = self._cluster.change(claim, replace(claim, metadata=metadata))
+        if metadata.deletion_timestamp is not None and not finalizers:
+            self._cluster.delete(claim)
+        return claim
+
+    def _has_outlived_owner(self, claim: ResourceClaim) -> bool:
+        """Whether the pod that a claim was made for is not going to run."""
+        reference = claim.metadata.controller
+        if reference is None or reference.kind != Pod.kind:
+            return False
+        pod = self._pods.get(f"{claim.namespace}/{reference.name}")
+        if pod is None:
+            # One that never was here may be left out of the input only.
+            return claim.key in self._orphans or self._cluster.has_gone(reference.uid)
+        return pod.uid != reference.uid or _is_done(pod)
+
+    def _make_ready(self, claim: ResourceClaim) -> None:
+        """Say of allocated devices that all is done for which pods wait."""
+        allocation = claim.status.allocation
+        results = allocation.devices.results if allocation is not None else ()
+        known = {_place(one) for one in claim.status.devices}
+        new = tuple(
+            self._ready(one)
+            for one in results
+            if one.binding_conditions and _place(one) not in known
+        )
+        if new:
+            status = replace(claim.status, devices=(*claim.status.devices, *new))
+            self._cluster.change(claim, replace(claim, status=status))
+
+    def _ready(self, result: DeviceRequestAllocationResult) -> AllocatedDeviceStatus:
+        now = Time(self._cluster.clock.now())
+        return AllocatedDeviceStatus(
+            driver=result.driver,
+            pool=result.pool,
+            device=result.device,
+            share_id=result.share_id,
+            conditions=tuple(
+                Condition(
+                    type=one, status="True", reason="Ready", last_transition_time=now
+                )
+                for one in result.binding_conditions
+            ),
+        )
+
+
+def _is_done(pod: Pod) -> bool:
+    return pod.is_finished or (pod.is_terminating and not pod.node_name)
+
+
+def _owner_uid(claim: ResourceClaim) -> str:
+    reference = claim.metadata.controller
+    return reference.uid if reference is not None and reference.kind == Pod.kind else ""
+
+
+def _named(pod: Pod, wanted: PodResourceClaim) -> tuple[bool, str | None]:
+    """Whether a pod's claim is known, and its name; None if none is needed."""
+    if wanted.resource_claim_name is not None:
+        return True, wanted.resource_claim_name
+    for status in pod.status.resource_claim_statuses:
+        if status.name == wanted.name:
+            return True, status.resource_claim_name
+    return False, None
+
+
+def _claim_keys(pod: Pod) -> Iterable[str]:
+    names = (_named(pod, one)[1] for one in pod.spec.resource_claims)
+    return [f"{pod.namespace}/{name}" for name in names if name]
+
+
+def _status(wanted: PodResourceClaim, claim: ResourceClaim) -> PodResourceClaimStatus:
+    return PodResourceClaimStatus(name=wanted.name, resource_claim_name=claim.name)
+
+
+def _claim_of(
+    pod: Pod, wanted: PodResourceClaim, template: ResourceClaimTemplate
+) -> ResourceClaim:
+    base = f"{pod.name}-{wanted.name}-"
+    if len(base) > _LONGEST_BASE:
+        of_pod = len(pod.name) * _LONGEST_BASE // len(base)
+        of_claim = len(wanted.name) * _LONGEST_BASE // len(base)
+        base = f"{pod.name[:of_pod]}-{wanted.name[:of_claim]}"
+    given = template.spec.metadata
+    return ResourceClaim(
+        metadata=ObjectMeta(
+            generate_name=base,
+            namespace=pod.namespace,
+            labels=given.labels,
+            annotations={**given.annotations, CLAIM_OF_POD: wanted.name},
+            owner_references=(owner_reference(pod),),
+        ),
+        spec=template.spec.spec,
+    )
+
+
+def _place(
+    one: DeviceRequestAllocationResult | AllocatedDeviceStatus,
+) -> tuple[str, str, str, str | None]:
+    return one.driver, one.pool, one.device, one.share_id
+
+
+def _failure(pod: Pod, wanted: PodResourceClaim, error: ApiError | str) -> EventNote:
+    return EventNote(
+        regarding=pod,
+        type="Warning",
+        reason="FailedResourceClaimCreation",
+        action="Create",
+        note=f"PodResourceClaim {wanted.name}: {error}",
+        reporter="resource_claim",
+    )

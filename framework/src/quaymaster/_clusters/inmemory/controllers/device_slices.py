@@ -1,0 +1,80 @@
+"""Drivers of simple devices: they list what the annotation of a node says.
+
+A driver that nobody made a class for gets one of its own name.
+"""
+
+from typing import Final
+
+from quaymaster._api.objects import (
+    CELDeviceSelector,
+    Device,
+    DeviceClass,
+    DeviceClassSpec,
+    DeviceSelector,
+    Node,
+    ObjectMeta,
+    ResourcePool,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
+from quaymaster._clusters.inmemory.simulated_devices import devices_of
+
+__all__ = ["add_slices", "remove_slices"]
+
+_MOST_DEVICES: Final = 128
+"""How many devices a slice may have."""
+
+
+def add_slices(cluster: ClusterAccess, node: Node) -> None:
+    """List the devices of a node; slices of the same names stay as they are."""
+    slices, classes = cluster.objects(ResourceSlice), cluster.objects(DeviceClass)
+    for driver, count in devices_of(node.metadata.annotations).items():
+        for made in _slices(node, driver, count):
+            if made.name not in slices:
+                cluster.add(cluster.admit(made))
+        if driver not in classes:
+            cluster.add(cluster.admit(_class_of(driver)))
+
+
+def remove_slices(cluster: ClusterAccess, node: Node) -> None:
+    """Remove what `add_slices` has made for a node that is gone."""
+    slices = cluster.objects(ResourceSlice)
+    for driver, count in devices_of(node.metadata.annotations).items():
+        for made in _slices(node, driver, count):
+            found = slices.get(made.name)
+            if found is not None:
+                cluster.delete(found)
+
+
+def _slices(node: Node, driver: str, count: int) -> list[ResourceSlice]:
+    starts = range(0, count, _MOST_DEVICES)
+    return [
+        ResourceSlice(
+            metadata=ObjectMeta(
+                name=f"{node.name}-{driver}" + (f"-{number}" if number else ""),
+                owner_references=(owner_reference(node),),
+            ),
+            spec=ResourceSliceSpec(
+                driver=driver,
+                pool=ResourcePool(
+                    name=node.name, generation=1, resource_slice_count=len(starts)
+                ),
+                node_name=node.name,
+                devices=tuple(
+                    Device(name=f"device-{index}")
+                    for index in range(start, min(start + _MOST_DEVICES, count))
+                ),
+            ),
+        )
+        for number, start in enumerate(starts)
+    ]
+
+
+def _class_of(driver: str) -> DeviceClass:
+    expression = f"device.driver == '{driver}'"
+    selector = DeviceSelector(cel=CELDeviceSelector(expression=expression))
+    return DeviceClass(
+        metadata=ObjectMeta(name=driver), spec=DeviceClassSpec(selectors=(selector,))
+    )

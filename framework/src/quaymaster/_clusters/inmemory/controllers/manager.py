@@ -1,0 +1,426 @@
+"""Runs the controllers: marks workloads that changed, and syncs them.
+
+A change only marks workloads. The marked ones are looked at when the clock runs its
+timers, at the same moment of virtual time, in the order in which they were marked.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from quaymaster._api.objects import (
+    ApiObject,
+    DaemonSet,
+    Deployment,
+    Job,
+    LimitRange,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceQuota,
+    RuntimeClass,
+    StatefulSet,
+    StorageClass,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
+from quaymaster._clusters.inmemory.controllers.claims import ClaimController
+from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetController
+from quaymaster._clusters.inmemory.controllers.deployments import DeploymentController
+from quaymaster._clusters.inmemory.controllers.device_claims import (
+    DeviceClaimController,
+)
+from quaymaster._clusters.inmemory.controllers.device_slices import (
+    add_slices,
+    remove_slices,
+)
+from quaymaster._clusters.inmemory.controllers.ephemeral import (
+    add_claims,
+    has_ephemeral_volumes,
+    remove_claims,
+)
+from quaymaster._clusters.inmemory.controllers.families import Families
+from quaymaster._clusters.inmemory.controllers.garbage import remove_pods_later
+from quaymaster._clusters.inmemory.controllers.jobs import JobController
+from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
+from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
+from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
+from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
+from quaymaster._clusters.inmemory.controllers.stateful_sets import (
+    StatefulSetController,
+)
+from quaymaster._clusters.inmemory.simulated_devices import DEVICES_ANNOTATION
+from quaymaster._core.contract.clock import Timer
+
+__all__ = ["Controllers"]
+
+_OTHERS: Final = frozenset(
+    {
+        PodDisruptionBudget,
+        PersistentVolumeClaim,
+        PersistentVolume,
+        Node,
+        Pod,
+        ResourceClaim,
+        ResourceQuota,
+    }
+)
+"""What is looked after and makes no pods."""
+
+_RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
+"""What admission looks up for new pods."""
+
+
+class Controllers:
+    """All controllers of one cluster.
+
+    Args:
+        cluster: The cluster.
+        workloads: Whether workloads get their pods.
+    """
+
+    def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
+        self._cluster = cluster
+        self._syncs_workloads = workloads
+        self._families = Families()
+        self._ownership = Ownership(cluster)
+        self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
+        self._daemon_sets = DaemonSetController(cluster, self._families)
+        self._stateful_sets = StatefulSetController(cluster, self._families)
+        self._jobs = JobController(cluster, self._families)
+        self._claims = ClaimController(cluster)
+        self._device_claims = DeviceClaimController(cluster, self._mark_object)
+        self._sets = SetIndex(cluster, self._ownership)
+        replicas = ReplicaController(cluster, self._families)
+        deployments = DeploymentController(
+            cluster, self._families, self._ownership, self._sets
+        )
+        self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
+            Deployment: deployments.sync,
+            ReplicaSet: replicas.sync,
+            ReplicationController: replicas.sync,
+            StatefulSet: self._stateful_sets.sync,
+            DaemonSet: self._daemon_sets.sync,
+            Job: self._jobs.sync,
+            PodDisruptionBudget: self._budgets.sync,
+            PersistentVolumeClaim: self._claims.sync,
+            PersistentVolume: self._claims.sync_volume,
+            Node: lambda node: add_slices(cluster, node),
+            Pod: self._sync_pod,
+            ResourceClaim: self._device_claims.sync_claim,
+            ResourceQuota: lambda quota: sync_quota(cluster, quota),
+        }
+        self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
+            Node: self._node_changed,
+            PodDisruptionBudget: self._budget_changed,
+            PersistentVolumeClaim: self._claim_changed,
+            PersistentVolume: self._volume_changed,
+            ResourceClaim: self._device_claims.claim_changed,
+            ResourceClaimTemplate: self._device_claims.template_changed,
+            ResourceQuota: self._quota_changed,
+        }
+        self._marked: dict[OwnerId, None] = {}
+        self._marked_sets: dict[OwnerId, None] = {}
+        self._gone: list[ApiObject] = []
+        self._has_new_volumes = False
+        self._timer: Timer | None = None
+        self._is_settling = False
+
+    def keep(self, obj: ApiObject) -> None:
+        """Take an object that is about to come as its own cluster had it.
+
+        A claim without a volume goes on without: whoever is to make one does not. What
+        a budget allows changes only with its pods, as does who has claimed devices.
+        """
+        if isinstance(obj, PersistentVolumeClaim):
+            self._claims.keep(obj)
+        elif isinstance(obj, PodDisruptionBudget):
+            self._budgets.keep(obj)
+        elif isinstance(obj, ResourceClaim):
+            self._device_claims.keep(obj)
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod was created (no old), changed, or removed (no new)."""
+        if self._budgets.tallies:
+            self._budgets.pod_changed(old, new)
+        if old is None or new is None:
+            self._ephemeral_changed(old, new)
+        pod = old if new is None else new
+        if pod is not None and self._device_claims.concerns(pod):
+            self._device_claims.pod_changed(old, new)
+        if old is not None and new is not None and _is_same_owner(old, new):
+            before, after = old.metadata, new.metadata
+            reference = after.controller if after.owner_references else None
+            if reference is not None:
+                self._member_changed(reference.uid, old, new)
+                return
+            # Identity: most updates share the labels; others are compared.
+            if after.labels is before.labels or after.labels == before.labels:
+                return
+        if old is not None:
+            self._left(old)
+        if new is not None:
+            self._came(new)
+
+    def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """The same, of any other kind."""
+        obj = old if new is None else new
+        if obj is None:
+            return
+        handle = self._handlers.get(type(obj))
+        if handle is not None:
+            handle(old, new)
+        elif isinstance(obj, StorageClass):
+            self._volumes_came()
+        elif isinstance(obj, _RULES):
+            self._retry(obj.namespace)
+        elif type(obj) in self._syncs:
+            self._workload_changed(old, new)
+
+    def usage_changed(self, namespace: str, *, is_less: bool) -> None:
+        """A namespace uses another amount, or less, of what its quotas limit."""
+        for key in self._cluster.quotas.quotas_of(namespace):
+            self._mark(OwnerId(ResourceQuota, key))
+        if is_less:
+            self._retry(namespace)
+
+    def _quota_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        quota = old if new is None else new
+        is_status = (
+            isinstance(old, ResourceQuota)
+            and isinstance(new, ResourceQuota)
+            and old.spec == new.spec
+        )
+        if quota is not None and not is_status:
+            self._mark(OwnerId(ResourceQuota, quota.key))
+            self._retry(quota.namespace)
+
+    def _retry(self, namespace: str) -> None:
+        """Let workloads try again whose pods were refused; an empty one means all."""
+        for shortfall in self._cluster.shortfalls:
+            owner = shortfall.owner
+            if shortfall.refusal and namespace in ("", owner.namespace):
+                self._mark(OwnerId(type(owner), owner.key))
+
+    def settle(self) -> None:
+        """Let the controllers work until there is nothing left for them to do."""
+        if self._is_settling:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._is_settling = True
+        try:
+            while (
+                self._ownership.adopt()
+                or self._collect()
+                or self._offer_volumes()
+                or self._sync_next()
+            ):
+                pass
+        finally:
+            self._is_settling = False
+
+    def _sync_next(self) -> bool:
+        # The ReplicaSet of a Deployment goes first, so that the pods of workloads come
+        # in the order of the workloads.
+        marked = self._marked_sets or self._marked
+        if not marked:
+            return False
+        identity = next(iter(marked))
+        del marked[identity]
+        obj = self._cluster.objects(identity.kind).get(identity.key)
+        self._cluster.shortfalls.clear(identity.kind, identity.key)
+        if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
+            self._syncs[identity.kind](obj)
+        return True
+
+    def _sync_pod(self, pod: Pod) -> None:
+        add_claims(self._cluster, pod)
+        self._device_claims.sync_pod(pod)
+
+    def _collect(self) -> bool:
+        """Delete what belonged to workloads that are gone."""
+        gone, self._gone = self._gone, []
+        if not self._syncs_workloads:
+            return False
+        for owner in gone:
+            pods = self._cluster.objects(Pod)
+            for key in list(self._families.of(owner.uid)):
+                self._cluster.delete(pods[key])
+            for replica_set in self._sets.of(owner.uid):
+                self._cluster.delete(replica_set)
+        return bool(gone)
+
+    def _mark(self, identity: OwnerId) -> None:
+        is_set = identity.kind is ReplicaSet
+        (self._marked_sets if is_set else self._marked)[identity] = None
+        self._wake()
+
+    def _mark_object(self, kind: type[ApiObject], key: str) -> None:
+        self._mark(OwnerId(kind, key))
+
+    def _mark_budget(self, key: str) -> None:
+        self._mark(OwnerId(PodDisruptionBudget, key))
+
+    def _wake(self) -> None:
+        if self._timer is None and not self._is_settling:
+            clock = self._cluster.clock
+            self._timer = clock.call_at(clock.now(), self.settle)
+
+    def _came(self, pod: Pod) -> None:
+        metadata = pod.metadata
+        reference = metadata.controller if metadata.owner_references else None
+        if reference is None:
+            self._ownership.orphan_added(pod)
+        else:
+            if self._ownership.get(reference.uid) is None:
+                self._ownership.stranger_added(pod, reference)
+            self._member_changed(reference.uid, None, pod)
+        if self._ownership.adoptions:
+            self._wake()
+
+    def _left(self, pod: Pod) -> None:
+        reference = pod.metadata.controller
+        if reference is None:
+            self._ownership.orphan_removed(pod)
+        else:
+            self._ownership.stranger_removed(pod, reference)
+            self._member_changed(reference.uid, pod, None)
+
+    def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
+        if not uid:
+            return
+        concerns_owner = self._families.update(uid, old, new)
+        owner = self._ownership.get(uid)
+        if owner is None:
+            return
+        if owner.kind is Job:
+            self._jobs.pod_changed(uid, old, new)
+        elif owner.kind is DaemonSet and concerns_owner:
+            self._daemon_sets.pod_changed(uid, old, new)
+        if concerns_owner:
+            self._mark(owner)
+            if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
+                deployment = self._owner_of(
+                    self._cluster.objects(ReplicaSet)[owner.key]
+                )
+                if deployment is not None:
+                    self._mark(deployment)
+
+    def _owner_of(self, obj: ApiObject) -> OwnerId | None:
+        reference = obj.metadata.controller
+        return None if reference is None else self._ownership.get(reference.uid)
+
+    def _workload_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        workload = old if new is None else new
+        if workload is None:
+            return
+        if isinstance(old, ReplicaSet) or isinstance(new, ReplicaSet):
+            # Both are ReplicaSets, or None.
+            self._set_changed(old, new)  # type: ignore[arg-type]
+        if new is None:
+            self._ownership.owner_removed(workload)
+            self._cluster.shortfalls.clear(type(workload), workload.key)
+            self._jobs.forget(workload.uid)
+            self._daemon_sets.forget(workload.uid)
+            self._stateful_sets.forget(workload.uid)
+            self._gone.append(workload)
+            self._wake()
+            return
+        if old is None:
+            self._ownership.owner_added(new)
+        self._mark(OwnerId(type(new), new.key))
+        self._budgets.scale_changed(new.namespace)
+
+    def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
+        self._sets.update(old, new)
+        replica_set = old if new is None else new
+        if replica_set is None:
+            return
+        owner = self._owner_of(replica_set)
+        if owner is not None:
+            self._mark(owner)
+        elif new is not None and old is None:
+            for deployment in self._cluster.objects(Deployment).values():
+                self._mark(OwnerId(Deployment, deployment.key))
+
+    def _budget_changed(
+        self, old: PodDisruptionBudget | None, new: PodDisruptionBudget | None
+    ) -> None:
+        if new is not None:
+            self._budgets.budget_changed(new)
+        elif old is not None:
+            self._budgets.budget_removed(old)
+
+    def _ephemeral_changed(self, old: Pod | None, new: Pod | None) -> None:
+        pod = old if new is None else new
+        if pod is None or not pod.spec.volumes or not has_ephemeral_volumes(pod):
+            return
+        if new is None:
+            remove_claims(self._cluster, pod)
+        else:
+            self._mark(OwnerId(Pod, pod.key))
+
+    def _claim_changed(
+        self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
+    ) -> None:
+        if new is not None:
+            self._claims.claim_changed(new)
+            self._mark(OwnerId(PersistentVolumeClaim, new.key))
+        elif old is not None:
+            self._claims.claim_removed(old)
+
+    def _volume_changed(
+        self, old: PersistentVolume | None, new: PersistentVolume | None
+    ) -> None:
+        self._claims.volume_changed(old, new)
+        if new is None:
+            return
+        self._mark(OwnerId(PersistentVolume, new.key))
+        claim = self._claims.claim_of(new)
+        if claim is not None:
+            self._mark(OwnerId(PersistentVolumeClaim, claim))
+        else:
+            self._volumes_came()
+
+    def _volumes_came(self) -> None:
+        """Volumes that nobody has, or their classes, are new: claims may want them."""
+        self._has_new_volumes = True
+        self._wake()
+
+    def _offer_volumes(self) -> bool:
+        had, self._has_new_volumes = self._has_new_volumes, False
+        if had:
+            for key in self._claims.open_claims:
+                self._mark(OwnerId(PersistentVolumeClaim, key))
+        return had
+
+    def _node_changed(self, old: Node | None, new: Node | None) -> None:
+        node = old if new is None else new
+        if node is None:
+            return
+        if old is not None and new is not None:
+            same_labels = old.metadata.labels == new.metadata.labels
+            if same_labels and old.spec.taints == new.spec.taints:
+                return
+        if new is None:
+            remove_pods_later(self._cluster, node.name)
+            remove_slices(self._cluster, node)
+        elif DEVICES_ANNOTATION in node.metadata.annotations:
+            self._mark(OwnerId(Node, node.name))
+        self._daemon_sets.node_changed(node.name)
+        for key in self._cluster.objects(DaemonSet):
+            self._mark(OwnerId(DaemonSet, key))
+
+
+def _is_same_owner(old: Pod, new: Pod) -> bool:
+    before, after = old.metadata.owner_references, new.metadata.owner_references
+    # Identity: most updates share the references; others are compared.
+    return before is after or before == after

@@ -1,0 +1,196 @@
+"""How controllers make pods, and the order in which they delete them.
+
+Mirrors ``pkg/controller/controller_utils.go`` (Kubernetes v1.36).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from attrs import evolve
+
+from quaymaster._api.objects import (
+    ApiObject,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodTemplateSpec,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._core.contract.cluster import (
+    AlreadyExistsError,
+    ApiError,
+    EventNote,
+    ForbiddenError,
+    InvalidError,
+)
+
+__all__ = [
+    "add_pods",
+    "deletion_order",
+    "has_run_time",
+    "is_ready",
+    "owner_reference",
+    "pod_of_template",
+    "record_failure",
+]
+
+_NANOS = 10**9
+
+
+def owner_reference(owner: ApiObject) -> OwnerReference:
+    """The reference by which an object names its controller."""
+    return OwnerReference(
+        api_version=owner.api_version,
+        kind=owner.kind,
+        name=owner.name,
+        uid=owner.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )
+
+
+def pod_of_template(
+    owner: ApiObject,
+    template: PodTemplateSpec,
+    *,
+    name: str = "",
+    base: str = "",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> Pod:
+    """A pod of a workload, before admission.
+
+    Args:
+        owner: The workload.
+        template: What the pod is made from.
+        name: The pod's name; without it, one is generated.
+        base: What a generated name begins with, instead of the owner's name.
+        labels: More labels than those of the template.
+        annotations: More annotations than those of the template.
+    """
+    metadata = template.metadata
+    return Pod(
+        metadata=ObjectMeta(
+            name=name,
+            generate_name="" if name else base or f"{owner.name}-",
+            namespace=owner.namespace,
+            labels={**metadata.labels, **(labels or {})},
+            annotations={**metadata.annotations, **(annotations or {})},
+            finalizers=metadata.finalizers,
+            owner_references=(owner_reference(owner),),
+        ),
+        spec=template.spec,
+    )
+
+
+def add_pods(
+    cluster: ClusterAccess, owner: ApiObject, pod: Pod, count: int = 1
+) -> bool:
+    """Add a number of equal pods to the cluster.
+
+    As upstream, one that is refused leaves a ``FailedCreate`` Event on its owner, and
+    the others wait until the owner is looked at again.
+
+    Returns:
+        Whether all of them are there.
+    """
+    added = 0
+    try:
+        admitted = cluster.admit(pod)
+        for _ in range(count):
+            cluster.add(admitted)
+            added += 1
+    except (AlreadyExistsError, ForbiddenError, InvalidError) as error:
+        record_failure(cluster, owner, error, count - added)
+        return False
+    return True
+
+
+def record_failure(
+    cluster: ClusterAccess, owner: ApiObject, error: ApiError, count: int
+) -> None:
+    """Note that some pods of a workload could not be made, and why.
+
+    Args:
+        cluster: The cluster.
+        owner: Whose pods they are.
+        error: Why one of them was refused.
+        count: How many are not there.
+    """
+    cluster.shortfalls.add(owner, count, refusal=_reason(error))
+    cluster.record(
+        EventNote(
+            regarding=owner,
+            type="Warning",
+            reason="FailedCreate",
+            action="Create",
+            note=f"Error creating: {error}",
+            reporter=f"{owner.kind.lower()}-controller",
+        )
+    )
+
+
+def has_run_time(metadata: ObjectMeta) -> bool:
+    """Whether pods with this metadata end by themselves, their work done."""
+    return RUN_SECONDS_ANNOTATION in metadata.annotations
+
+
+def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
+    """Sort the pods of a workload; those to delete first come first.
+
+    Unassigned before assigned, pending before running, not ready before ready, cheap
+    ones first, crowded nodes first, young ones first (ages compared by their order of
+    magnitude), then by uid.
+    """
+    ready = Counter(pod.node_name for pod in pods if pod.node_name and is_ready(pod))
+
+    def order(pod: Pod) -> tuple[bool, bool, bool, int, int, int, int, str]:
+        return (
+            bool(pod.node_name),
+            pod.status.phase == "Running",
+            is_ready(pod),
+            _deletion_cost(pod),
+            -ready[pod.node_name],
+            _magnitude(now - _ready_since(pod)),
+            _magnitude(now - (pod.metadata.creation_timestamp or 0.0)),
+            pod.metadata.uid,
+        )
+
+    return sorted(pods, key=order)
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether a pod says that it is ready."""
+    return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
+
+
+def _ready_since(pod: Pod) -> float:
+    for condition in pod.status.conditions:
+        if condition.type == "Ready" and condition.status == "True":
+            return condition.last_transition_time or 0.0
+    return 0.0
+
+
+def _deletion_cost(pod: Pod) -> int:
+    text = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost")
+    try:
+        return int(text or 0)
+    except ValueError:
+        return 0
+
+
+def _magnitude(age_seconds: float) -> int:
+    nanos = age_seconds * _NANOS
+    return -1 if nanos < 1 else int(math.log2(nanos))
+
+
+def _reason(error: ApiError) -> str:
+    if isinstance(error, ForbiddenError):
+        return error.reason
+    if isinstance(error, AdmissionError):
+        problems = (str(evolve(problem, where="")) for problem in error.problems)
+        return "; ".join(text.removeprefix("forbidden: ") for text in problems)
+    return str(error)

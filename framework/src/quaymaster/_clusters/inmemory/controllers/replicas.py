@@ -1,0 +1,43 @@
+"""ReplicaSets and ReplicationControllers: a number of equal pods.
+
+Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), but for pods
+that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their work is
+done, so they are not replaced.
+"""
+
+from quaymaster._api.objects import Pod, ReplicaSet, ReplicationController
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.families import Families
+from quaymaster._clusters.inmemory.controllers.pods import (
+    add_pods,
+    deletion_order,
+    has_run_time,
+    pod_of_template,
+)
+
+__all__ = ["ReplicaController"]
+
+
+class ReplicaController:
+    """Keeps up the number of pods of ReplicaSets and ReplicationControllers."""
+
+    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+        self._cluster = cluster
+        self._families = families
+
+    def sync(self, owner: ReplicaSet | ReplicationController) -> None:
+        """Create the pods that are missing, or delete those that are too many."""
+        template = owner.spec.template
+        if template is None or owner.metadata.deletion_timestamp is not None:
+            return
+        family = self._families.of(owner.uid)
+        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
+        done = len(family.succeeded) if has_run_time(template.metadata) else 0
+        missing = wanted - len(family.active) - done
+        if missing > 0:
+            add_pods(self._cluster, owner, pod_of_template(owner, template), missing)
+        elif missing < 0 and family.active:
+            pods = self._cluster.objects(Pod)
+            active = [pods[key] for key in family.active]
+            for pod in deletion_order(active, self._cluster.clock.now())[:-missing]:
+                self._cluster.delete(pod)

@@ -1,0 +1,68 @@
+"""The templates that workloads have had, and which of them a pod was made of.
+
+Mirrors what ``pkg/controller/history`` (Kubernetes v1.36) keeps in ControllerRevisions,
+but starts anew with each cluster: pods that came in are taken to be made of the first
+template that is seen, whatever hash another cluster has put on them.
+"""
+
+from collections.abc import Mapping
+
+from quaymaster._api.objects import PodTemplateSpec
+from quaymaster._api.objects.codec import ENCODER
+from quaymaster._clusters.inmemory.names import safe_hash
+
+__all__ = ["REVISION_LABEL", "History", "Revisions"]
+
+REVISION_LABEL = "controller-revision-hash"
+
+
+class History:
+    """The templates of one workload by their hashes.
+
+    Attributes:
+        current: The hash that all pods had when they were last equal.
+        newest: The hash of the template that it has now.
+    """
+
+    __slots__ = ("_first", "_templates", "current", "newest")
+
+    def __init__(self, revision: str, template: PodTemplateSpec) -> None:
+        self._first = revision
+        self._templates = {revision: template}
+        self.current = revision
+        self.newest = revision
+
+    def add(self, revision: str, template: PodTemplateSpec) -> None:
+        """Note that a template is the newest one."""
+        self._templates[revision] = template
+        self.newest = revision
+
+    def template(self, revision: str) -> PodTemplateSpec:
+        """The template of a hash."""
+        return self._templates[revision]
+
+    def of(self, labels: Mapping[str, str]) -> str:
+        """The hash of the template that a pod with these labels was made of."""
+        revision = labels.get(REVISION_LABEL, "").rpartition("-")[2]
+        return revision if revision in self._templates else self._first
+
+
+class Revisions:
+    """The histories of all workloads of a kind, by their uids."""
+
+    def __init__(self) -> None:
+        self._by_owner: dict[str, History] = {}
+
+    def note(self, uid: str, template: PodTemplateSpec) -> History:
+        """The history of a workload, whose newest template is this one."""
+        revision = safe_hash(ENCODER.encode(template))
+        history = self._by_owner.get(uid)
+        if history is None:
+            history = self._by_owner[uid] = History(revision, template)
+        if history.newest != revision:
+            history.add(revision, template)
+        return history
+
+    def forget(self, uid: str) -> None:
+        """Drop the history of a workload that is gone."""
+        self._by_owner.pop(uid, None)

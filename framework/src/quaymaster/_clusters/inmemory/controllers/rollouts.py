@@ -1,0 +1,52 @@
+"""How far workloads may be from their size while they replace their pods.
+
+Mirrors ``ResolveFenceposts`` (``pkg/controller/deployment/util``), and ``SurgeCount``
+and ``UnavailableCount`` (``pkg/controller/daemon/util``), Kubernetes v1.36.
+"""
+
+from quaymaster._api.objects import (
+    DaemonSetUpdateStrategy,
+    DeploymentStrategy,
+    RollingUpdateDaemonSet,
+    RollingUpdateDeployment,
+)
+
+__all__ = ["daemon_limits", "deployment_limits", "scaled"]
+
+
+def deployment_limits(strategy: DeploymentStrategy, wanted: int) -> tuple[int, int]:
+    """How many pods a Deployment may have too many, and too few, during an update.
+
+    Args:
+        strategy: Its strategy, as it is stored; one that recreates has no limits.
+        wanted: How many pods it is to have.
+    """
+    rolling = strategy.rolling_update or RollingUpdateDeployment()
+    surge = scaled(rolling.max_surge, wanted)
+    unavailable = scaled(rolling.max_unavailable, wanted, rounds_up=False)
+    if surge == unavailable == 0:
+        unavailable = 1
+    return surge, min(unavailable, wanted)
+
+
+def daemon_limits(strategy: DaemonSetUpdateStrategy, wanted: int) -> tuple[int, int]:
+    """On how many nodes a DaemonSet may have two pods, and none, during an update.
+
+    Args:
+        strategy: Its strategy, as it is stored.
+        wanted: On how many nodes it is to have one.
+    """
+    rolling = strategy.rolling_update or RollingUpdateDaemonSet()
+    surge = scaled(rolling.max_surge, wanted)
+    unavailable = scaled(rolling.max_unavailable, wanted)
+    if surge == unavailable == 0:
+        unavailable = 1
+    return surge, unavailable
+
+
+def scaled(limit: int | str | None, total: int, *, rounds_up: bool = True) -> int:
+    """A limit as a number: a percentage is one of the total, and None is 0."""
+    if not isinstance(limit, str):
+        return limit or 0
+    share = int(limit.rstrip("%")) * total
+    return -(-share // 100) if rounds_up else share // 100

@@ -1,0 +1,73 @@
+"""How long a simulated pod runs, read from its annotation."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._base.errors import QuaymasterError
+
+__all__ = [
+    "LONGEST_SECONDS",
+    "RUN_SECONDS_ANNOTATION",
+    "RunTimeError",
+    "run_seconds",
+]
+
+RUN_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/run-seconds"
+"""On a pod of the in-memory cluster: how long it runs before it has succeeded.
+
+Seconds (``90``, ``0.5``) or a Kubernetes duration (``90s``, ``5m``, ``1h30m``). Without
+it a pod runs until it is deleted. With it a pod ends whatever its restart policy is.
+"""
+
+_UNITS: Final = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}
+LONGEST_SECONDS: Final = 9.2e9
+"""The longest time that anything takes: what 64 bits of nanoseconds hold."""
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_PART: Final = re.compile(rf"({_NUMBER})(ns|us|µs|ms|s|m|h)", re.ASCII)
+_SECONDS: Final = re.compile(_NUMBER, re.ASCII)
+_DURATION: Final = re.compile(rf"(?:{_NUMBER}(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
+
+
+class RunTimeError(QuaymasterError, ValueError):
+    """An annotation that says no length of time.
+
+    Attributes:
+        text: What came.
+    """
+
+    def __init__(self, text: str, limit: str = "") -> None:
+        super().__init__(
+            f"expected seconds or a duration such as 90, 90s or 1h30m{limit}, "
+            f"got {text!r}"
+        )
+        self.text = text
+
+
+def run_seconds(annotations: Mapping[str, str]) -> float | None:
+    """How long a pod with these annotations runs; None for ever.
+
+    Raises:
+        RunTimeError: The annotation says no length of time.
+    """
+    text = annotations.get(RUN_SECONDS_ANNOTATION)
+    if text is None:
+        return None
+    stripped = text.strip()
+    if _SECONDS.fullmatch(stripped):
+        seconds = float(stripped)
+    elif _DURATION.fullmatch(stripped):
+        seconds = sum(float(n) * _UNITS[unit] for n, unit in _PART.findall(stripped))
+    else:
+        raise RunTimeError(text)
+    if seconds > LONGEST_SECONDS:
+        raise RunTimeError(text, " (up to 290 years)")
+    return seconds

@@ -1,0 +1,132 @@
+"""Evictions: pods are deleted if their disruption budget allows it.
+
+Mirrors ``pkg/registry/core/pod/storage/eviction.go`` (Kubernetes v1.36).
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Pod, PodCondition, PodDisruptionBudget, Time
+from quaymaster._api.objects.selectors import compile_label_selector
+from quaymaster._base.errors import SelectorError
+from quaymaster._clusters.inmemory.controllers.pods import is_ready
+from quaymaster._clusters.inmemory.core import ClusterCore
+from quaymaster._clusters.inmemory.kubelet import with_condition
+from quaymaster._core.contract.cluster import (
+    ApiError,
+    ForbiddenError,
+    TooManyRequestsError,
+)
+
+__all__ = ["evict"]
+
+_REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
+_SEVERAL: Final = (
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource "
+    "does not support."
+)
+_UNDER_WAY: Final = 2000  # upstream's ``MaxDisruptedPodSize``
+_RETRY_SECONDS: Final = 10
+_EVICTED: Final = PodCondition(
+    type="DisruptionTarget",
+    status="True",
+    reason="EvictionByEvictionAPI",
+    message="Eviction API: evicting",
+)
+
+
+def evict(core: ClusterCore, pod: Pod, grace_period_seconds: float | None) -> None:
+    """Delete a stored pod, unless a budget forbids it.
+
+    Raises:
+        TooManyRequestsError: A budget forbids it now.
+        ForbiddenError: A budget's status makes no sense.
+        ApiError: More than one budget selects the pod.
+    """
+    if not _needs_no_budget(pod):
+        budgets = _budgets_of(core, pod)
+        if len(budgets) > 1:
+            raise ApiError(_SEVERAL)
+        for budget in budgets:
+            if not _is_unhealthy_and_free(pod, budget):
+                _use_up(core, budget, pod)
+    conditions = with_condition(pod.status.conditions, _EVICTED, Time(core.clock.now()))
+    status = replace(pod.status, conditions=conditions)
+    core.delete(core.change(pod, replace(pod, status=status)), grace_period_seconds)
+
+
+def _needs_no_budget(pod: Pod) -> bool:
+    """Whether a pod has ended, is about to, or has not begun."""
+    return pod.is_finished or pod.is_terminating or pod.status.phase == "Pending"
+
+
+def _budgets_of(core: ClusterCore, pod: Pod) -> list[PodDisruptionBudget]:
+    return [
+        budget
+        for budget in core.objects(PodDisruptionBudget).values()
+        if budget.namespace == pod.namespace and _selects(budget, pod)
+    ]
+
+
+def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    try:
+        selector = compile_label_selector(budget.spec.selector)
+    except SelectorError:
+        return False
+    return selector.matches(pod.metadata.labels)
+
+
+def _is_unhealthy_and_free(pod: Pod, budget: PodDisruptionBudget) -> bool:
+    """Whether a pod is not ready, and so may go without being counted."""
+    if is_ready(pod):
+        return False
+    if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
+        return True
+    status = budget.status
+    return status.current_healthy >= status.desired_healthy > 0
+
+
+def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
+    """Take one disruption from what a budget allows.
+
+    Raises:
+        TooManyRequestsError: It allows none now.
+        ForbiddenError: Its status makes no sense.
+    """
+    status, name = budget.status, budget.name
+    if status.observed_generation < budget.metadata.generation:
+        cause = f"The disruption budget {name} is still being processed by the server."
+        raise TooManyRequestsError(
+            _REFUSED, cause=cause, retry_after_seconds=_RETRY_SECONDS
+        )
+    if status.disruptions_allowed < 0:
+        raise _forbidden(name, "pdb disruptions allowed is negative")
+    if len(status.disrupted_pods) > _UNDER_WAY:
+        raise _forbidden(
+            name,
+            "DisruptedPods map too big - too many evictions not confirmed by PDB "
+            "controller",
+        )
+    if not status.disruptions_allowed:
+        raise TooManyRequestsError(_REFUSED, cause=_why_none(budget))
+    status = replace(
+        status,
+        disruptions_allowed=status.disruptions_allowed - 1,
+        disrupted_pods=status.disrupted_pods | {pod.name: Time(core.clock.now())},
+    )
+    core.change(budget, replace(budget, status=status))
+
+
+def _forbidden(name: str, reason: str) -> ForbiddenError:
+    return ForbiddenError("poddisruptionbudget.policy", name, reason)
+
+
+def _why_none(budget: PodDisruptionBudget) -> str:
+    status, name = budget.status, budget.name
+    if status.current_healthy <= status.desired_healthy:
+        return (
+            f"The disruption budget {name} needs {status.desired_healthy} healthy pods "
+            f"and has {status.current_healthy} currently"
+        )
+    return f"The disruption budget {name} does not allow evicting pods currently"

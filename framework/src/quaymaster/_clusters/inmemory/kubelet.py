@@ -1,0 +1,150 @@
+"""The kubelets of the in-memory cluster: they start and end pods that are bound.
+
+A pod runs from the moment it is bound: its start is part of the write that binds it.
+A pod with the annotation ``simulation.quaymaster.io/run-seconds`` succeeds that long
+after its start, all others run until they are deleted.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Node, Pod, PodCondition, PodStatus, Time
+from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION, run_seconds
+from quaymaster._core.contract.clock import Clock
+
+__all__ = ["Kubelet", "with_condition", "with_kubelet_labels"]
+
+_SCHEDULED: Final = PodCondition(type="PodScheduled", status="True")
+_READY: Final = PodCondition(type="Ready", status="True")
+_COMPLETED: Final = PodCondition(type="Ready", status="False", reason="PodCompleted")
+
+
+class Kubelet:
+    """Starts and ends the pods of all nodes.
+
+    Args:
+        clock: The cluster's time.
+        on_end: Called with key and uid of a pod whose time to run is over.
+        runs_pods: Whether bound pods start at all; if not, they stay pending.
+    """
+
+    def __init__(
+        self, clock: Clock, on_end: Callable[[str, str], None], runs_pods: bool
+    ) -> None:
+        self._clock = clock
+        self._on_end = on_end
+        self._runs_pods = runs_pods
+        self._bound = _StatusMemo(_running if runs_pods else _scheduled)
+        self._waiting = _StatusMemo(_scheduled)
+        self._ended = _StatusMemo(_succeeded)
+
+    def waiting(self, status: PodStatus) -> PodStatus:
+        """The status of a pod that is bound to a node which does not answer."""
+        if status.phase != "Pending":
+            return status
+        return self._waiting.at(status, self._clock.now())
+
+    def bound(self, status: PodStatus) -> PodStatus:
+        """The status of a pod from the moment it is bound; unchanged if it has run.
+
+        A pod that is said to run, and nothing else about it, is taken to be ready.
+        """
+        phase = status.phase
+        if phase != "Pending" and (phase != "Running" or status.conditions):
+            return status
+        return self._bound.at(status, self._clock.now())
+
+    def ended(self, status: PodStatus) -> PodStatus:
+        """The status of a pod whose containers have all succeeded."""
+        return self._ended.at(status, self._clock.now())
+
+    def follow(self, pod: Pod) -> None:
+        """Set a timer that ends a running pod when its time to run is over."""
+        annotations = pod.metadata.annotations
+        if RUN_SECONDS_ANNOTATION not in annotations or pod.status.phase != "Running":
+            return
+        seconds = run_seconds(annotations)
+        if seconds is None or not self._runs_pods:
+            return
+        now = self._clock.now()
+        start = pod.status.start_time
+        begun = now if start is None else min(start, now)
+        due = max(begun + seconds, now)
+        self._clock.call_at(due, partial(self._on_end, pod.key, pod.metadata.uid))
+
+
+class _StatusMemo:
+    """Shares a status between the pods that get it at the same moment."""
+
+    __slots__ = ("_after", "_before", "_change", "_now")
+
+    def __init__(self, change: Callable[[PodStatus, Time], PodStatus]) -> None:
+        self._change = change
+        self._now: float | None = None
+        self._before: PodStatus | None = None
+        self._after = PodStatus()
+
+    def at(self, before: PodStatus, now: float) -> PodStatus:
+        # Identity: pods of one template have one status object; values never change.
+        if self._now != now or self._before is not before:
+            self._after = self._change(before, Time(now))
+            self._before, self._now = before, now
+        return self._after
+
+
+def with_kubelet_labels(node: Node) -> Node:
+    """A node with the labels that its kubelet registers it with, where missing.
+
+    One whose name is yet to be generated gets no host name: no kubelet makes such.
+    """
+    labels, name = node.metadata.labels, node.metadata.name
+    wanted = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    if name:
+        wanted = {"kubernetes.io/hostname": name, **wanted}
+    if labels.keys() >= wanted.keys():
+        return node
+    return replace(node, metadata=replace(node.metadata, labels=wanted | labels))
+
+
+def with_condition(
+    conditions: tuple[PodCondition, ...], new: PodCondition, now: Time
+) -> tuple[PodCondition, ...]:
+    """The conditions with one replaced or added.
+
+    As ``UpdatePodCondition`` (Kubernetes v1.36, ``pkg/api/v1/pod/util.go``) has it, the
+    time of transition is now only if the status is another one.
+    """
+    for index, old in enumerate(conditions):
+        if old.type == new.type:
+            since = old.last_transition_time if old.status == new.status else now
+            new = replace(new, last_transition_time=since)
+            return (*conditions[:index], new, *conditions[index + 1 :])
+    return (*conditions, replace(new, last_transition_time=now))
+
+
+def _scheduled(before: PodStatus, now: Time) -> PodStatus:
+    return replace(
+        before,
+        phase="Pending",
+        nominated_node_name="",
+        conditions=with_condition(before.conditions, _SCHEDULED, now),
+    )
+
+
+def _running(before: PodStatus, now: Time) -> PodStatus:
+    conditions = with_condition(before.conditions, _SCHEDULED, now)
+    return replace(
+        before,
+        phase="Running",
+        nominated_node_name="",
+        start_time=now if before.start_time is None else before.start_time,
+        conditions=with_condition(conditions, _READY, now),
+    )
+
+
+def _succeeded(before: PodStatus, now: Time) -> PodStatus:
+    conditions = with_condition(before.conditions, _COMPLETED, now)
+    return replace(before, phase="Succeeded", conditions=conditions)

@@ -1,0 +1,92 @@
+"""The limit of pods: workloads that ask for more are refused before any is made."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from quaymaster._api.objects import (
+    ApiObject,
+    DaemonSet,
+    Deployment,
+    Job,
+    Node,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from quaymaster._base.errors import Problem, counted
+from quaymaster._clusters.inmemory.admission.problems import place_of
+from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
+
+__all__ = ["MAX_PODS", "find_too_many"]
+
+MAX_PODS: Final = 500_000
+"""More than three times what Kubernetes supports in one cluster."""
+
+_REPLICATED: Final = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
+
+
+def find_too_many(
+    objects: Iterable[ApiObject], limit: int, *, nodes: int = 0
+) -> list[Problem]:
+    """The workloads that ask for more pods than there may be.
+
+    A workload that belongs to another one of them, as a ReplicaSet does to its
+    Deployment, counts only for itself.
+
+    Args:
+        objects: Workloads, and anything else.
+        limit: How many pods all of them may ask for.
+        nodes: How many nodes there are besides.
+    """
+    everything = list(objects)
+    uids = {obj.uid for obj in everything if obj.uid}
+    nodes += sum(isinstance(obj, Node) for obj in everything)
+    total, largest = 0, 0
+    where, path = "", ""
+    problems = []
+    for obj in everything:
+        count, field = _demand(obj, nodes)
+        if count > limit:
+            message = f"asks for {counted(count, 'pod')}, {_more_than(limit)}"
+            problems.append(Problem(where=place_of(obj), path=field, message=message))
+        owner = obj.metadata.controller
+        if owner is None or owner.uid not in uids:
+            total += count
+        if count > largest:
+            largest, where, path = count, place_of(obj), field
+    if total > limit and not problems:
+        message = (
+            f"asks for {counted(largest, 'pod')}, and all workloads together for "
+            f"{total}, "
+            f"{_more_than(limit)}"
+        )
+        problems.append(Problem(where=where, path=path, message=message))
+    return problems
+
+
+def _more_than(limit: int) -> str:
+    return f"more than the limit of {limit} (--max-pods raises it)"
+
+
+def _demand(obj: ApiObject, nodes: int) -> tuple[int, str]:
+    """The most pods that an object may ask for, and the field that says so."""
+    if isinstance(obj, _REPLICATED):
+        replicas = obj.spec.replicas
+        return 1 if replicas is None else replicas, "spec.replicas"
+    if isinstance(obj, DaemonSet):
+        return nodes, "spec.template"
+    if isinstance(obj, Job) and not obj.spec.suspend:
+        return _demand_of_job(obj)
+    return 0, ""
+
+
+def _demand_of_job(job: Job) -> tuple[int, str]:
+    parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
+    completions = job.spec.completions
+    if completions is None:
+        return parallelism, "spec.parallelism"
+    # Pods that end make room for others.
+    ends = RUN_SECONDS_ANNOTATION in job.spec.template.metadata.annotations
+    if ends and parallelism:
+        return completions, "spec.completions"
+    return min(parallelism, completions), "spec.parallelism"

@@ -1,0 +1,109 @@
+"""Brings many objects into the cluster at once."""
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Final
+
+from quaymaster._api.objects import (
+    ApiObject,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    ReplicaSet,
+    ResourceQuota,
+    StorageClass,
+)
+from quaymaster._base.errors import Problem
+from quaymaster._clusters.inmemory.admission.admission import Admission
+from quaymaster._clusters.inmemory.admission.problems import (
+    AdmissionError,
+    Report,
+    place_of,
+)
+from quaymaster._clusters.inmemory.admission.standing import is_standing
+
+__all__ = ["admit_all", "find_stray_pods", "stray_pods"]
+
+_RANKS: Final[dict[type[ApiObject], int]] = {
+    Namespace: 0,
+    ResourceQuota: 1,
+    PriorityClass: 2,
+    StorageClass: 3,
+    Node: 4,
+    ReplicaSet: 6,
+    Pod: 7,
+}
+_USUAL_RANK: Final = 5
+
+
+def admit_all(
+    objects: Iterable[ApiObject],
+    admission: Admission,
+    is_taken: Callable[[ApiObject], bool],
+) -> Sequence[ApiObject]:
+    """The objects as they are to be stored, in the order to store them in.
+
+    Args:
+        objects: The objects, in any order.
+        admission: Fills in and checks; it must know the classes among the objects.
+        is_taken: Whether there is such an object already.
+
+    Raises:
+        AdmissionError: Some objects break rules; it tells everything.
+    """
+    admitted = []
+    problems: list[Problem] = []
+    seen: set[tuple[type[ApiObject], str]] = set()
+    for obj in _in_order(objects):
+        report = Report()
+        new = admission.examine(obj, report)
+        if new.metadata.name:
+            identity = (type(new), new.key)
+            if identity in seen or is_taken(new):
+                report.expect(False, "metadata.name", "a name of its own", new.name)
+            seen.add(identity)
+        if report:
+            problems += report.problems(place_of(obj))
+        admitted.append(new)
+    if problems:
+        raise AdmissionError(problems)
+    return admitted
+
+
+def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
+    """Every pod that runs on a node which is not among the objects.
+
+    A cluster can have such pods for a while after a node is gone, so `InMemoryCluster`
+    takes them: they stay where they are. Pods that have ended are nowhere any more.
+    """
+    everything = list(objects)
+    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
+    return tuple(
+        Problem(
+            where=place_of(pod),
+            path="spec.nodeName",
+            message=f"expected a node that exists, got {pod.node_name!r}",
+        )
+        for pod in stray_pods(everything, nodes)
+    )
+
+
+def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]:
+    """The pods that run on a node which is none of these."""
+    return [
+        obj
+        for obj in objects
+        if isinstance(obj, Pod)
+        and obj.node_name
+        and obj.node_name not in nodes
+        and not obj.is_finished
+    ]
+
+
+def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
+    """Sort objects: those that others refer to come first, else the order stays."""
+    given = list(objects)
+    if any(isinstance(obj, ResourceQuota) for obj in given):
+        # Objects that a cluster had before take room in quotas before new ones do.
+        given.sort(key=lambda obj: not is_standing(obj))
+    return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))

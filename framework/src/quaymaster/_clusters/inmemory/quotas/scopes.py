@@ -1,0 +1,108 @@
+"""The scopes of quotas: which objects a quota is about.
+
+Mirrors ``podMatchesScopeFunc`` and ``pvcMatchesScopeFunc`` in
+``pkg/quota/v1/evaluator/core`` (Kubernetes v1.36).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+from quaymaster._api.objects import (
+    Affinity,
+    ApiObject,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinityTerm,
+    ResourceQuotaSpec,
+    ScopedResourceSelectorRequirement,
+)
+from quaymaster._api.objects.quantity import Quantity
+
+__all__ = ["is_in_scope"]
+
+_COMPUTE: Final = ("cpu", "memory")
+
+
+def is_in_scope(obj: ApiObject, spec: ResourceQuotaSpec) -> bool:
+    """Whether all scopes of a quota hold for an object; without any, they do."""
+    plain = (
+        ScopedResourceSelectorRequirement(scope_name=scope, operator="Exists")
+        for scope in spec.scopes
+    )
+    selector = spec.scope_selector
+    chosen = () if selector is None else selector.match_expressions
+    return all(_holds(condition, obj) for condition in chain(plain, chosen))
+
+
+def _holds(condition: ScopedResourceSelectorRequirement, obj: ApiObject) -> bool:
+    scope = condition.scope_name
+    if isinstance(obj, Pod):
+        if scope == "PriorityClass":
+            return _selects(condition, obj.spec.priority_class_name)
+        test = _POD_SCOPES.get(scope)
+        return test is not None and test(obj)
+    if isinstance(obj, PersistentVolumeClaim) and scope == "VolumeAttributesClass":
+        return _selects(condition, obj.spec.volume_attributes_class_name or "")
+    return False
+
+
+def _selects(condition: ScopedResourceSelectorRequirement, value: str) -> bool:
+    operator = condition.operator
+    if operator == "In":
+        return bool(value) and value in condition.values
+    if operator == "NotIn":
+        return not value or value not in condition.values
+    return bool(value) is (operator == "Exists")
+
+
+def _is_terminating(pod: Pod) -> bool:
+    """Whether the pod has a deadline; this has nothing to do with its deletion."""
+    seconds = pod.spec.active_deadline_seconds
+    return seconds is not None and seconds >= 0
+
+
+def _is_best_effort(pod: Pod) -> bool:
+    """Whether no CPU or memory is requested or limited.
+
+    Resources of the pod as a whole, if there are any, decide alone.
+    """
+    spec = pod.spec
+    if spec.resources is not None:
+        return not _any_amount(spec.resources.requests, spec.resources.limits)
+    containers = (*spec.containers, *spec.init_containers)
+    return not any(
+        _any_amount(each.resources.requests, each.resources.limits)
+        for each in containers
+    )
+
+
+def _any_amount(*amounts: Mapping[str, Quantity]) -> bool:
+    return any(each.get(name) for each in amounts for name in _COMPUTE)
+
+
+def _looks_beyond_its_namespace(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return False
+    return any(
+        term.namespaces or term.namespace_selector is not None
+        for term in _affinity_terms(affinity)
+    )
+
+
+def _affinity_terms(affinity: Affinity) -> Iterator[PodAffinityTerm]:
+    for one in (affinity.pod_affinity, affinity.pod_anti_affinity):
+        if one is not None:
+            yield from one.required_during_scheduling_ignored_during_execution
+            preferred = one.preferred_during_scheduling_ignored_during_execution
+            yield from (weighted.pod_affinity_term for weighted in preferred)
+
+
+_POD_SCOPES: Final[Mapping[str, Callable[[Pod], bool]]] = {
+    "Terminating": _is_terminating,
+    "NotTerminating": lambda pod: not _is_terminating(pod),
+    "BestEffort": _is_best_effort,
+    "NotBestEffort": lambda pod: not _is_best_effort(pod),
+    "CrossNamespacePodAffinity": _looks_beyond_its_namespace,
+}

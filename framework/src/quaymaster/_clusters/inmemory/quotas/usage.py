@@ -1,0 +1,157 @@
+"""The usage of objects, as quotas count it.
+
+Mirrors the evaluators of ``pkg/quota/v1/evaluator/core`` and the generic one for counts
+of objects (Kubernetes v1.36). Node ports of services are not counted.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from quaymaster._api.objects import (
+    ApiObject,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    ReplicationController,
+    ResourceQuota,
+    Service,
+    SpecKey,
+)
+from quaymaster._api.objects.kinds import group_of, plural_of
+from quaymaster._api.objects.pod_requests import pod_limit_list, pod_request_list
+from quaymaster._api.objects.quantity import Quantity, ResourceList
+from quaymaster._api.objects.resource_names import is_extended_resource
+from quaymaster._kits.volumes.claims import class_of_claim
+
+__all__ = ["compute_usage", "is_counted", "resource_of", "usage_of"]
+
+_ONE: Final = Quantity(1)
+_NANO: Final = 10**9
+_REQUESTS: Final = "requests."
+_HUGE_PAGES: Final = "hugepages-"
+_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
+_BY_CLASS: Final = ".storageclass.storage.k8s.io/"
+_COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
+_OF_PODS: Final = frozenset(
+    (
+        "count/pods",
+        "pods",
+        *_COMPUTE,
+        *(f"requests.{name}" for name in _COMPUTE),
+        *(f"limits.{name}" for name in _COMPUTE),
+    )
+)
+_OF_CLAIMS: Final = ("persistentvolumeclaims", "requests.storage")
+_ALIASED: Final = (ReplicationController, ResourceQuota, Service)
+
+
+@cache
+def resource_of(kind: type[ApiObject]) -> str:
+    """The name of a kind's objects in the API, such as ``deployments.apps``."""
+    plural, group = plural_of(kind), group_of(kind.api_version)
+    return f"{plural}.{group}" if group else plural
+
+
+def is_counted(name: str, kind: type[ApiObject]) -> bool:
+    """Whether objects of a kind may use what a quota limits under that name."""
+    if kind is Pod:
+        return (
+            name in _OF_PODS
+            or name.startswith((_HUGE_PAGES, _REQUESTS + _HUGE_PAGES))
+            or _is_extended_request(name)
+        )
+    if name == f"count/{resource_of(kind)}":
+        return True
+    if kind is PersistentVolumeClaim:
+        return name in _OF_CLAIMS or name.endswith(
+            tuple(_BY_CLASS + each for each in _OF_CLAIMS)
+        )
+    if kind is Service and name == "services.loadbalancers":
+        return True
+    return kind in _ALIASED and name == resource_of(kind)
+
+
+def usage_of(obj: ApiObject, now: float) -> ResourceList:
+    """The amounts that one object uses, by the names quotas have."""
+    if isinstance(obj, Pod):
+        return _pod_usage(obj, now)
+    if isinstance(obj, PersistentVolumeClaim):
+        return _claim_usage(obj)
+    resource = resource_of(type(obj))
+    usage = {f"count/{resource}": _ONE}
+    if isinstance(obj, _ALIASED):
+        usage[resource] = _ONE
+    if isinstance(obj, Service) and obj.spec.type == "LoadBalancer":
+        usage["services.loadbalancers"] = _ONE
+    return usage
+
+
+def compute_usage(
+    requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]
+) -> ResourceList:
+    """Requests and limits of a pod, or of a container, by the names quotas have."""
+    usage = {"pods": _ONE}
+    for name in _COMPUTE:
+        if name in requests:
+            usage[name] = usage[_REQUESTS + name] = requests[name]
+        if name in limits:
+            usage[f"limits.{name}"] = limits[name]
+    for name, amount in requests.items():
+        if name.startswith(_HUGE_PAGES):
+            usage[name] = usage[_REQUESTS + name] = amount
+        elif is_extended_resource(name) or name.startswith(_DEVICE_CLASS):
+            usage[_REQUESTS + name] = amount
+    return usage
+
+
+def _pod_usage(pod: Pod, now: float) -> ResourceList:
+    """The amounts that a pod uses; one that has ended counts as an object only."""
+    if pod.is_finished or _is_overdue(pod, now):
+        return {"count/pods": _ONE}
+    status = pod.status
+    if status.container_statuses or status.init_container_statuses or status.resources:
+        return _live_usage(pod, use_status=True)
+    return _USAGE.of(pod)
+
+
+def _usage_by_spec(spec: PodSpec) -> ResourceList:
+    return _live_usage(Pod(spec=spec), use_status=False)
+
+
+_USAGE: Final = SpecKey(_usage_by_spec)
+
+
+def _live_usage(pod: Pod, *, use_status: bool) -> ResourceList:
+    requests = pod_request_list(pod, use_status=use_status)
+    return {"count/pods": _ONE, **compute_usage(requests, pod_limit_list(pod))}
+
+
+def _is_overdue(pod: Pod, now: float) -> bool:
+    """Whether a pod should have been gone for some time, as on a lost node."""
+    deadline = pod.metadata.deletion_timestamp
+    grace = pod.metadata.deletion_grace_period_seconds
+    return deadline is not None and grace is not None and now > deadline + grace
+
+
+def _claim_usage(claim: PersistentVolumeClaim) -> ResourceList:
+    usage = {f"count/{resource_of(type(claim))}": _ONE, _OF_CLAIMS[0]: _ONE}
+    storage = claim.spec.resources.requests.get("storage")
+    if storage is not None:
+        whole = storage if not storage.nanos % _NANO else Quantity(storage.value)
+        usage[_OF_CLAIMS[1]] = whole
+    class_name = class_of_claim(claim)
+    if class_name:
+        usage |= {
+            f"{class_name}{_BY_CLASS}{name}": usage[name]
+            for name in _OF_CLAIMS
+            if name in usage
+        }
+    return usage
+
+
+def _is_extended_request(name: str) -> bool:
+    if not name.startswith(_REQUESTS):
+        return False
+    is_native = "/" not in name or "kubernetes.io/" in name
+    return not is_native or name.startswith(_REQUESTS + _DEVICE_CLASS)

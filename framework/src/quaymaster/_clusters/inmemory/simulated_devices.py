@@ -1,0 +1,40 @@
+"""The annotation that gives a node simple devices: a driver, and how many."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+
+__all__ = ["DEVICES_ANNOTATION", "devices_of", "read_devices"]
+
+DEVICES_ANNOTATION: Final = "simulation.quaymaster.io/devices"
+"""Such as ``gpu.example.com:8,nic.example.com:2``."""
+
+_FORM: Final = "DRIVER:COUNT, such as gpu.example.com:8"
+_MOST: Final = 1024
+"""Eight slices of the most devices that one may have."""
+
+
+def read_devices(text: str) -> Mapping[str, int]:
+    """Read drivers and how many devices each of them has.
+
+    Raises:
+        ValueError: The text is no such list.
+    """
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        driver, _, count = (piece.strip() for piece in part.partition(":"))
+        if not SUBDOMAIN.fits(driver) or not count.isdecimal():
+            raise ValueError(f"expected {_FORM}, got {part.strip()!r}")
+        if driver in found:
+            raise ValueError(f"{driver}: expected once, came twice")
+        if not 0 < int(count[:6]) <= _MOST:
+            raise ValueError(f"{driver}: expected 1 to {_MOST} devices, got {count}")
+        found[driver] = int(count)
+    return found
+
+
+def devices_of(annotations: Mapping[str, str]) -> Mapping[str, int]:
+    """The devices that annotations give a node that has been admitted."""
+    text = annotations.get(DEVICES_ANNOTATION)
+    return read_devices(text) if text is not None else {}

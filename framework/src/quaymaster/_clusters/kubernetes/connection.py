@@ -1,0 +1,318 @@
+"""A kept connection to one API server: how requests leave, and answers come."""
+
+import http.client
+import select
+import ssl
+import zlib
+from collections.abc import Iterator
+from email.message import Message
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from quaymaster._base.gunzip import gunzip
+from quaymaster._base.https import (
+    NamedConnection,
+    load_client_certificate,
+    notice_dead_peer,
+)
+from quaymaster._clusters.kubernetes.access import Access
+from quaymaster._clusters.kubernetes.credentials import Credentials, Shown
+from quaymaster._clusters.kubernetes.errors import ApiError, CredentialsError
+from quaymaster._clusters.kubernetes.proxies import connect_by, proxy_for
+
+__all__ = [
+    "Answer",
+    "Connection",
+    "Request",
+    "connect",
+    "headers_of",
+    "stamps_of",
+    "tls_of",
+]
+
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+
+
+class Request(NamedTuple):
+    """One request.
+
+    Attributes:
+        method: Such as ``GET``.
+        target: The path with its query.
+        body: What is sent; empty sends nothing.
+        content_type: What the body is.
+    """
+
+    method: str
+    target: str
+    body: bytes = b""
+    content_type: str = "application/json"
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it may be sent twice without harm."""
+        return self.method == "GET"
+
+
+class Answer(NamedTuple):
+    """An answer, read to its end.
+
+    Attributes:
+        code: The HTTP status.
+        body: Its content, decompressed.
+        headers: Its headers.
+    """
+
+    code: int
+    body: bytes
+    headers: Message
+
+
+class Connection:
+    """A connection that is made when it is needed, and again when it was closed.
+
+    Args:
+        access: Where the server is.
+        credentials: What is shown to it.
+        timeout: For how many seconds to wait for the next byte.
+    """
+
+    def __init__(
+        self, access: Access, credentials: Credentials, timeout: float
+    ) -> None:
+        self.where = _where(access)
+        self._access = access
+        self._path = urlsplit(access.server).path.rstrip("/")
+        self._credentials = credentials
+        self._timeout = timeout
+        self._http: http.client.HTTPConnection | None = None
+        self._made_with: object = None
+
+    def close(self) -> None:
+        """Close it; the next request makes another."""
+        if self._http is not None:
+            self._http.close()
+            self._http = None
+
+    def exchange(self, request: Request) -> Answer:
+        """Send a request, and read the answer.
+
+        What only reads is sent once more if the server has closed a kept connection.
+
+        Raises:
+            ApiError: No answer came.
+            CredentialsError: There are no credentials.
+        """
+        response = self._sent(request)
+        return self.read(response, is_in_doubt=not request.only_reads)
+
+    def read(
+        self, response: http.client.HTTPResponse, *, is_in_doubt: bool = False
+    ) -> Answer:
+        """Read an answer to its end.
+
+        Raises:
+            ApiError: It does not come to its end.
+        """
+        try:
+            return Answer(response.status, _content(response), response.headers)
+        except (OSError, http.client.HTTPException, zlib.error) as error:
+            raise self._lost(error, is_in_doubt=is_in_doubt) from error
+
+    def stream(self, request: Request) -> http.client.HTTPResponse:
+        """Send a request, and return the answer to be read as it comes.
+
+        Raises:
+            ApiError: No answer came.
+            CredentialsError: There are no credentials.
+        """
+        return self._sent(request)
+
+    def _sent(self, request: Request) -> http.client.HTTPResponse:
+        """Send a request; return the answer up to its headers."""
+        shown = self._credentials.shown()
+        made_with = stamps_of(self._access, shown)
+        if made_with != self._made_with or self._is_closed_by_server():
+            self.close()
+        self._made_with = made_with
+        is_kept = self._http is not None
+        try:
+            return self._tried(request, shown)
+        except ApiError as error:
+            closed = isinstance(
+                error.__cause__, (ConnectionError, http.client.BadStatusLine)
+            )
+            if not (is_kept and closed and request.only_reads):
+                raise
+        return self._tried(request, shown)
+
+    def _tried(self, request: Request, shown: Shown) -> http.client.HTTPResponse:
+        is_sent = False
+        try:
+            connection = self._http
+            if connection is None:
+                connection = self._http = connect(self._access, shown, self._timeout)
+            connection.putrequest(
+                request.method,
+                self._path + request.target,
+                skip_accept_encoding=True,
+            )
+            for name, value in self._headers(request, shown):
+                connection.putheader(name, value)
+            is_sent = not request.only_reads
+            connection.endheaders(request.body or None)
+            return connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            raise self._lost(error, is_in_doubt=is_sent) from error
+        except ValueError as error:  # which may quote a secret
+            self.close()
+            message = "a token, name or address that HTTP cannot send"
+            raise ApiError(self.where, message) from error
+
+    def _lost(self, error: Exception, *, is_in_doubt: bool) -> ApiError:
+        """Close the connection; return the error of an answer that did not come."""
+        self.close()
+        message = _why(error, self._timeout)
+        return ApiError(self.where, message, is_in_doubt=is_in_doubt)
+
+    def _headers(self, request: Request, shown: Shown) -> Iterator[tuple[str, str]]:
+        yield from headers_of(self._access, shown)
+        if self._access.compresses:
+            yield "Accept-Encoding", "gzip"
+        if request.body:
+            yield "Content-Type", request.content_type
+            yield "Content-Length", str(len(request.body))
+
+    def _is_closed_by_server(self) -> bool:
+        """Whether the server has closed the kept connection since the last answer.
+
+        What writes is not sent a second time, so it is better not sent into the void.
+        """
+        if self._http is None or self._http.sock is None:
+            return self._http is not None
+        return bool(select.select([self._http.sock], [], [], 0)[0])
+
+
+def connect(
+    access: Access, shown: Shown, timeout: float, tls: ssl.SSLContext | None = None
+) -> http.client.HTTPConnection:
+    """Connect to an API server, and agree on how to encrypt.
+
+    Args:
+        access: Where it is.
+        shown: The credentials.
+        timeout: For how many seconds to wait for the next byte.
+        tls: See `tls_of`, which takes longer than all else; made here if there is none.
+
+    Raises:
+        ApiError: It cannot be reached.
+        CredentialsError: The certificates cannot be used.
+    """
+    server = urlsplit(access.server)
+    host = server.hostname or ""
+    context = tls or tls_of(access, shown)
+    try:
+        connection = connect_by(
+            proxy_for(server, access.proxy_url),
+            lambda at, port: NamedConnection(
+                at, port, timeout, context, access.server_name or host
+            ),
+            host,
+            server.port or _DEFAULT_PORTS[server.scheme],
+        )
+        connection.connect()
+        notice_dead_peer(connection.sock)
+    except (OSError, http.client.HTTPException) as error:
+        raise ApiError(_where(access), _why(error, timeout)) from error
+    return connection
+
+
+def headers_of(access: Access, shown: Shown) -> Iterator[tuple[str, str]]:
+    """The headers of every request, but for those that tell of its body."""
+    yield "Accept", "application/json"
+    yield "User-Agent", "quaymaster"
+    if shown.authorization:
+        yield "Authorization", shown.authorization
+    yield from access.headers
+
+
+def stamps_of(access: Access, shown: Shown) -> tuple[object, ...]:
+    """What differs once a connection has to be made anew: certificates have changed."""
+    return shown[1:], *_stamps(access, shown)
+
+
+def _where(access: Access) -> str:
+    return f"{access.name} ({access.server})"
+
+
+def tls_of(access: Access, shown: Shown) -> ssl.SSLContext | None:
+    """How to encrypt; None for a server that does not.
+
+    Raises:
+        CredentialsError: The certificates cannot be used.
+    """
+    if urlsplit(access.server).scheme != "https":
+        return None
+    _, certificate, key = shown
+    try:
+        context = _trusting(access)
+        load_client_certificate(
+            context,
+            cert_file=certificate.file,
+            cert_data=certificate.data,
+            key_file=key.file,
+            key_data=key.data,
+        )
+    except (OSError, ValueError) as error:
+        message = f"certificates cannot be used: {error}"
+        raise CredentialsError(_where(access), message) from error
+    return context
+
+
+def _content(response: http.client.HTTPResponse) -> bytes:
+    body = response.read()
+    if response.headers.get("Content-Encoding") == "gzip":
+        return gunzip(body)
+    return body
+
+
+def _stamps(access: Access, shown: Shown) -> Iterator[tuple[int, int] | None]:
+    """What tells whether a file of certificates has been written anew."""
+    _, certificate, key = shown
+    for pem in (access.authority, certificate, key):
+        if not pem.file or pem.data:
+            continue
+        try:
+            found = Path(pem.file).stat()
+        except OSError:
+            yield None
+        else:
+            yield found.st_mtime_ns, found.st_ino
+
+
+def _trusting(access: Access) -> ssl.SSLContext:
+    """Make a context that trusts the right authorities."""
+    if access.authority.data:
+        text = access.authority.data.decode("ascii")
+        context = ssl.create_default_context(cadata=text)
+    else:
+        context = ssl.create_default_context(cafile=access.authority.file or None)
+    # As Go has it: authorities of Kubernetes are older than what Python asks for.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if access.is_insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _why(error: Exception, timeout: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer in {timeout:.0f} seconds"
+    if isinstance(error, zlib.error):
+        return f"an answer that cannot be read: {error}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error) or type(error).__name__

@@ -1,0 +1,99 @@
+"""Which resources of an API server hold the kinds that scheduling knows."""
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import (
+    KINDS,
+    ApiObject,
+    Binding,
+    DaemonSet,
+    Deployment,
+    Event,
+    Job,
+    Lease,
+    Pod,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.kinds import group_of, plural_of
+
+__all__ = ["CRON_JOBS", "Resource", "resource_of", "resources_of"]
+
+_LEFT_OUT: Final = (Binding, Event, Lease)
+"""Kinds that decide nothing, of which there are many or none to list."""
+
+_RUN_PODS: Final = frozenset(
+    (kind.api_version, kind.kind)
+    for kind in (
+        DaemonSet,
+        Deployment,
+        Job,
+        Pod,
+        ReplicaSet,
+        ReplicationController,
+        StatefulSet,
+    )
+)
+
+
+@attrs.frozen
+class Resource:
+    """All objects of one kind, as an API server offers them.
+
+    Attributes:
+        api_version: The group and version, such as ``apps/v1``.
+        kind: The kind.
+        plural: What its path calls them.
+        namespaced: Whether they live in namespaces.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str = "") -> str:
+        """The path of the objects of one namespace, or of all."""
+        root = "apis" if "/" in self.api_version else "api"
+        inner = f"namespaces/{namespace}/" if namespace and self.namespaced else ""
+        return f"/{root}/{self.api_version}/{inner}{self.plural}"
+
+    @property
+    def runs_pods(self) -> bool:
+        """Whether these are pods, or make some."""
+        return (self.api_version, self.kind) in _RUN_PODS
+
+    @property
+    def full_name(self) -> str:
+        """The resource with its group, such as ``deployments.apps``."""
+        group = group_of(self.api_version)
+        return f"{self.plural}.{group}" if group else self.plural
+
+
+CRON_JOBS: Final = Resource("batch/v1", "CronJob", "cronjobs")
+"""What makes Jobs in time; read only where each of them is to make one."""
+
+
+def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:
+    """The resources to read for a simulation.
+
+    Args:
+        declared: Kinds that plugins and packages declare.
+
+    Raises:
+        KindError: One is wrong, or two are of one kind.
+    """
+    known = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
+    return [resource_of(kind) for kind in (*known, *KindSet(declared).own)]
+
+
+@functools.lru_cache(maxsize=64)
+def resource_of(kind: type[ApiObject]) -> Resource:
+    """The resource that holds the objects of a kind."""
+    return Resource(kind.api_version, kind.kind, plural_of(kind), kind.namespaced)

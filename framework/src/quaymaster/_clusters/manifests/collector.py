@@ -1,0 +1,356 @@
+"""Collects the objects of all files, and all problems with them."""
+
+import mmap
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from quaymaster._api.objects import (
+    ApiObject,
+    Job,
+    Namespace,
+    SpecPool,
+    decode,
+    from_wire,
+)
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
+from quaymaster._base.input.json_values import json_tree
+from quaymaster._base.input.reading import UnreadableError
+from quaymaster._clusters.manifests.applying import applied
+from quaymaster._clusters.manifests.builtin_kinds import BUILTIN_KINDS
+from quaymaster._clusters.manifests.custom_kinds import CustomKind
+from quaymaster._clusters.manifests.field_check import FieldCheck
+from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
+from quaymaster._clusters.manifests.foreign import ForeignObjects
+from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.texts import (
+    ObjectText,
+    begins_json,
+    list_texts,
+    object_texts,
+)
+from quaymaster._clusters.manifests.types import ObjectType
+from quaymaster._clusters.manifests.unrendered import (
+    is_chart_template,
+    looks_like_template,
+    tell_unrendered,
+    tell_url,
+)
+from quaymaster._clusters.manifests.validation import Validation
+from quaymaster._core.config.naming import show
+
+__all__ = ["Collector"]
+
+_OBJECTS_PER_REPORT: Final = 256  # chosen, not measured: some reports per second
+_LONGEST_KEY: Final = 80  # characters of a key in a message
+_LONGEST_VERSION: Final = 20  # digits, as 64 bits have
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Collector:
+    """Collects objects and problems, file by file.
+
+    Args:
+        pool: What the objects share their parts with.
+        kinds: The kinds that are known.
+        namespace: Where namespaced objects go that do not say it.
+        custom_kinds: Custom kinds whose pods are to run, by group and kind.
+        run_cron_jobs: Whether each CronJob runs once.
+        validation: How to take fields that nobody knows.
+        on_progress: Told now and then how many objects there are so far.
+        default_namespace: Where they go if no namespace is asked for.
+    """
+
+    def __init__(
+        self,
+        pool: SpecPool,
+        *,
+        kinds: KindSet,
+        namespace: str | None = None,
+        custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
+        run_cron_jobs: bool = False,
+        validation: Validation | None = None,
+        on_progress: Callable[[int], None] | None = None,
+        default_namespace: str = "default",
+    ) -> None:
+        self._on_progress = on_progress
+        self._default_namespace = default_namespace
+        self._pool = pool
+        self._kinds = kinds
+        self._own_kinds = frozenset(kinds.own)
+        self._fields = FieldCheck(validation, pool, self._place_of, kinds)
+        self._namespace = namespace
+        self._foreign = ForeignObjects(
+            custom_kinds or {}, kinds, run_cron_jobs=run_cron_jobs
+        )
+        self._objects: list[ApiObject] = []
+        self._sources: list[Source] = []
+        self._skipped: Counter[str] = Counter()
+        self._problems: list[Problem] = []
+        # How many of them a cluster has already, and those that others are applied to.
+        self._stored = 0
+        self._applied: set[int] = set()
+        # Where each named object is among them.
+        self._first: dict[tuple[type[ApiObject], str], int] = {}
+        self._read: set[str] = set()
+        self._paths: list[str] = []
+        self._has_foreign = False
+
+    def result(self) -> Loaded:
+        """What was loaded; an error if there is any problem."""
+        self._add_jobs()
+        found = self._problems or self._objects or self._has_foreign
+        if self._paths and not found:
+            self._complain(", ".join(self._paths), message="no objects in it")
+        if self._problems:
+            raise ManifestErrors(self._problems)
+        return Loaded(
+            objects=tuple(self._objects),
+            sources=tuple(self._sources),
+            skipped=self._skipped,
+            notices=(*self._foreign.notices(), *self._fields.notices()),
+        )
+
+    def read_stored(self, name: str, content: bytes) -> None:
+        """Read what a cluster has already; to be called before paths are read."""
+        self._read_content(content, name)
+        self._stored = len(self._objects)
+
+    def read_path(self, name: str) -> None:
+        """Read a file, all files of a directory, or standard input."""
+        self._paths.append(name)
+        if name:
+            self._read_existing(name)
+        else:
+            self._complain("''", message="expected a path")
+
+    def _read_existing(self, name: str) -> None:
+        try:
+            if name != STDIN and Path(name).is_dir():
+                self._read_directory(name)
+            else:
+                self._read_file(name)
+        except OSError as error:
+            what = (error.strerror or str(error)).lower()
+            self._complain(name, message=tell_url(name) or what)
+        except UnreadableError as error:
+            self._complain(name, message=str(error))
+        except ValueError:  # of the name itself
+            self._complain(repr(name), message="expected a path, which has no NUL")
+
+    def _read_directory(self, name: str) -> None:
+        files, unrendered = files_below(Path(name))
+        for path in files:
+            self._read_existing(str(path))
+        for folder, message in unrendered.items():
+            self._complain(str(folder), message=message)
+        if not files and not unrendered:
+            endings = "no .yaml, .yml or .json files in this directory"
+            self._complain(name, message=endings)
+
+    def _read_file(self, name: str) -> None:
+        identity = name if name == STDIN else os.path.realpath(name)
+        if identity in self._read:
+            return
+        self._read.add(identity)
+        path = Path(name)
+        unrendered = tell_unrendered(path)
+        if unrendered:
+            self._complain(name, message=unrendered)
+            return
+        content = read_bytes(name)
+        if not begins_json(content):
+            unrendered = is_chart_template(path, content)
+            if unrendered:
+                self._complain(name, message=unrendered)
+                return
+        self._read_content(content, name)
+
+    def _read_content(self, content: bytes | mmap.mmap, name: str) -> None:
+        try:
+            for one in object_texts(content, name):
+                self._add(one)
+        except UnreadableError as error:
+            self._complain(name, message=looks_like_template(content) or str(error))
+
+    def _add(self, one: ObjectText) -> None:
+        """Add what one value of a file holds."""
+        try:
+            cls = self._kinds.find(*one.typed)
+            if cls is None:
+                self._add_tree(json_tree(one.text), one)
+            else:
+                self._add_object(one, cls)
+        except RecursionError:
+            self._complain(str(one.source), message="nested too deeply")
+        except UnicodeDecodeError as error:
+            self._complain(str(one.source), message=f"expected UTF-8: {error.reason}")
+        except ValueError as error:
+            self._complain(str(one.source), message=f"malformed JSON: {error}")
+
+    def _add_tree(self, tree: object, one: ObjectText) -> None:
+        """Add a tree that is no object of a class that scheduling knows."""
+        if not isinstance(tree, Mapping):
+            message = "expected an object with apiVersion and kind, got"
+            self._complain(str(one.source), message=f"{message} {show(tree)}")
+            return
+        typed = self._type_of(tree, one.source, one.typed)
+        if typed is None:
+            return
+        items = tree.get("items")
+        if typed.item_type is not None and _is_list(items, typed.item_type):
+            if items is not None and not isinstance(items, list):
+                message = f"expected a list, got {show(items)}"
+                self._complain(str(one.source), "items", message)
+                return
+            for inner in list_texts(items or [], typed.item_type, one.source):
+                self._add(inner)
+        else:
+            self._has_foreign = True
+            odd = self._fields.check(one)
+            self._problems += odd
+            # What runs its pods would tell the same once more.
+            if not odd and not self._foreign.add(tree, typed, one.source):
+                self._skipped[str(typed)] += 1
+
+    def _add_jobs(self) -> None:
+        """Add the Jobs that run the pods of objects whose class is not known."""
+        for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
+            try:
+                self._keep(from_wire(job.tree, Job, pool=self._pool), source)
+            except ObjectError as error:
+                for problem in error.problems:
+                    path = problem.path.replace("spec.template", job.path, 1)
+                    self._complain(f"{source} ({job.owner})", path, problem.message)
+
+    def _type_of(
+        self, tree: Mapping[str, object], source: Source, hint: ObjectType
+    ) -> ObjectType | None:
+        found = []
+        for field, default in (("apiVersion", hint.api_version), ("kind", hint.kind)):
+            value = tree.get(field) or default
+            if not isinstance(value, str) or not value:
+                message = f"expected the {field} of a Kubernetes object, got"
+                self._complain(str(source), field, f"{message} {show(value or None)}")
+                return None
+            found.append(value)
+        return ObjectType(*found)
+
+    def _add_object(self, one: ObjectText, cls: type[ApiObject]) -> None:
+        made: ApiObject | None = None
+        told = set()
+        try:
+            made = decode(one.text, cls, pool=self._pool)
+        except ObjectError as error:
+            where = self._place_of(one)
+            for problem in error.problems:
+                self._complain(where, problem.path, problem.message)
+                told.add(problem.path)
+        self._problems += self._fields.check(one, made, told=told)
+        if made is None:
+            return
+        self._keep(made, one.source)
+        if cls in self._own_kinds:
+            self._add_pods_of(one)
+
+    def _add_pods_of(self, one: ObjectText) -> None:
+        """See to the pods of an object of a declared kind, if it has any."""
+        tree = json_tree(one.text)
+        if isinstance(tree, Mapping):
+            self._foreign.add(tree, one.typed, one.source)
+
+    def _keep(self, obj: ApiObject, source: Source) -> None:
+        if obj.namespaced:
+            obj = self._in_namespace(obj, source)
+        metadata = obj.metadata
+        if metadata.name:
+            number = len(self._objects)
+            first = self._first.setdefault((type(obj), obj.key), number)
+            if first != number:
+                self._keep_again(obj, source, first)
+                return
+        elif not metadata.generate_name:
+            where = f"{source} ({obj.kind})"
+            self._complain(where, "metadata.name", "expected a name")
+            return
+        self._objects.append(obj)
+        self._sources.append(source)
+        count = len(self._objects)
+        if count % _OBJECTS_PER_REPORT == 0 and self._on_progress is not None:
+            self._on_progress(count)
+
+    def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
+        """The object, in the wanted namespace if it names none."""
+        metadata, wanted = obj.metadata, self._namespace
+        if not metadata.namespace:
+            metadata = msgspec.structs.replace(
+                metadata, namespace=wanted or self._default_namespace
+            )
+            return msgspec.structs.replace(obj, metadata=metadata)
+        if wanted and metadata.namespace != wanted and not metadata.uid:
+            where = f"{source} ({obj.kind} {obj.key})"
+            message = f"expected the namespace that was asked for, {wanted!r}, got"
+            self._complain(
+                where, "metadata.namespace", f"{message} {metadata.namespace!r}"
+            )
+        return obj
+
+    def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
+        """Take an object that came before: of two readings the later one counts."""
+        known = self._objects[first]
+        is_first = first not in self._applied or isinstance(obj, Namespace)
+        if first < self._stored and is_first:
+            self._applied.add(first)
+            self._objects[first] = applied(obj, known)
+            self._sources[first] = source
+            return
+        if isinstance(obj, Namespace) and obj == known:
+            return  # many files bring the namespace that they are all for
+        if not obj.uid or known.uid != obj.uid:
+            where = self._sources[first]
+            message = f"duplicate {obj.kind} {obj.key!r}, first in {where}"
+            self._complain(str(source), message=message)
+        elif _version(obj) >= _version(known):
+            self._objects[first] = obj
+            self._sources[first] = source
+
+    def _complain(self, where: str, path: str = "", message: str = "") -> None:
+        self._problems.append(Problem(where=where, path=path, message=message))
+
+    def _place_of(self, one: ObjectText) -> str:
+        """Where an object is, and its kind and key as far as they can be told."""
+        tree = json_tree(one.text)
+        cls = self._kinds.find(*one.typed)
+        name = one.typed.kind or "object"
+        metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
+        if isinstance(metadata, Mapping) and metadata.get("name"):
+            is_namespaced = cls is not None and cls.namespaced
+            namespace = metadata.get("namespace") or "default" * is_namespaced
+            key = f"{namespace}{'/' if namespace else ''}{metadata['name']}"
+            name += (
+                f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
+            )
+        return f"{one.source} ({name})"
+
+
+def _is_list(items: object, item_type: ObjectType) -> bool:
+    """Whether an object whose kind ends like that of a list is one.
+
+    Args:
+        items: What it has as items; may be None.
+        item_type: What these would be.
+    """
+    is_builtin = not item_type.kind or item_type.kind in BUILTIN_KINDS
+    return is_builtin or isinstance(items, list)
+
+
+def _version(obj: ApiObject) -> int:
+    """The resource version of an object from a server; 0 for others."""
+    text = obj.metadata.resource_version
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_VERSION else 0

@@ -1,0 +1,193 @@
+"""Makes Jobs of custom kinds and CronJobs, which the cluster itself does not run."""
+
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._clusters.manifests.custom_kinds import Count, CustomKind, PodSource
+from quaymaster._core.config.naming import join_path, show
+
+__all__ = ["CustomJob", "custom_jobs", "job_of_cron_job", "name_of"]
+
+_LONGEST_NAME: Final = 63  # that of a Job is also the value of a label
+_ENDING: Final = ("Never", "OnFailure")
+
+Tree = Mapping[str, object]
+
+
+@attrs.frozen(kw_only=True)
+class CustomJob:
+    """A Job that stands for pods of another object.
+
+    Attributes:
+        tree: The Job, in wire form.
+        owner: The other object's kind and name, for messages.
+        path: Where the pod template is in it.
+    """
+
+    tree: Tree
+    owner: str
+    path: str
+
+
+def custom_jobs(
+    owner: Tree, kind: CustomKind, problems: list[Problem]
+) -> Iterator[CustomJob]:
+    """The Jobs that run the pods of a custom object.
+
+    Args:
+        owner: The object, in wire form.
+        kind: Where it keeps templates and numbers.
+        problems: Takes what is wrong, each with its path in the object.
+    """
+    if kind.suspend is not None and _at(owner, kind.suspend) is True:
+        return
+    for source in kind.pods:
+        for path, name, item in _items(owner, source, problems):
+            count = _product(item, source.count, path, problems)
+            template = _first(item, source.template)
+            if template is None or not isinstance(template[1], Mapping):
+                expected = " or ".join(join_path(path, one) for one in source.template)
+                message = f"expected a pod template at {expected}"
+                problems.append(Problem(path=path, message=message))
+            elif count:
+                spec = {
+                    "parallelism": count,
+                    "completions": count,
+                    "template": _ending(template[1]),
+                }
+                tree = _job(owner, name, spec)
+                yield CustomJob(
+                    tree=tree, owner=name_of(owner), path=join_path(path, template[0])
+                )
+
+
+def job_of_cron_job(owner: Tree) -> CustomJob | None:
+    """The Job that a CronJob makes when its time comes; none if it is suspended.
+
+    Mirrors ``getJobFromTemplate2`` (Kubernetes v1.36, ``pkg/controller/cronjob``); the
+    number of the run is 0 instead of the minutes since 1970.
+    """
+    spec = owner.get("spec")
+    if not isinstance(spec, Mapping) or spec.get("suspend") is True:
+        return None
+    template = spec.get("jobTemplate")
+    template = template if isinstance(template, Mapping) else {}
+    job_spec = template.get("spec")
+    job = _job(owner, "0", job_spec if isinstance(job_spec, Mapping) else {})
+    metadata = template.get("metadata")
+    for key in ("labels", "annotations"):
+        if isinstance(metadata, Mapping) and metadata.get(key):
+            job["metadata"][key] = metadata[key]
+    return CustomJob(
+        tree=job, owner=name_of(owner), path="spec.jobTemplate.spec.template"
+    )
+
+
+def name_of(tree: Tree) -> str:
+    """Kind and name, if it has any, of an object in wire form, for messages."""
+    metadata, kind = _metadata(tree), tree.get("kind")
+    name = metadata.get("name")
+    if not name:
+        return str(kind)
+    return f"{kind} {metadata.get('namespace') or 'default'}/{name}"
+
+
+def _items(
+    owner: Tree, source: PodSource, problems: list[Problem]
+) -> Iterator[tuple[str, str, Tree]]:
+    """Path, name and tree of each item that has a template."""
+    if source.each is None:
+        yield "", source.name or "", owner
+        return
+    found = _at(owner, source.each)
+    if found is not None and not isinstance(found, Mapping | list):
+        message = f"expected a list or an object, got {show(found)}"
+        problems.append(Problem(path=source.each, message=message))
+    for path, name, item in _parts(found, source.each):
+        if not isinstance(item, Mapping):
+            message = f"expected an object, got {show(item)}"
+            problems.append(Problem(path=path, message=message))
+            continue
+        own = None if source.name_from is None else _at(item, source.name_from)
+        yield path, source.name or (own if isinstance(own, str) else name), item
+
+
+def _parts(found: object, path: str) -> Iterator[tuple[str, str, object]]:
+    if isinstance(found, Mapping):
+        for key, item in found.items():
+            yield f"{path}.{key}", str(key), item
+    elif isinstance(found, list):
+        for index, item in enumerate(found):
+            yield f"{path}[{index}]", str(index), item
+
+
+def _product(
+    item: Tree, counts: tuple[Count, ...], path: str, problems: list[Problem]
+) -> int:
+    product = 1
+    for count in counts:
+        where, value = _first(item, count.paths) or (count.paths[0], count.default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            message = f"expected an integer of at least 0, got {show(value)}"
+            problems.append(Problem(path=join_path(path, where), message=message))
+            return 0
+        product *= max(value + count.plus, 0)
+    return product
+
+
+def _first(item: Tree, paths: tuple[str, ...]) -> tuple[str, object] | None:
+    for path in paths:
+        value = _at(item, path)
+        if value is not None:
+            return path, value
+    return None
+
+
+def _at(tree: object, path: str) -> object:
+    for name in path.split("."):
+        tree = tree.get(name) if isinstance(tree, Mapping) else None
+    return tree
+
+
+def _ending(template: Tree) -> Tree:
+    """A template whose pods a Job may run."""
+    spec = template.get("spec")
+    if not isinstance(spec, Mapping) or spec.get("restartPolicy") in _ENDING:
+        return template
+    return {**template, "spec": {**spec, "restartPolicy": "Never"}}
+
+
+def _job(owner: Tree, name: str, spec: Tree) -> dict[str, dict[str, object]]:
+    metadata = _metadata(owner)
+    place = f"{owner.get('apiVersion')}/{name_of(owner)}"
+    reference = {
+        "apiVersion": owner.get("apiVersion"),
+        "kind": owner.get("kind"),
+        "name": metadata.get("name"),
+        "uid": metadata.get("uid") or str(uuid.uuid5(uuid.NAMESPACE_URL, place)),
+        "controller": True,
+    }
+    own: dict[str, object] = {
+        "name": _name(str(metadata.get("name") or ""), name),
+        "ownerReferences": [reference],
+    }
+    if metadata.get("namespace"):
+        own["namespace"] = metadata["namespace"]
+    return {"metadata": own, "spec": dict(spec)}
+
+
+def _metadata(tree: Tree) -> Tree:
+    metadata = tree.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _name(owner: str, part: str) -> str:
+    part = re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")
+    if not part:
+        return owner
+    return f"{owner[: _LONGEST_NAME - len(part) - 1]}-{part}"

@@ -1,0 +1,163 @@
+"""Where custom kinds keep their pod templates, and how many pods they want of each.
+
+A mapping is a file like this one::
+
+    apiVersion: simulation.quaymaster.io/v1alpha1
+    kind: CustomKinds
+    kinds:
+      - group: jobset.x-k8s.io
+        kind: JobSet
+        suspend: spec.suspend
+        pods:
+          - each: spec.replicatedJobs
+            nameFrom: name
+            template: [template.spec.template]
+            count:
+              - paths: [replicas]
+              - paths: [template.spec.parallelism]
+
+Mappings of some common kinds are shipped, and are known by name, such as ``jobset``.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final
+
+import attrs
+
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.fields import each as each_item
+from quaymaster._core.config.fields import matching, non_empty, one_of
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.shipped import file_or_shipped, shipped_files
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+
+__all__ = [
+    "Count",
+    "CustomKind",
+    "PodSource",
+    "mapping_for",
+    "read_custom_kinds",
+    "shipped_mappings",
+]
+
+_PATH: Final = matching(
+    r"[^.\[\]]+(\.[^.\[\]]+)*", "names of fields with dots in between"
+)
+_LABEL: Final = matching(
+    r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", "lower-case letters, digits and '-'"
+)
+
+
+@attrs.frozen(kw_only=True)
+class Count:
+    """One factor of a number of pods.
+
+    Attributes:
+        paths: Where the number is; the first one that is there counts.
+        default: What it is if none is there.
+        plus: What is added to it.
+    """
+
+    paths: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
+    default: int = 1
+    plus: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class PodSource:
+    """One template of a custom kind, or one in each item of a list or mapping.
+
+    Attributes:
+        each: Where the list or mapping is; without it, the object itself is the item.
+        name: What the pods' names have behind that of the object.
+        name_from: Where in the item it is, instead. Without both, the key of a mapping
+            or the index in a list.
+        template: Where in the item the template is; the first one that is there counts.
+        count: The factors of the number of pods, in the item; without any, it is 1.
+    """
+
+    each: str | None = attrs.field(default=None, validator=_PATH)
+    name: str | None = attrs.field(default=None, validator=_LABEL)
+    name_from: str | None = attrs.field(default=None, validator=_PATH)
+    template: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
+    count: tuple[Count, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CustomKind:
+    """How the objects of one kind say which pods they want.
+
+    Attributes:
+        group: The group of the kind, without version: every version is read.
+        kind: Its name.
+        suspend: Where it says, by true, that it wants none.
+        pods: Its templates.
+    """
+
+    group: str = attrs.field(validator=non_empty())
+    kind: str = attrs.field(validator=non_empty())
+    suspend: str | None = attrs.field(default=None, validator=_PATH)
+    pods: tuple[PodSource, ...] = attrs.field(validator=non_empty())
+
+
+@attrs.frozen(kw_only=True)
+class _Document:
+    """A file of mappings."""
+
+    api_version: str = attrs.field(
+        validator=one_of("simulation.quaymaster.io/v1alpha1")
+    )
+    kind: str = attrs.field(validator=one_of("CustomKinds"))
+    kinds: tuple[CustomKind, ...] = attrs.field(validator=non_empty())
+
+
+def shipped_mappings() -> Mapping[str, Traversable]:
+    """The mappings that come with the framework, by name."""
+    return shipped_files(
+        resources.files("quaymaster._clusters.manifests") / "custom_kinds"
+    )
+
+
+def read_custom_kinds(
+    sources: Iterable[str],
+) -> Mapping[tuple[str, str], CustomKind]:
+    """Read mappings.
+
+    Args:
+        sources: Files, or names of shipped mappings; of two for one kind, the later
+            one counts.
+
+    Returns:
+        The kinds by group and kind.
+
+    Raises:
+        ConfigErrors: A file cannot be read, or something in it is wrong.
+    """
+    kinds: dict[tuple[str, str], CustomKind] = {}
+    for source in sources:
+        for kind in _read(source):
+            kinds[kind.group, kind.kind] = kind
+    return kinds
+
+
+def mapping_for(group: str, kind: str) -> str | None:
+    """The name of the shipped mapping that has a kind; empty if there is none."""
+    for name in shipped_mappings():
+        if (group, kind) in read_custom_kinds([name]):
+            return name
+    return None
+
+
+def _read(source: str) -> tuple[CustomKind, ...]:
+    content = read_content(
+        file_or_shipped(source, shipped_mappings(), "mapping"), source
+    )
+    made, mistakes = structure(read_yaml(content, source), _Document)
+    findings = Findings(source)
+    findings.extend("", mistakes)
+    if findings.problems or not isinstance(made, _Document):
+        raise ConfigErrors(findings.problems)
+    return made.kinds

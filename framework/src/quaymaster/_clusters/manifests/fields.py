@@ -1,0 +1,176 @@
+"""Finds the fields of an object that are unknown, duplicate, or of a wrong type.
+
+Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
+``pkg/runtime/serializer/json``).
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import msgspec
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._api.objects.check import complaint
+from quaymaster._api.openapi.duplicates import find_duplicates, path_text
+from quaymaster._api.openapi.table import fields_of, structure_of
+from quaymaster._api.openapi.unknown import UnknownField, find_unknown
+from quaymaster._api.openapi.wrong import find_wrong
+from quaymaster._base.input.json_values import JsonText, json_tree
+from quaymaster._clusters.manifests.class_fields import find_unknown_in_class
+from quaymaster._clusters.manifests.texts import ObjectText
+
+__all__ = [
+    "FieldFinding",
+    "is_stored",
+    "odd_fields",
+    "odd_spec_fields",
+    "wrong_values",
+]
+
+_MOST: Final = 20
+"""How many are told of one object at most."""
+
+_DUPLICATE: Final = "duplicate field"
+_SPEC: Final = "spec"
+
+
+class FieldFinding(NamedTuple):
+    """A problem of a field.
+
+    Attributes:
+        path: Where it is in its object.
+        message: What is wrong, and what was meant.
+    """
+
+    path: str
+    message: str
+
+
+class _Metadata(msgspec.Struct, gc=False, rename="camel"):
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class _Stored(msgspec.Struct, gc=False):
+    metadata: _Metadata | None = None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    spec: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_STORED: Final = msgspec.json.Decoder(_Stored)
+_SPEC_DECODER: Final = msgspec.json.Decoder(_Spec)
+
+
+def is_stored(text: JsonText) -> bool:
+    """Whether an object comes from a server, by its uid or its resourceVersion."""
+    try:
+        metadata = _STORED.decode(text).metadata
+    except msgspec.ValidationError:
+        return False
+    return metadata is not None and bool(metadata.uid or metadata.resource_version)
+
+
+def odd_fields(
+    one: ObjectText, *, spec_is_known: bool, kind: type[ApiObject] | None = None
+) -> list[FieldFinding]:
+    """All fields of an object that are unknown or there twice.
+
+    Args:
+        one: The object.
+        spec_is_known: Whether its spec has been looked at before.
+        kind: Its class, if only that knows what fields there are.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return _shortened(_in_object(one, spec_is_known, kind))
+
+
+def odd_spec_fields(
+    one: ObjectText, kind: type[ApiObject] | None = None
+) -> list[FieldFinding]:
+    """The same of the spec alone; duplicates only if the YAML reader found them.
+
+    Args:
+        one: The object.
+        kind: Its class, if only that knows what fields there are.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return _shortened(_in_spec(one, kind))
+
+
+def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+    """All fields that are not of their types; arguments as for `odd_fields`.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    tree = json_tree(_text_of(one, spec_is_known))
+    return _shortened(
+        FieldFinding(found.path, complaint(found.value, found.expected))
+        for found in find_wrong(tree, structure_of(*one.typed))
+    )
+
+
+def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
+    findings = list(islice(found, _MOST + 1))
+    if len(findings) > _MOST:
+        findings[_MOST:] = [FieldFinding("", "and more fields of this kind")]
+    return findings
+
+
+def _in_object(
+    one: ObjectText, spec_is_known: bool, kind: type[ApiObject] | None
+) -> Iterator[FieldFinding]:
+    text = _text_of(one, spec_is_known)
+    if one.duplicates is None:
+        tree, paths = find_duplicates(text)
+        for path in paths:
+            yield FieldFinding(path_text(path), _DUPLICATE)
+    else:
+        tree = json_tree(text)
+        yield from _told_duplicates(one)
+    if kind is None:
+        yield from _unknown(find_unknown(tree, structure_of(*one.typed)))
+    else:
+        yield from _unknown(find_unknown_in_class(tree, kind))
+
+
+def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
+    """The text of an object, without a spec that has been looked at before."""
+    text = bytes(one.text)
+    if spec_is_known:
+        spec = bytes(_SPEC_DECODER.decode(text).spec)
+        if text.count(b'"spec"') == text.count(spec) == 1:
+            text = text.replace(spec, b"null")
+    return text
+
+
+def _in_spec(one: ObjectText, kind: type[ApiObject] | None) -> Iterator[FieldFinding]:
+    yield from _told_duplicates(one)
+    reference = fields_of(structure_of(*one.typed)).get(_SPEC, 0)
+    if reference or kind is not None:
+        spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
+        if kind is None:
+            yield from _unknown(find_unknown(spec, reference, _SPEC))
+        else:
+            yield from _unknown(find_unknown_in_class(spec, kind, _SPEC))
+
+
+def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
+    for found in one.duplicates or ():
+        message = f"{_DUPLICATE}, again in line {found.line}"
+        yield FieldFinding(path_text(found.path), message)
+
+
+def _unknown(fields: Iterable[UnknownField]) -> Iterator[FieldFinding]:
+    for found in fields:
+        yield FieldFinding(found.path, f"unknown field{found.hint}")

@@ -1,0 +1,86 @@
+"""The result of loading: objects, their sources, and notices."""
+
+import re
+from collections import Counter
+from typing import Final, NamedTuple, TypeVar
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._base.errors import one_line
+from quaymaster._base.notices import Notice
+
+__all__ = ["Loaded", "Source", "skipped_told"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_IDLE: Final = re.compile(
+    r"(CompositePodGroup|PodGroup|Workload) \(scheduling\.k8s\.io/"
+)
+"""The kinds of upstream's scheduling in groups, which is off by default."""
+
+
+class Source(NamedTuple):
+    """Where an object came from.
+
+    Attributes:
+        path: The file, as it was named; ``-`` is standard input.
+        document: Its number in the file, from 1; 0 if the file has only one.
+        item: Its index in a list; -1 if it is in none.
+    """
+
+    path: str
+    document: int = 0
+    item: int = -1
+
+    def __str__(self) -> str:
+        place = []
+        if self.document:
+            place.append(f"document {self.document}")
+        if self.item >= 0:
+            place.append(f"items[{self.item}]")
+        return f"{self.path}: {', '.join(place)}" if place else self.path
+
+
+@attrs.frozen(kw_only=True)
+class Loaded:
+    """The objects that manifests hold, and where each came from.
+
+    Attributes:
+        objects: In the order of the files, and of the documents in them.
+        sources: Where each of the objects came from, in the same order.
+        skipped: How often each kind that scheduling does not know was there, such as
+            ``Prometheus (monitoring.coreos.com/v1)``.
+        notices: What a user should know of it besides.
+    """
+
+    objects: tuple[ApiObject, ...]
+    sources: tuple[Source, ...] = attrs.field(repr=False)
+    skipped: Counter[str]
+    notices: tuple[Notice, ...] = ()
+
+    def of(self, kind: type[ObjT]) -> list[ObjT]:
+        """The objects of one kind."""
+        return [obj for obj in self.objects if isinstance(obj, kind)]
+
+
+def skipped_told(loaded: Loaded) -> str:
+    """Say which objects were skipped, in a sentence; empty if none were."""
+    idle = Counter({k: n for k, n in loaded.skipped.items() if _IDLE.match(k)})
+    told = []
+    if unknown := loaded.skipped - idle:
+        told.append(_counted(unknown, "that scheduling does not know"))
+    if idle:
+        gate = "without effect while the feature gate GenericWorkload is off"
+        told.append(_counted(idle, gate))
+    return f"skipped {'; '.join(told)}" if told else ""
+
+
+def _counted(kinds: Counter[str], which: str) -> str:
+    total = sum(kinds.values())
+    what = "object" if total == 1 else "objects"
+    counts = ", ".join(
+        one_line(kind) + (f" x{count}" if count > 1 else "")
+        for kind, count in sorted(kinds.items())
+    )
+    return f"{total} {what} {which}: {counts}"

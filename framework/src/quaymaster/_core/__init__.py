@@ -1,0 +1,1 @@
+"""The scheduler: contract, state, queue, cycles and the engine that drives them."""

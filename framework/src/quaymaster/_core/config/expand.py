@@ -1,0 +1,123 @@
+"""Lists the plugins of every extension point, from what a profile enables.
+
+Mirrors ``expandMultiPointPlugins``, ``updatePluginList`` and ``getValidScoreWeights``
+(Kubernetes v1.36, ``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.merge import Entry, EntrySet, EntrySets
+from quaymaster._core.config.model import EnabledPlugin
+from quaymaster._core.config.points import MULTI_POINT, POINTS
+from quaymaster._core.contract.extension_points import ExtensionPoint
+from quaymaster._core.registry.registry import RegisteredPlugin
+
+__all__ = ["expand"]
+
+
+def expand(
+    sets: EntrySets,
+    plugins: Mapping[str, RegisteredPlugin],
+    findings: Findings,
+    kubernetes: Kubernetes,
+) -> dict[str, tuple[EnabledPlugin, ...]]:
+    """List the plugins of each extension point, in the order of their calls.
+
+    Args:
+        sets: What the profile says, merged with the defaults. It enables only
+            plugins that are among ``plugins``.
+        plugins: The plugins that can be loaded, by name.
+        findings: Where plugins are noted that cannot be where they are enabled.
+        kubernetes: The Kubernetes that decides which hooks there are.
+    """
+    everywhere = sets[MULTI_POINT].enabled
+    return {
+        key: _Expansion(
+            point, sets[key], everywhere, plugins, findings, kubernetes
+        ).plugins()
+        for key, point in POINTS.items()
+    }
+
+
+@attrs.frozen
+class _Expansion:
+    point: ExtensionPoint
+    own: EntrySet
+    everywhere: Sequence[Entry]
+    known: Mapping[str, RegisteredPlugin]
+    findings: Findings
+    kubernetes: Kubernetes
+
+    def plugins(self) -> tuple[EnabledPlugin, ...]:
+        """The plugins: own ones that override ``multiPoint``, then that, then the rest.
+
+        A plugin of ``multiPoint`` that the point lists itself takes its place, and its
+        weight, from the point's list.
+        """
+        own = self._listed()
+        added = self._added(own)
+        inherited = {entry.name for entry in self._inherited()}
+        return tuple(
+            EnabledPlugin(name=name, weight=self._weight(name))
+            for name in (
+                *(name for name in own if name in inherited),
+                *added,
+                *(name for name in own if name not in inherited),
+            )
+        )
+
+    def _listed(self) -> Sequence[str]:
+        """The plugins that the point lists itself."""
+        for entry in self.own.enabled:
+            plugin = self.known[entry.name]
+            if not plugin.extends(self.point.key, self.kubernetes):
+                points = ", ".join(
+                    point.key for point in plugin.extension_points if point.key
+                )
+                self._note(
+                    entry,
+                    f"plugin {entry.name!r} does not implement {self.point.key} (it "
+                    f"implements: {points or 'nothing'})",
+                )
+        return self._once(self.own.enabled)
+
+    def _added(self, own: Sequence[str]) -> Sequence[str]:
+        """The plugins that only ``multiPoint`` brings here."""
+        return self._once(entry for entry in self._inherited() if entry.name not in own)
+
+    def _inherited(self) -> Sequence[Entry]:
+        """The entries of ``multiPoint`` that count here."""
+        if self.own.disables_all:
+            return ()
+        return [
+            entry
+            for entry in self.everywhere
+            if self.known[entry.name].extends(self.point.key, self.kubernetes)
+            and not self.own.disables(entry.name)
+        ]
+
+    def _once(self, entries: Iterable[Entry]) -> Sequence[str]:
+        names: dict[str, Entry] = {}
+        for entry in entries:
+            first = names.setdefault(entry.name, entry)
+            # Identity: the same plugin may be listed twice by equal entries.
+            if first is not entry:
+                where = first.path.removesuffix(".name")
+                message = f"plugin {entry.name!r} is enabled already, by {where}"
+                self._note(entry, message)
+        return list(names)
+
+    def _weight(self, name: str) -> int:
+        if not self.point.weighted:
+            return 1
+        for entry in (*self.own.enabled, *self.everywhere):
+            if entry.name == name:
+                return entry.weight or 1
+        return 1
+
+    def _note(self, entry: Entry, message: str) -> None:
+        self.findings.add(entry.path, message, entry.source)

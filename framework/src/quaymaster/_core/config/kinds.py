@@ -1,0 +1,58 @@
+"""The kinds of objects that the plugins of a configuration bring."""
+
+from collections.abc import Sequence
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._core.config.model import ProfileConfig, SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+
+__all__ = ["declared_kinds", "kinds_read", "plugin_names", "profile_plugins"]
+
+
+def declared_kinds(
+    config: SchedulerConfig, registry: PluginRegistry
+) -> Sequence[type[ApiObject]]:
+    """The kinds that a configuration's plugins declare, and those of all packages.
+
+    Args:
+        config: Whose profiles say which plugins there are.
+        registry: Where plugins are found by name, and packages of kinds.
+
+    Raises:
+        KindError: A kind is wrong, or is declared by two classes.
+        PluginLoadError: A plugin cannot be used.
+    """
+    return registry.kinds_of(profile_plugins(config))
+
+
+def kinds_read(
+    config: SchedulerConfig, registry: PluginRegistry
+) -> Sequence[type[ApiObject]]:
+    """The kinds that the plugins of a configuration read, nodes and pods last.
+
+    Args:
+        config: Whose profiles say which plugins there are.
+        registry: Where plugins are found by name, and packages of kinds.
+
+    Raises:
+        KindError: A kind is wrong, or is declared by two classes.
+        PluginLoadError: A plugin cannot be used.
+    """
+    return registry.read_by(profile_plugins(config))
+
+
+def profile_plugins(config: SchedulerConfig) -> Sequence[str]:
+    """The plugins of all profiles, each once."""
+    listed = (name for profile in config.profiles for name in plugin_names(profile))
+    return list(dict.fromkeys(listed))
+
+
+def plugin_names(profile: ProfileConfig) -> Sequence[str]:
+    """The plugins of a profile, each once, in the order of its extension points.
+
+    The one that breaks ties is the last, if it does nothing else.
+    """
+    listed = [one.name for plugins in profile.plugins.values() for one in plugins]
+    if profile.tie_breaking_plugin:
+        listed.append(profile.tie_breaking_plugin)
+    return list(dict.fromkeys(listed))

@@ -1,0 +1,185 @@
+"""Loads configurations: reads, completes and checks them."""
+
+import functools
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.document import (
+    API_VERSION,
+    KIND,
+    Document,
+    ProfileDocument,
+)
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.header import check_header
+from quaymaster._core.config.merge import EntrySets, entry_sets
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.plugin_lists import check_keys
+from quaymaster._core.config.profiles import percentage, resolve_profiles
+from quaymaster._core.config.settings_checks import check_settings
+from quaymaster._core.config.shipped import file_or_shipped, shipped_files
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.registry import PluginRegistry
+
+__all__ = [
+    "default_config",
+    "load_config",
+    "parse_config",
+    "read_source",
+    "shipped_profiles",
+]
+
+_DEFAULT_SOURCE = "default profile"
+
+
+def load_config(
+    path: str | Path,
+    registry: PluginRegistry,
+    *,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+) -> SchedulerConfig:
+    """Read a configuration file.
+
+    Args:
+        path: The file; or, if there is no such file, the name of a shipped profile,
+            such as ``bin-packing``.
+        registry: The installed plugins.
+        kubernetes: The Kubernetes to complete it for.
+
+    Raises:
+        ConfigErrors: The file cannot be read, or something in it is wrong.
+    """
+    source = str(path)
+    document = read_yaml(read_source(source), source)
+    return parse_config(document, registry, source=source, kubernetes=kubernetes)
+
+
+def default_config(
+    registry: PluginRegistry, *, kubernetes: Kubernetes = DEFAULT_KUBERNETES
+) -> SchedulerConfig:
+    """Make the configuration of an empty file: the default profile.
+
+    Args:
+        registry: The installed plugins.
+        kubernetes: The Kubernetes to complete it for.
+
+    Raises:
+        ConfigErrors: A plugin of the default profile is not installed.
+    """
+    empty = {"apiVersion": API_VERSION, "kind": KIND}
+    return parse_config(empty, registry, kubernetes=kubernetes)
+
+
+def parse_config(
+    document: object,
+    registry: PluginRegistry,
+    *,
+    source: str = "configuration",
+    defaults: object = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+) -> SchedulerConfig:
+    """Check and complete a configuration that has been read already.
+
+    Args:
+        document: What the file holds.
+        registry: The installed plugins.
+        source: The file's name, for messages.
+        defaults: The configuration whose first profile is merged under every profile;
+            by default the shipped one of that Kubernetes.
+        kubernetes: The Kubernetes to complete it for.
+
+    Raises:
+        ConfigErrors: Something is wrong, here or in the defaults.
+    """
+    findings = Findings(source)
+    given = _document(document, findings)
+    check_settings(given, findings)
+    profiles = resolve_profiles(
+        given.profiles,
+        _default_sets(defaults, kubernetes),
+        registry,
+        findings,
+        kubernetes,
+    )
+    if findings.problems:
+        raise ConfigErrors(findings.problems)
+    return SchedulerConfig(
+        parallelism=given.parallelism,
+        percentage_of_nodes_to_score=percentage(given.percentage_of_nodes_to_score),
+        pod_initial_backoff_seconds=given.pod_initial_backoff_seconds,
+        pod_max_backoff_seconds=given.pod_max_backoff_seconds,
+        leader_election=given.leader_election,
+        client_connection=given.client_connection,
+        limits_requests=_limits_requests(document),
+        extenders=given.extenders,
+        enable_profiling=given.enable_profiling,
+        enable_contention_profiling=given.enable_contention_profiling,
+        delay_cache_until_active=given.delay_cache_until_active,
+        profiles=profiles,
+        warnings=findings.warnings,
+    )
+
+
+def _limits_requests(document: object) -> bool:
+    """Whether a right document says how many calls are made; 0 says nothing."""
+    given = document.get("clientConnection") if isinstance(document, Mapping) else None
+    return isinstance(given, Mapping) and bool(given.get("qps") or given.get("burst"))
+
+
+def shipped_profiles() -> Mapping[str, Traversable]:
+    """The configuration files that come with the framework, by name."""
+    return shipped_files(resources.files("quaymaster") / "_profiles")
+
+
+def _document(document: object, findings: Findings) -> Document:
+    """Make the document; mistakes in its parts are noted."""
+    check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
+    made, mistakes = structure(document, Document)
+    findings.extend("", mistakes)
+    if not isinstance(made, Document):
+        raise ConfigErrors(findings.problems)
+    return made
+
+
+def _hint(got: object) -> str:
+    group = API_VERSION.partition("/")[0]
+    if isinstance(got, str) and got.startswith(f"{group}/"):
+        return f"; Kubernetes has removed {got.removeprefix(f'{group}/')}"
+    return ""
+
+
+def _default_sets(defaults: object, kubernetes: Kubernetes) -> EntrySets:
+    if defaults is None:
+        return _shipped_sets(kubernetes)
+    return _sets_of(defaults, "defaults", kubernetes)
+
+
+@functools.cache
+def _shipped_sets(kubernetes: Kubernetes) -> EntrySets:
+    text = shipped_profiles()[kubernetes.default_profile].read_bytes()
+    tree = read_yaml(text, _DEFAULT_SOURCE)
+    return _sets_of(tree, _DEFAULT_SOURCE, kubernetes)
+
+
+def _sets_of(defaults: object, source: str, kubernetes: Kubernetes) -> EntrySets:
+    findings = Findings(source)
+    profiles = _document(defaults, findings).profiles or (ProfileDocument(),)
+    path = "profiles[0].plugins"
+    check_keys(profiles[0].plugins, path, findings, kubernetes)
+    if findings.problems:
+        raise ConfigErrors(findings.problems)
+    return entry_sets(profiles[0].plugins, path, source)
+
+
+def read_source(source: str) -> bytes:
+    """Read a configuration file, or the shipped profile of that name.
+
+    Raises:
+        ConfigErrors: It cannot be read.
+    """
+    return read_content(file_or_shipped(source, shipped_profiles(), "profile"), source)

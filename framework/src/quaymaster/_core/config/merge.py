@@ -1,0 +1,119 @@
+"""Merges what a profile enables over the default profile.
+
+Mirrors ``mergePluginSet`` (Kubernetes v1.36,
+``pkg/scheduler/apis/config/v1/default_plugins.go``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import attrs
+
+from quaymaster._core.config.document import PluginRef, PluginSet
+from quaymaster._core.config.naming import join_path
+from quaymaster._core.config.points import PLUGIN_SETS, WILDCARD
+
+__all__ = ["Entry", "EntrySet", "EntrySets", "entry_sets", "merge_sets"]
+
+
+@attrs.frozen
+class Entry:
+    """A plugin in a list, and where that is written.
+
+    Attributes:
+        name: The plugin's name.
+        weight: Its weight, if one is given there.
+        path: The place in the document.
+        source: The document.
+    """
+
+    name: str
+    weight: int | None
+    path: str
+    source: str
+
+
+@attrs.frozen
+class EntrySet:
+    """What one extension point enables and disables."""
+
+    enabled: tuple[Entry, ...] = ()
+    disabled: tuple[Entry, ...] = ()
+
+    @property
+    def disables_all(self) -> bool:
+        """Whether ``*`` is among the disabled."""
+        return any(entry.name == WILDCARD for entry in self.disabled)
+
+    def disables(self, name: str) -> bool:
+        """Whether a plugin is disabled by its name."""
+        return any(entry.name == name for entry in self.disabled)
+
+    def keep(self, wanted: Callable[[str], bool]) -> "EntrySet":
+        """The same without the enabled plugins whose names are not wanted."""
+        enabled = tuple(entry for entry in self.enabled if wanted(entry.name))
+        return attrs.evolve(self, enabled=enabled)
+
+    def says(self) -> tuple[object, ...]:
+        """All entries, of both lists."""
+        enabled = tuple((entry.name, entry.weight or 0) for entry in self.enabled)
+        return enabled, tuple(entry.name for entry in self.disabled)
+
+
+EntrySets = Mapping[str, EntrySet]
+
+
+def entry_sets(plugins: Mapping[str, PluginSet], path: str, source: str) -> EntrySets:
+    """The entries of a profile's ``plugins``, for every extension point.
+
+    Args:
+        plugins: What the profile says.
+        path: Where it says so: ``profiles[0].plugins``.
+        source: In which document.
+    """
+    sets: dict[str, EntrySet] = {}
+    for key in PLUGIN_SETS:
+        given = plugins.get(key)
+        if not isinstance(given, PluginSet):
+            given = PluginSet()
+        at = join_path(path, key)
+        sets[key] = EntrySet(
+            _entries(given.enabled, f"{at}.enabled", source),
+            _entries(given.disabled, f"{at}.disabled", source),
+        )
+    return sets
+
+
+def _entries(refs: Iterable[object], path: str, source: str) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(ref.name, ref.weight, f"{path}[{index}].name", source)
+        for index, ref in enumerate(refs)
+        if isinstance(ref, PluginRef) and ref.name
+    )
+
+
+def merge_sets(defaults: EntrySets, custom: EntrySets) -> EntrySets:
+    """Merge a profile's sets over the default ones."""
+    return {key: _merge(defaults[key], custom[key]) for key in PLUGIN_SETS}
+
+
+def _merge(default: EntrySet, custom: EntrySet) -> EntrySet:
+    disabled = custom.disabled + default.disabled
+    either = EntrySet((), disabled)
+    # Of repeated plugins the last replaces the default one; the others stay, to be
+    # found when the lists are expanded.
+    replacements = {entry.name: entry for entry in custom.enabled}
+    enabled: list[Entry] = []
+    used: list[Entry] = []
+    if not either.disables_all:
+        for entry in default.enabled:
+            if either.disables(entry.name):
+                continue
+            replacement = replacements.get(entry.name)
+            if replacement:
+                used.append(replacement)
+            enabled.append(replacement or entry)
+    # Identity: the same plugin may be listed twice by equal entries.
+    enabled += [
+        entry for entry in custom.enabled if not any(entry is one for one in used)
+    ]
+    return EntrySet(tuple(enabled), disabled)

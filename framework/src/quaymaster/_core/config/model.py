@@ -1,0 +1,125 @@
+"""A complete configuration, as the engine reads it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._core.config.settings import ClientConnection, Extender, LeaderElection
+
+__all__ = [
+    "BY_NAME",
+    "RANDOM",
+    "TIE_BREAKERS",
+    "EnabledPlugin",
+    "ProfileConfig",
+    "SchedulerConfig",
+]
+
+RANDOM: Final = "random"
+"""The tie breaker that draws, as kube-scheduler does."""
+
+BY_NAME: Final = "name"
+"""The tie breaker that takes the node with the smallest name."""
+
+TIE_BREAKERS: Final = (RANDOM, BY_NAME)
+"""The tie breakers that are no plugins."""
+
+
+@attrs.frozen(kw_only=True)
+class EnabledPlugin:
+    """One plugin at one extension point.
+
+    Attributes:
+        name: The plugin's name.
+        weight: What its normalised scores are multiplied with; 1 at the extension
+            points that know no weights.
+    """
+
+    name: str
+    weight: int = 1
+
+
+@attrs.frozen(kw_only=True)
+class ProfileConfig:
+    """One profile, with defaults merged and ``multiPoint`` expanded.
+
+    Attributes:
+        scheduler_name: What pods choose this profile by.
+        percentage_of_nodes_to_score: Overrides the scheduler's; None takes that.
+        tie_breaker: Who chooses among the nodes with the highest total: ``random``,
+            ``name`` (the smallest one), or the name of a plugin with `break_tie`.
+        plugins: Extension point key (``preFilter``) -> its plugins in order. Every
+            point is there, also without plugins.
+        plugin_args: Plugin name -> an instance of its ``Args``, for every enabled
+            plugin that has arguments.
+        kubernetes: The Kubernetes that it was completed for, whose decisions are made.
+    """
+
+    scheduler_name: str
+    percentage_of_nodes_to_score: int | None = None
+    tie_breaker: str = RANDOM
+    plugins: Mapping[str, tuple[EnabledPlugin, ...]]
+    plugin_args: Mapping[str, object]
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
+
+    @property
+    def tie_breaking_plugin(self) -> str:
+        """The name of the plugin that breaks ties; empty if none does."""
+        return "" if self.tie_breaker in TIE_BREAKERS else self.tie_breaker
+
+
+@attrs.frozen(kw_only=True)
+class SchedulerConfig:
+    """A whole scheduler's configuration.
+
+    Attributes:
+        parallelism: Accepted for compatibility; the engine is one thread.
+        percentage_of_nodes_to_score: How many of all nodes, once found feasible, are
+            enough to start scoring: 1 to 100. Where a file says nothing or 0, it is
+            100; upstream then picks 5 to 50 by the number of nodes.
+        pod_initial_backoff_seconds: The first wait of a rejected pod.
+        pod_max_backoff_seconds: The longest wait of a rejected pod.
+        leader_election: How replicas agree on the active one.
+        client_connection: How the API server is reached.
+        limits_requests: Whether the file itself sets how many calls a second it takes.
+            Where it does not, upstream's defaults stand in `client_connection`.
+        extenders: Webhooks that take part in decisions.
+        enable_profiling: Accepted for compatibility.
+        enable_contention_profiling: Accepted for compatibility.
+        delay_cache_until_active: Whether a replica starts watching only once it leads.
+        profiles: The profiles, in the order of the file; at least one.
+        warnings: What is probably a mistake and yet no reason to stop.
+    """
+
+    parallelism: int = 16
+    percentage_of_nodes_to_score: int = 100
+    pod_initial_backoff_seconds: int = 1
+    pod_max_backoff_seconds: int = 10
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
+    limits_requests: bool = False
+    extenders: tuple[Extender, ...] = ()
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    delay_cache_until_active: bool = False
+    profiles: tuple[ProfileConfig, ...]
+    warnings: tuple[Problem, ...] = attrs.field(default=(), eq=False)
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The Kubernetes whose decisions are made, which is that of all profiles."""
+        return self.profiles[0].kubernetes
+
+    def profile(self, scheduler_name: str) -> ProfileConfig | None:
+        """The profile for a pod's ``spec.schedulerName``, or None."""
+        return next(
+            (
+                profile
+                for profile in self.profiles
+                if profile.scheduler_name == scheduler_name
+            ),
+            None,
+        )

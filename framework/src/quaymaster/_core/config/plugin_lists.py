@@ -1,0 +1,145 @@
+"""Resolves which plugins a profile calls at which extension point."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.config.document import PluginSet
+from quaymaster._core.config.expand import expand
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.lookup import usable_plugin
+from quaymaster._core.config.merge import Entry, EntrySets
+from quaymaster._core.config.model import EnabledPlugin
+from quaymaster._core.config.naming import join_path
+from quaymaster._core.config.points import (
+    IDLE,
+    LIMITS,
+    PLUGIN_SETS,
+    WILDCARD,
+    WITHOUT_EFFECT,
+)
+from quaymaster._core.config.tie_breakers import breaks_ties
+from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+
+__all__ = ["check_idle_plugins", "check_keys", "resolve_plugins"]
+
+_INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
+
+_NAMED_ELSEWHERE = "; what breaks ties is named in tieBreaker"
+
+
+def check_keys(
+    plugins: Mapping[str, object],
+    path: str,
+    findings: Findings,
+    kubernetes: Kubernetes,
+) -> None:
+    """Note the keys of a profile's ``plugins`` that are no extension points."""
+    for key, given in plugins.items():
+        at = join_path(path, key)
+        first = IDLE.get(key)
+        if first is not None and not kubernetes.since(first):
+            problem = f"unknown extension point; Kubernetes {first} has it"
+            findings.add(at, f"{problem}, and this is {kubernetes.version}")
+        elif first is not None:
+            if not isinstance(given, PluginSet) or not given.enabled:
+                continue
+            if key in WITHOUT_EFFECT:
+                gate = "the feature gate GenericWorkload, which is off"
+                findings.warn(at, f"is never called: pod groups are behind {gate}")
+            else:
+                findings.add(at, "plugins cannot be enabled at this extension point")
+        elif key not in PLUGIN_SETS:
+            hint = did_you_mean(key, PLUGIN_SETS)
+            known = f" (known: {', '.join(PLUGIN_SETS)})"
+            findings.add(at, f"unknown extension point{hint or known}")
+
+
+def check_idle_plugins(
+    plugins: Mapping[str, object],
+    path: str,
+    registry: PluginRegistry,
+    findings: Findings,
+) -> None:
+    """Note plugins that nobody has, where none is ever called."""
+    for key in WITHOUT_EFFECT:
+        given = plugins.get(key)
+        if not isinstance(given, PluginSet):
+            continue
+        for index, entry in enumerate(given.enabled):
+            plugin = usable_plugin(entry.name, registry)
+            if isinstance(plugin, str):
+                at = join_path(join_path(path, key), f"enabled[{index}].name")
+                findings.add(at, plugin)
+
+
+def resolve_plugins(
+    sets: EntrySets,
+    path: str,
+    registry: PluginRegistry,
+    findings: Findings,
+    kubernetes: Kubernetes,
+) -> Mapping[str, tuple[EnabledPlugin, ...]]:
+    """List the plugins of each extension point, in the order of their calls.
+
+    Args:
+        sets: What the profile enables and disables, merged with the defaults.
+        path: Where the profile says so: ``profiles[0].plugins``.
+        registry: The installed plugins.
+        findings: Where mistakes are noted.
+        kubernetes: The Kubernetes that decides which hooks there are.
+    """
+    before = len(findings)
+    usable = _usable(sets, registry, findings)
+    _warn_of_absent(sets, registry, findings)
+    sets = {key: one.keep(usable.__contains__) for key, one in sets.items()}
+    plugins = expand(sets, usable, findings, kubernetes)
+    if len(findings) == before:  # else counts may be wrong for a reason noted above
+        _check_counts(plugins, path, findings)
+    return plugins
+
+
+def _usable(
+    sets: EntrySets, registry: PluginRegistry, findings: Findings
+) -> Mapping[str, RegisteredPlugin]:
+    usable: dict[str, RegisteredPlugin] = {}
+    for entry in _enabled(sets):
+        plugin = usable_plugin(entry.name, registry)
+        if isinstance(plugin, str):
+            is_default = entry.source != findings.source
+            hint = _INSTALL if is_default and entry.name not in registry else ""
+            findings.add(entry.path, plugin + hint, entry.source)
+        else:
+            usable[entry.name] = plugin
+            if not any(point.key for point in plugin.extension_points):
+                what = "has no hook of any extension point, so nothing would call it"
+                hint = _NAMED_ELSEWHERE if breaks_ties(plugin) else ""
+                findings.add(entry.path, f"{plugin} {what}{hint}", entry.source)
+    return usable
+
+
+def _enabled(sets: EntrySets) -> Iterable[Entry]:
+    return (entry for one in sets.values() for entry in one.enabled)
+
+
+def _warn_of_absent(
+    sets: EntrySets, registry: PluginRegistry, findings: Findings
+) -> None:
+    for one in sets.values():
+        for entry in one.disabled:
+            if entry.name != WILDCARD and entry.name not in registry:
+                hint = did_you_mean(entry.name, registry)
+                message = f"no plugin {entry.name!r} is installed to disable{hint}"
+                findings.warn(entry.path, message, entry.source)
+
+
+def _check_counts(
+    plugins: Mapping[str, Sequence[EnabledPlugin]], path: str, findings: Findings
+) -> None:
+    for key, (least, most) in LIMITS.items():
+        names = [plugin.name for plugin in plugins[key]]
+        if len(names) < least or (most is not None and len(names) > most):
+            amount = "exactly" if most == least else "at least"
+            got = ", ".join(names) or "none"
+            message = f"expected {amount} {least} enabled plugin, got {got}"
+            findings.add(join_path(path, key), message)

@@ -1,0 +1,44 @@
+"""The extension points in configurations: keys, wildcards, how many plugins."""
+
+from collections.abc import Mapping
+
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
+
+__all__ = [
+    "IDLE",
+    "LIMITS",
+    "MULTI_POINT",
+    "PLUGIN_SETS",
+    "POINTS",
+    "WILDCARD",
+    "WITHOUT_EFFECT",
+]
+
+MULTI_POINT = "multiPoint"
+"""Stands for every extension point that a plugin implements."""
+
+WILDCARD = "*"
+"""In ``disabled``: every plugin."""
+
+POINTS: Mapping[str, ExtensionPoint] = {
+    point.key: point for point in EXTENSION_POINTS if point.key
+}
+"""The extension points that profiles give plugins to, by key."""
+
+IDLE: Mapping[str, str] = {
+    "placementGenerate": "1.36",
+    "placementScore": "1.36",
+    "podGroupPostFilter": "1.37",
+}
+"""Points of upstream's format that are never called here -> the first Kubernetes that
+has them. Files written by kube-scheduler have them; they are accepted as long as they
+enable nothing that would be called upstream."""
+
+WITHOUT_EFFECT = frozenset({"podGroupPostFilter"})
+"""Those of them at which upstream calls nothing by default, whatever is enabled."""
+
+PLUGIN_SETS = (*POINTS, MULTI_POINT)
+"""The keys of ``plugins``."""
+
+LIMITS: Mapping[str, tuple[int, int | None]] = {"queueSort": (1, 1), "bind": (1, None)}
+"""How many plugins a point needs at least and takes at most."""

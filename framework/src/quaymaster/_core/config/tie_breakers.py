@@ -1,0 +1,57 @@
+"""Checks who breaks the ties of a profile."""
+
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.lookup import usable_plugin
+from quaymaster._core.config.model import RANDOM, TIE_BREAKERS
+from quaymaster._core.contract.hookspecs import TieBreakPlugin
+from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+
+__all__ = ["breaks_ties", "resolve_tie_breaker"]
+
+_HOOK = TieBreakPlugin.break_tie.__name__
+
+
+def breaks_ties(plugin: RegisteredPlugin) -> bool:
+    """Whether a plugin, which can be loaded, has the hook that breaks ties."""
+    return any(_HOOK in point.hooks for point in plugin.extension_points)
+
+
+def resolve_tie_breaker(
+    given: str, path: str, registry: PluginRegistry, findings: Findings
+) -> str:
+    """Return the tie breaker of a profile; the default if it has a wrong one.
+
+    Args:
+        given: What the profile says.
+        path: Where it says so: ``profiles[0].tieBreaker``.
+        registry: The installed plugins.
+        findings: Where mistakes are noted.
+    """
+    if given in TIE_BREAKERS:
+        return given
+    if given not in registry:
+        findings.add(path, _unknown(given, registry))
+        return RANDOM
+    plugin = usable_plugin(given, registry)
+    if isinstance(plugin, str):
+        findings.add(path, plugin)
+    elif breaks_ties(plugin):
+        return given
+    else:
+        findings.add(path, f"{plugin} has no hook {_HOOK!r}, so it breaks no ties")
+    return RANDOM
+
+
+def _unknown(given: str, registry: PluginRegistry) -> str:
+    plugins = [
+        name
+        for name, plugin in registry.items()
+        if plugin.error is None and breaks_ties(plugin)
+    ]
+    known = ", ".join(map(repr, TIE_BREAKERS))
+    installed = ", ".join(plugins) or "none"
+    return (
+        f"expected {known} or a plugin with the hook {_HOOK!r} (installed: "
+        f"{installed}), got {given!r}{did_you_mean(given, (*TIE_BREAKERS, *plugins))}"
+    )

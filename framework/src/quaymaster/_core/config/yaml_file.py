@@ -1,0 +1,57 @@
+"""Reads the one document of a configuration file."""
+
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from quaymaster._base.errors import Problem
+from quaymaster._base.input.reading import UnreadableError, read_file
+from quaymaster._base.input.yaml.errors import YamlError
+from quaymaster._base.input.yaml.reading import documents
+from quaymaster._core.config.errors import ConfigErrors
+
+__all__ = ["read_content", "read_yaml"]
+
+
+def read_content(file: Traversable, source: str) -> bytes:
+    """Read a file.
+
+    Args:
+        file: The file, which may come with a package.
+        source: Its name, for messages.
+
+    Raises:
+        ConfigErrors: It cannot be read.
+    """
+    try:
+        content = read_file(str(file)) if isinstance(file, Path) else file.read_bytes()
+    except OSError as error:
+        message = error.strerror or str(error)
+    except UnreadableError as error:
+        message = str(error)
+    else:
+        return bytes(content)
+    raise ConfigErrors([Problem(where=source, message=message)])
+
+
+def read_yaml(text: bytes, source: str) -> object:
+    """Read the only document of a YAML (or JSON) text.
+
+    Args:
+        text: What the file holds.
+        source: The file's name, for messages.
+
+    Returns:
+        The document; None if there is none.
+
+    Raises:
+        ConfigErrors: The text is no YAML, has a key twice, or is several documents.
+    """
+    try:
+        found = list(documents(text, unique_keys=True))
+    except YamlError as error:
+        raise ConfigErrors([Problem(where=source, message=str(error))]) from error
+    given = [document for document in found if document is not None]
+    if len(given) > 1:
+        message = f"expected one YAML document, got {len(given)}"
+        raise ConfigErrors([Problem(where=source, message=message)])
+    return given[0] if given else None

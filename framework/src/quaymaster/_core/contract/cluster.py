@@ -1,0 +1,347 @@
+"""The port: the calls that the engine and its plugins may make to a cluster.
+
+Two kinds of cluster can stand behind it: the one of `quaymaster.inmemory`, and a real
+API server. Nothing that uses this port may assume that a call is instant, that
+events arrive in step with calls, or that a call which failed did nothing.
+"""
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import ApiObject, Pod, PodCondition
+from quaymaster._base.errors import QuaymasterError
+
+__all__ = [
+    "AlreadyExistsError",
+    "ApiError",
+    "Cluster",
+    "ConflictError",
+    "EventNote",
+    "ForbiddenError",
+    "InvalidError",
+    "ListPendingError",
+    "ListResult",
+    "NotFoundError",
+    "PodStatusPatch",
+    "ResourceExpiredError",
+    "TooManyRequestsError",
+    "UnknownOutcomeError",
+    "Watch",
+    "WatchEvent",
+    "WatchEventType",
+]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+ObjT_co = TypeVar("ObjT_co", bound=ApiObject, covariant=True)
+
+
+class ApiError(QuaymasterError):
+    """A call that the cluster refused or did not answer.
+
+    Attributes:
+        status: The HTTP status that an API server would give, 0 if none came.
+    """
+
+    status = 500
+
+
+class NotFoundError(ApiError):
+    """There is no such object."""
+
+    status = 404
+
+
+class AlreadyExistsError(ApiError):
+    """There is an object of that name already."""
+
+    status = 409
+
+
+class ConflictError(ApiError):
+    """The object is not (or no longer) the one that the caller knew."""
+
+    status = 409
+
+
+class ResourceExpiredError(ApiError):
+    """The resource version is older than what the cluster remembers: list again."""
+
+    status = 410
+
+
+class ListPendingError(ApiError):
+    """The objects are still arriving; the caller goes on with something else.
+
+    Attributes:
+        ask_again: Has a call made, on any thread, once asking again is worth while.
+    """
+
+    status = 0
+
+    def __init__(self, ask_again: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__("it is still being listed")
+        self.ask_again = ask_again
+
+
+class InvalidError(ApiError):
+    """The object breaks a rule of its kind."""
+
+    status = 422
+
+
+class ForbiddenError(ApiError):
+    """A rule of the cluster keeps the object out, such as a quota.
+
+    Attributes:
+        reason: What the rule says, in upstream's words.
+    """
+
+    status = 403
+
+    def __init__(self, resource: str, name: str, reason: str) -> None:
+        super().__init__(f'{resource} "{name}" is forbidden: {reason}')
+        self.reason = reason
+
+
+class TooManyRequestsError(ApiError):
+    """Not now, perhaps later, such as an eviction that a disruption budget forbids.
+
+    Attributes:
+        cause: What stands in the way, in upstream's words; may be empty.
+        retry_after_seconds: When to ask again; 0 if the answer does not say.
+    """
+
+    status = 429
+
+    def __init__(
+        self, message: str, *, cause: str = "", retry_after_seconds: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.retry_after_seconds = retry_after_seconds
+
+
+class UnknownOutcomeError(ApiError):
+    """No answer came, so the call may have taken effect or not: read to find out."""
+
+    status = 0
+
+
+class WatchEventType(enum.Enum):
+    """The kinds of changes of a watched object."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+# There is an instance for each change, and it lives long: structs are made three times
+# as fast as attrs classes, and the garbage collector need not visit them.
+
+
+class WatchEvent(msgspec.Struct, Generic[ObjT_co], eq=False, gc=False):
+    """One change of one object.
+
+    Attributes:
+        type: What happened.
+        object: The object after the change; if it was deleted, as it was last.
+        resource_version: The cluster's version right after the change.
+        is_missed: Whether the deletion itself was missed: of the object, only the name
+            and the namespace can be relied on.
+    """
+
+    type: WatchEventType
+    object: ObjT_co
+    resource_version: int
+    is_missed: bool = False
+
+
+@attrs.define(eq=False)
+class ListResult(Generic[ObjT_co]):
+    """The objects of one kind at one moment.
+
+    Attributes:
+        items: In the order of their creation.
+        resource_version: Watch from here to see every later change.
+    """
+
+    items: Sequence[ObjT_co]
+    resource_version: int
+
+
+class Watch(Protocol[ObjT_co]):
+    """A stream of changes of one kind, read in batches."""
+
+    def take(self) -> Sequence[WatchEvent[ObjT_co]]:
+        """Return all changes that arrived since the last call; never blocks.
+
+        Raises:
+            ResourceExpiredError: Changes were lost: list again and watch from there.
+            ApiError: The stream broke: watch again from the last version seen.
+        """
+
+    def stop(self) -> None:
+        """End the stream."""
+
+
+@attrs.frozen(kw_only=True)
+class PodStatusPatch:
+    """A change that the scheduler makes to a pod's status.
+
+    Attributes:
+        condition: Replaces the pod's condition of the same type.
+        nominated_node_name: The new nomination; "" clears it, None leaves it.
+    """
+
+    condition: PodCondition | None = None
+    nominated_node_name: str | None = None
+
+
+class EventNote(msgspec.Struct, eq=False):
+    """The contents of an Event, for `Cluster.record`.
+
+    Attributes:
+        regarding: The object that the event is about.
+        type: ``Normal`` or ``Warning``.
+        reason: One word in CamelCase, such as ``FailedScheduling``.
+        action: What the reporter was doing, such as ``Scheduling``.
+        note: The text. Given as a function, it is made only when it is read.
+        reporter: The reporting controller.
+        related: A second object, or None.
+    """
+
+    regarding: ApiObject
+    type: str
+    reason: str
+    action: str
+    note: str | Callable[[], str]
+    reporter: str = "default-scheduler"
+    related: ApiObject | None = None
+
+
+class Cluster(Protocol):
+    """A cluster's API server, as far as scheduling needs one."""
+
+    def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
+        """Return all objects of a kind.
+
+        Raises:
+            ListPendingError: They are still arriving.
+            ApiError: The cluster did not answer.
+        """
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT:
+        """Return an object by its key: ``namespace/name``, or ``name`` if cluster-wide.
+
+        Raises:
+            NotFoundError: There is no such object.
+        """
+
+    def watch(
+        self,
+        kind: type[ObjT],
+        resource_version: int,
+        notify: Callable[[], None],
+    ) -> Watch[ObjT]:
+        """Follow the changes of a kind from a version on.
+
+        Args:
+            kind: The class of the objects.
+            resource_version: The version of a list, or of the last event seen.
+            notify: Called, from any thread, when `Watch.take` has something to give, or
+                an error to raise.
+
+        Raises:
+            ResourceExpiredError: The version is too old: list again.
+        """
+
+    def create(self, obj: ObjT) -> ObjT:
+        """Store a new object; return it with uid and resource version.
+
+        Raises:
+            AlreadyExistsError: The key is taken.
+            InvalidError: The object breaks a rule of its kind.
+        """
+
+    def update(self, obj: ObjT) -> ObjT:
+        """Replace an object whose resource version is still the stored one.
+
+        Raises:
+            ConflictError: It was changed meanwhile.
+            NotFoundError: It is gone.
+        """
+
+    def delete(
+        self,
+        kind: type[ApiObject],
+        key: str,
+        *,
+        uid: str | None = None,
+        grace_period_seconds: float | None = None,
+    ) -> None:
+        """Delete an object; a pod on a node gets its grace period first.
+
+        Args:
+            kind: The class of the object.
+            key: Its key.
+            uid: If given, only the object with this uid is deleted.
+            grace_period_seconds: Overrides the object's own grace period.
+
+        Raises:
+            NotFoundError: There is no such object.
+            ConflictError: The uid is another one.
+        """
+
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Bind a pod to a node, through the binding subresource.
+
+        Args:
+            pod: The pod as the caller knows it; its uid must be the stored one.
+            node_name: The node.
+            annotations: Those that the pod gets with it; others that it has stay. A
+                Bind plugin gives `CycleState.annotations`. Mirrors
+                ``setPodNodeAndMetadata`` (Kubernetes v1.36,
+                ``pkg/registry/core/pod/storage/storage.go``).
+
+        Raises:
+            ConflictError: The pod is bound already, or is another one by now.
+            NotFoundError: The pod or the node is gone.
+            UnknownOutcomeError: The bind may have happened or not; read the pod.
+        """
+
+    def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        """Change parts of a pod's status.
+
+        Raises:
+            NotFoundError: The pod is gone, or is another one by now.
+        """
+
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change fields of an object's status, through the status subresource.
+
+        Args:
+            obj: The object as the caller knows it. Its uid and its resource version, if
+                it has them, must be the stored ones.
+            changes: Field of the status, as its class has it -> new value.
+
+        Returns:
+            The object as it is stored now.
+
+        Raises:
+            NotFoundError: The object is gone.
+            ConflictError: Somebody changed it meanwhile, or it is another one by now.
+            InvalidError: It has no status, or the status no such fields or values.
+        """
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event. Never fails: an event that cannot be written is dropped."""

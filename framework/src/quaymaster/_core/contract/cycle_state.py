@@ -1,0 +1,222 @@
+"""Scratch space that the plugins share during one attempt to schedule a pod.
+
+Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go``).
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from quaymaster._api.objects.requirements import is_label_key
+from quaymaster._base.errors import QuaymasterError
+
+__all__ = [
+    "Cloneable",
+    "CycleState",
+    "StateCloneError",
+    "StateKey",
+    "StateNotFoundError",
+]
+
+T = TypeVar("T")
+
+
+class StateNotFoundError(QuaymasterError, KeyError):
+    """A key that no earlier hook of this cycle wrote.
+
+    Attributes:
+        name: The key's name.
+        missing: The text that the key has for this, see `StateKey`; or empty.
+    """
+
+    def __init__(self, name: str, missing: str = "") -> None:
+        super().__init__(missing or "not found")
+        self.name = name
+        self.missing = missing
+
+    def __str__(self) -> str:
+        return self.missing or "not found"
+
+
+class StateCloneError(QuaymasterError):
+    """A value that cannot be cloned although it says that it can.
+
+    Attributes:
+        name: The name of its key.
+    """
+
+    def __init__(self, name: str, value: object, error: Exception) -> None:
+        owner = f"{type(value).__module__}.{type(value).__qualname__}"
+        problem = f"{owner}.clone failed: {type(error).__name__}: {error}"
+        super().__init__(f"cycle state '{name}': {problem}")
+        self.name = name
+
+
+class StateKey(Generic[T]):
+    """Names one value in a `CycleState` and carries its type.
+
+    Make one per value, at module level: ``_PORTS = StateKey[Ports]("PreFilterPorts")``.
+    Two keys are never equal, so plugins cannot overwrite each other by accident; a
+    plugin that wants to share a value exports its key.
+
+    A hook reads what an earlier hook of its plugin wrote by ``state[_PORTS]``. If there
+    is nothing, the profile has the earlier hook disabled. With ``missing``, the hook's
+    answer is then an Error status with this text; without it, the error is reported
+    like any other exception, with its type and place.
+
+    Args:
+        name: Identifies the value to those who read logs.
+        missing: The whole text of the status, as in ``reading "PreFilterPorts" from
+            cycleState: not found``.
+    """
+
+    __slots__ = ("missing", "name")
+
+    def __init__(self, name: str, *, missing: str = "") -> None:
+        self.name = name
+        self.missing = missing
+
+    def __repr__(self) -> str:
+        return f"StateKey({self.name!r})"
+
+
+class Cloneable(Protocol):
+    """A state value that must be copied when a cycle is tried out on the side."""
+
+    def clone(self) -> object:
+        """Return a copy that may be changed without changing this one."""
+
+
+class _LoggingDict(dict[StateKey[Any], Any]):
+    """Values, and the keys that were written since it was made."""
+
+    __slots__ = ("log",)
+
+    def __init__(self, values: Mapping[StateKey[Any], Any]) -> None:
+        super().__init__(values)
+        self.log: list[StateKey[object]] = []
+
+    def __setitem__(self, key: StateKey[Any], value: object) -> None:
+        super().__setitem__(key, value)
+        self.log.append(key)
+
+
+class CycleState(msgspec.Struct, eq=False):
+    """The values that plugins wrote for one pod in one scheduling attempt.
+
+    Attributes:
+        skip_filter_plugins: Plugins whose PreFilter returned Skip.
+        skip_score_plugins: Plugins whose PreScore returned Skip.
+        skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
+        pods_to_activate: Keys (``namespace/name``) of pods that a plugin wants moved
+            to the active queue when this attempt succeeds.
+        annotations: What plugins have had written onto the pod by `annotate`; a Bind
+            plugin hands it to `Cluster.bind`.
+    """
+
+    # Any: only the keys know the types, and each cast would be a call.
+    _values: dict[StateKey[Any], Any] = {}
+    skip_filter_plugins: frozenset[str] = frozenset()
+    skip_score_plugins: frozenset[str] = frozenset()
+    skip_pre_bind_plugins: frozenset[str] = frozenset()
+    pods_to_activate: list[str] = []
+    annotations: dict[str, str] = {}
+
+    def annotate(self, key: str, value: str) -> None:
+        """Have an annotation written onto the pod by the same call that binds it.
+
+        For what a plugin chooses with the node, such as the devices of the node that
+        the pod gets: who runs the pod reads it there, and so does the plugin after a
+        restart. What is chosen in ``reserve``, or before, counts at once: as soon as
+        all plugins have reserved, the assumed pod in the snapshot has the annotation.
+        What comes in ``permit`` or ``pre_bind`` is seen when the bound pod is. If the
+        pod loses its node on the way, the pod that is tried again has no such
+        annotation: ``unreserve`` need not take it back.
+
+        Args:
+            key: Its key, such as ``example.com/gpu-index``; a second call, or one of
+                another plugin, with the same key takes the place of the first.
+            value: Its value.
+
+        Raises:
+            ValueError: The key cannot be the key of an annotation.
+            TypeError: The value is no text.
+        """
+        named: object = key
+        # Upstream's rule, other than for labels: capitals do not matter.
+        if not isinstance(named, str) or not is_label_key(key.lower()):
+            raise ValueError(
+                "annotate: expected the key of an annotation, such as "
+                f"example.com/gpu-index, got {key!r}"
+            )
+        given: object = value
+        if not isinstance(given, str):
+            raise TypeError(f"annotate: expected a text for {key}, got {value!r}")
+        self.annotations[key] = value
+
+    def __getitem__(self, key: StateKey[T]) -> T:
+        """The value of ``key``.
+
+        Raises:
+            StateNotFoundError: Nothing was written under this key.
+        """
+        try:
+            value: T = self._values[key]
+        except KeyError:
+            raise StateNotFoundError(key.name, key.missing) from None
+        return value
+
+    def __setitem__(self, key: StateKey[T], value: T) -> None:
+        self._values[key] = value
+
+    def __delitem__(self, key: StateKey[T]) -> None:
+        self._values.pop(key, None)
+
+    def __contains__(self, key: StateKey[T]) -> bool:
+        return key in self._values
+
+    def get(self, key: StateKey[T]) -> T | None:
+        """Return the value of ``key``, or None."""
+        value: T | None = self._values.get(key)
+        return value
+
+    def values(self) -> Mapping[StateKey[object], object]:
+        """Return a copy of all values, by key."""
+        return dict(self._values)
+
+    def update(self, values: Mapping[StateKey[object], object]) -> None:
+        """Write many values at once."""
+        self._values.update(values)
+
+    def log_writes(self) -> Sequence[StateKey[object]]:
+        """Return a list that grows by the key whenever a value is written by its key.
+
+        For who keeps what plugins write; plugins have no use for it.
+        """
+        values = _LoggingDict(self._values)
+        self._values = values
+        return values.log
+
+    def clone(self) -> "CycleState":
+        """Return a copy for trying something out, as preemption does.
+
+        Values with a ``clone`` method are cloned, others are shared.
+
+        Raises:
+            StateCloneError: A value's ``clone`` failed.
+        """
+        other = copy.copy(self)
+        other._values = values = {}
+        for key, value in self._values.items():
+            try:
+                # Not isinstance with a Protocol: that takes longer than all the rest.
+                if hasattr(value, "clone"):
+                    value = cast(Cloneable, value).clone()  # noqa: PLW2901
+            except Exception as error:
+                raise StateCloneError(key.name, value, error) from error
+            values[key] = value
+        other.pods_to_activate = list(self.pods_to_activate)
+        other.annotations = dict(self.annotations)
+        return other

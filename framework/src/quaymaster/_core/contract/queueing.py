@@ -1,0 +1,105 @@
+"""A pod as the scheduling queue keeps it.
+
+Mirrors ``QueuedPodInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
+"""
+
+import enum
+from collections.abc import Set as AbstractSet
+from typing import Any, Protocol
+
+import attrs
+
+from quaymaster._api.objects import Pod
+
+__all__ = ["PendingPod", "QueueName", "QueuedPodInfo", "SortKey"]
+
+
+class SortKey(Protocol):
+    """A key that ``queue_sort`` orders pods by: a number, a text, a tuple of them."""
+
+    def __lt__(self, other: Any, /) -> bool:  # noqa: ANN401 - of its own kind
+        """Whether this one comes first."""
+
+
+class QueueName(enum.Enum):
+    """The queues that a pending pod can be in."""
+
+    ACTIVE = "active"
+    """About to be tried."""
+
+    BACKOFF = "backoff"
+    """To be tried again at the end of its backoff, or when no pod is active."""
+
+    ERROR_BACKOFF = "error backoff"
+    """To be tried again after an error: never before the end of its backoff."""
+
+    UNSCHEDULABLE = "unschedulable"
+    """Rejected or gated, until an event helps it."""
+
+
+@attrs.frozen(kw_only=True)
+class PendingPod:
+    """Why a pod is pending, as far as the queue knows.
+
+    Attributes:
+        key: ``namespace/name``.
+        uid: The pod's uid.
+        queue: Where it is.
+        gated_by: The PreEnqueue plugin that holds it back, or empty.
+        rejected_by: The plugins that rejected it, sorted; empty after an error.
+        waits_for: The plugins among them that said Pending, sorted.
+        attempts: How often it has been tried.
+        since: When it arrived or last failed, seconds since the Unix epoch.
+        retry_at: When it will be tried again if no event helps it, in seconds since
+            the Unix epoch; None if it is active or gated.
+    """
+
+    key: str
+    uid: str
+    queue: QueueName
+    gated_by: str
+    rejected_by: tuple[str, ...]
+    waits_for: tuple[str, ...]
+    attempts: int
+    since: float
+    retry_at: float | None
+
+
+class QueuedPodInfo(Protocol):
+    """A queued pod, as ``queue_sort`` and observers may read it."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod itself."""
+
+    @property
+    def timestamp(self) -> float:
+        """When it entered the queue or last failed, seconds since the Unix epoch."""
+
+    @property
+    def initial_attempt_timestamp(self) -> float | None:
+        """When it first became active, or None."""
+
+    @property
+    def attempts(self) -> int:
+        """How often it has been tried."""
+
+    @property
+    def unschedulable_count(self) -> int:
+        """How many attempts ended with a rejection."""
+
+    @property
+    def consecutive_errors_count(self) -> int:
+        """How many attempts in a row ended with an error."""
+
+    @property
+    def unschedulable_plugins(self) -> AbstractSet[str]:
+        """The plugins that rejected it last time."""
+
+    @property
+    def pending_plugins(self) -> AbstractSet[str]:
+        """The plugins among them that said Pending."""
+
+    @property
+    def gating_plugin(self) -> str:
+        """The PreEnqueue plugin that keeps it out of the queue, or empty."""

@@ -1,0 +1,210 @@
+"""The results of hooks, besides `Status`.
+
+Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
+"""
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import RowArray, Rows
+
+__all__ = [
+    "FilteredRows",
+    "NodeStatuses",
+    "NodeVerdicts",
+    "NominatingInfo",
+    "NominatingMode",
+    "PermitWait",
+    "PostFilterResult",
+    "PreBindPreFlightResult",
+    "PreBindWait",
+    "PreFilterResult",
+]
+
+
+class NodeStatuses(Protocol):
+    """Why each node was rejected, as ``post_filter`` reads it."""
+
+    def __getitem__(self, node_name: str) -> Status:
+        """The status of a node; for one that was never filtered, the absent status."""
+
+    def nodes_with(self, *codes: int) -> Sequence[str]:
+        """Return the nodes whose status has one of these codes, in row order."""
+
+    def rows_with(self, *codes: int) -> RowArray:
+        """Return the same nodes as rows of the snapshot's columns."""
+
+
+@attrs.frozen(eq=False)
+class FilteredRows:
+    """The answer of a profile's filters for some rows.
+
+    Attributes:
+        passed: The rows that pass, ascending.
+        statuses: Why the others do not.
+    """
+
+    passed: Rows
+    statuses: NodeStatuses
+
+
+@attrs.frozen
+class PreFilterResult:
+    """Restricts an attempt to some nodes.
+
+    Attributes:
+        node_names: The nodes that are worth filtering; all others count as
+            UnschedulableAndUnresolvable.
+    """
+
+    node_names: frozenset[str]
+
+
+class NominatingMode(enum.Enum):
+    """Whether a failed attempt touches the pod's nominated node."""
+
+    NOOP = "noop"
+    OVERRIDE = "override"
+
+
+@attrs.frozen
+class NominatingInfo:
+    """The node that a pod should get next, as PostFilter leaves it.
+
+    Attributes:
+        node_name: The nominated node; empty clears the nomination.
+        mode: ``OVERRIDE`` sets ``node_name``; ``NOOP`` keeps what the pod has.
+    """
+
+    node_name: str = ""
+    mode: NominatingMode = NominatingMode.NOOP
+
+
+@attrs.frozen
+class PostFilterResult:
+    """The result of a PostFilter plugin for a pod that fits nowhere.
+
+    Attributes:
+        status: Success as None; Unschedulable when nothing could be done. Its reasons
+            become the last part of the pod's message.
+        nominating: What happens to the pod's nomination; None keeps it.
+        message: What is said of a success, as the last part of the pod's message.
+    """
+
+    status: Status | None = None
+    nominating: NominatingInfo | None = None
+    message: str = ""
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Candidate:
+    """A node, and the pods that would have to go from it.
+
+    Attributes:
+        node_name: The node.
+        victims: The pods, the most important first; at least one.
+        violations: How many of them a disruption budget protects.
+    """
+
+    node_name: str
+    victims: tuple[Pod, ...]
+    violations: int = 0
+
+
+def _check_seconds(
+    wait: object, attribute: "attrs.Attribute[float]", seconds: object
+) -> None:
+    """Refuse a time that no timer can be set to, in the plugin that asks for it."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if number and not math.isnan(cast(float, seconds)):
+        return
+    where = f"{type(wait).__name__}.{attribute.name}"
+    raise TypeError(f"{where}: expected a number of seconds, got {seconds!r}")
+
+
+_MIN_INTERVAL = 0.001
+"""With a shorter time, a clock may show the same time as before."""
+
+
+@attrs.frozen
+class PermitWait:
+    """Makes an assumed pod wait before it is bound.
+
+    Attributes:
+        timeout_seconds: After this long the pod is rejected; at most 15 minutes.
+    """
+
+    timeout_seconds: float = attrs.field(validator=_check_seconds)
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class PreBindWait:
+    """Makes a pod wait, on no thread, until the cluster has done what was asked of it.
+
+    Attributes:
+        check: Asked on the scheduling thread, so it may read informers: True lets the
+            pod go on, False has it asked again, a `Status` ends the attempt.
+        timeout_seconds: How long to ask at most. At the end it is not asked again,
+            as upstream's ``PollUntilContextTimeout`` has it.
+        timed_out: The status that ends the attempt then.
+        interval_seconds: How long to wait before each time that it is asked; at least
+            a millisecond.
+    """
+
+    check: Callable[[], bool | Status]
+    timeout_seconds: float = attrs.field(validator=_check_seconds)
+    timed_out: Status
+    interval_seconds: float = attrs.field(
+        default=1.0, validator=[_check_seconds, attrs.validators.ge(_MIN_INTERVAL)]
+    )
+
+
+@attrs.frozen
+class PreBindPreFlightResult:
+    """The way in which ``pre_bind`` of a plugin may be run.
+
+    Attributes:
+        allow_parallel: Whether it may run beside the neighbouring plugins that say
+            the same.
+    """
+
+    allow_parallel: bool = False
+
+
+StatusOf: TypeAlias = Callable[[int], Status]
+
+
+@attrs.define(eq=False)
+class NodeVerdicts:
+    """The answer of ``filter_nodes`` for many nodes at once.
+
+    Attributes:
+        codes: Shape ``(N,)``, any integer or bool dtype, in the order of ``rows``;
+            0 passes.
+        status_of: The status for a non-zero code. It is asked once per distinct code
+            and only when the reasons are read, so it may be slow. That may be long
+            after the attempt, so it has to rely on nothing that changes.
+    """
+
+    codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]
+    status_of: StatusOf
+
+    @classmethod
+    def reject_where(
+        cls, rejected: npt.NDArray[np.bool_], status: Status
+    ) -> "NodeVerdicts":
+        """Reject the nodes where ``rejected`` is true, all with one status.
+
+        Args:
+            rejected: Shape ``(N,)``, in the order of ``rows``.
+            status: The answer for each of them.
+        """
+        return cls(rejected, lambda _code: status)

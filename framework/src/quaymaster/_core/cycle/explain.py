@@ -1,0 +1,263 @@
+"""Take one attempt apart, changing nothing."""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.config.model import BY_NAME
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.algorithm import Algorithm
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.explanation import (
+    Explanation,
+    JudgedNode,
+    NodeRejection,
+    NodeScores,
+    PluginScore,
+)
+from quaymaster._core.cycle.filter_call import FilterCall
+from quaymaster._core.cycle.nominated import nominated_ahead
+from quaymaster._core.cycle.score_call import PluginScores
+from quaymaster._core.state.arrays import Int64Array, Rows
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["Scored", "explain", "explain_and_score", "judge_node"]
+
+
+class Scored:
+    """The scores of all feasible nodes, of which few may be asked for.
+
+    Args:
+        names: The nodes, shape ``(N,)``.
+        plugins: The scores of each plugin.
+        total: The sums of the weighted scores, shape ``(N,)``.
+        ranks: The order among equals, shape ``(N,)``; None: as they stand.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        plugins: Sequence[PluginScores],
+        total: Int64Array,
+        ranks: Int64Array | None = None,
+    ) -> None:
+        self._names = names
+        self._plugins = plugins
+        self._total = total
+        self._ranks = ranks
+
+    def __len__(self) -> int:
+        """How many nodes are feasible."""
+        return len(self._names)
+
+    def best(self, most: int | None = None) -> tuple[NodeScores, ...]:
+        """Return the nodes, the best first.
+
+        Args:
+            most: How many of them at most; None: all.
+        """
+        keys = [-self._total] if self._ranks is None else [self._ranks, -self._total]
+        return tuple(map(self._at, np.lexsort(keys)[:most].tolist()))
+
+    def of(self, name: str) -> NodeScores | None:
+        """Return one node's scores; None if it is not feasible."""
+        return self._at(self._names.index(name)) if name in self._names else None
+
+    def _at(self, index: int) -> NodeScores:
+        return _node_scores(self._names[index], index, self._plugins, self._total)
+
+
+def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
+    """Run PreFilter, Filter and Score for a pod and keep what every plugin said.
+
+    Unlike in a real attempt a single feasible node is scored too, and PostFilter does
+    not run.
+    """
+    explanation, scored, attempt = _explained(algorithm, pod, scheduler)
+    calls = {call.plugin: call for call in algorithm.filter.calls}
+    status = explanation.status
+    if status is not None and not explanation.rejections:
+        rejections = tuple(_failing(algorithm, pod, calls.get(status.plugin)))
+    else:
+        rejections = tuple(
+            _with_details(calls.get(one.plugin), attempt, one)
+            for one in explanation.rejections
+        )
+    return attrs.evolve(
+        explanation,
+        rejections=rejections,
+        scores=scored.best() if scored else (),
+        tie_breaker=algorithm.ties_broken_by,
+    )
+
+
+def explain_and_score(
+    algorithm: Algorithm, pod: Pod, scheduler: str
+) -> tuple[Explanation, Scored | None]:
+    """Explain without details, and with the scores of all nodes apart, if any."""
+    explanation, scored, _ = _explained(algorithm, pod, scheduler)
+    return explanation, scored
+
+
+def _explained(
+    algorithm: Algorithm, pod: Pod, scheduler: str
+) -> tuple[Explanation, Scored | None, Attempt]:
+    nodes = algorithm.nodes
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    found = algorithm.find_feasible(attempt)
+    if isinstance(found, FitError):
+        return _unfit(nodes, pod, scheduler, found), None, attempt
+    scores = _scores(algorithm, attempt, found)
+    failed = scores if isinstance(scores, Status) else None
+    explanation = Explanation(
+        pod=pod.key,
+        scheduler=scheduler,
+        rejections=_rejections(found.diagnosis, nodes, _others(nodes, found)),
+        status=failed,
+    )
+    return explanation, None if isinstance(scores, Status) else scores, attempt
+
+
+def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
+    """Ask every plugin about one node, also after one has rejected it.
+
+    What counts first is what a plugin says of the node as it stands; if none rejects
+    it, the pods that are nominated to it are imagined there, as in an attempt.
+    """
+    nodes = algorithm.nodes
+    node = nodes.get(name)
+    if node is None:
+        return JudgedNode(node=name, is_known=False)
+    ahead = nominated_ahead(pod, algorithm.nominated.on(name))
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    outcome = algorithm.pre_filter.run(attempt)
+    if outcome.status is not None:
+        found = [_rejection(name, outcome.status)]
+    elif outcome.node_names is not None and name not in outcome.node_names:
+        plugins = ", ".join(sorted(outcome.restricting_plugins))
+        left_out = Status.unresolvable("the pod asks for other nodes")
+        found = [_rejection(name, left_out.with_plugin(plugins))]
+    else:
+        found = list(_filtered(algorithm, attempt, node))
+        if not found:
+            status = algorithm.filter.run_with_nominated_pods(
+                attempt.state, pod, node, ahead
+            )
+            found = [] if status is None else [_rejection(name, status)]
+    return JudgedNode(
+        node=name,
+        rejections=tuple(found),
+        nominated=tuple(other.key for other in ahead),
+    )
+
+
+def _filtered(
+    algorithm: Algorithm, attempt: Attempt, node: NodeInfo
+) -> Iterator[NodeRejection]:
+    for call in algorithm.filter.calls:
+        if call.plugin not in attempt.state.skip_filter_plugins:
+            status = call.judge(attempt.state, attempt.pod, node)
+            if status is not None:
+                yield _with_details(call, attempt, _rejection(node.name, status))
+
+
+def _failing(
+    algorithm: Algorithm, pod: Pod, call: FilterCall | None
+) -> Iterator[NodeRejection]:
+    """The nodes on which a filter fails that ended an attempt, if it says more of them.
+
+    An attempt names none of them, since one is enough to end it.
+    """
+    if call is None or not call.explains:
+        return
+    nodes = algorithm.nodes
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    if algorithm.pre_filter.run(attempt).status is not None:
+        return
+    for node in nodes.infos_at(nodes.rows):
+        status = call.judge(attempt.state, pod, node)
+        if status is not None and status.is_error:
+            yield _with_details(call, attempt, _rejection(node.name, status))
+
+
+def _with_details(
+    call: FilterCall | None, attempt: Attempt, rejection: NodeRejection
+) -> NodeRejection:
+    """Add what the plugin has to say; none if its filter was not what rejected."""
+    node = attempt.nodes.get(rejection.node)
+    if call is None or node is None or attempt.diagnosis.pre_filter_message:
+        return rejection
+    said = call.explain(attempt.state, attempt.pod, node)
+    return attrs.evolve(rejection, details=tuple(said)) if said else rejection
+
+
+def _rejection(node: str, status: Status) -> NodeRejection:
+    return NodeRejection(
+        node=node, plugin=status.plugin, code=status.code, reasons=status.reasons
+    )
+
+
+def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: FitError) -> Explanation:
+    diagnosis = unfit.diagnosis
+    if diagnosis is None:
+        return Explanation(
+            pod=pod.key,
+            scheduler=scheduler,
+            status=unfit.status,
+            message=unfit.status.message,
+        )
+    return Explanation(
+        pod=pod.key,
+        scheduler=scheduler,
+        rejections=_rejections(diagnosis, nodes, nodes.rows),
+        message=diagnosis.message(),
+    )
+
+
+def _others(nodes: NodeTable, found: Feasible) -> Rows:
+    return np.setdiff1d(nodes.row_numbers(nodes.rows), nodes.row_numbers(found.rows))
+
+
+def _rejections(
+    diagnosis: Diagnosis, nodes: NodeTable, rows: Rows
+) -> tuple[NodeRejection, ...]:
+    return tuple(_rejection(name, diagnosis[name]) for name in nodes.names_at(rows))
+
+
+def _scores(algorithm: Algorithm, attempt: Attempt, found: Feasible) -> Scored | Status:
+    nodes, rows = algorithm.nodes_of(found), found.rows
+    attempt = attempt.on(nodes)
+    station = algorithm.score_of(found)
+    plugins = station.run(attempt, rows)
+    if isinstance(plugins, Status):
+        return plugins
+    total = station.summed(plugins, nodes.count(rows))
+    for scores in algorithm.extender_scores(attempt.pod, found):
+        plugins.append(scores)
+        total = total + scores.weighted
+    by_name = algorithm.ties_broken_by == BY_NAME
+    ranks = nodes.name_ranks[rows] if by_name else None
+    return Scored(nodes.names_at(rows), plugins, total, ranks)
+
+
+def _node_scores(
+    name: str, index: int, plugins: Sequence[PluginScores], total: Int64Array
+) -> NodeScores:
+    return NodeScores(
+        node=name,
+        plugins={
+            scores.plugin: PluginScore(
+                raw=int(scores.raw[index]),
+                normalized=int(scores.normalized[index]),
+                weighted=int(scores.weighted[index]),
+            )
+            for scores in plugins
+        },
+        total=int(total[index]),
+    )

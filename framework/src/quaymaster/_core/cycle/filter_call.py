@@ -1,0 +1,178 @@
+"""One plugin's verdicts on nodes: its hooks, called and checked.
+
+Mirrors ``runFilterPlugin`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.results import NodeVerdicts
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.diagnosis import PluginRejections, picked
+from quaymaster._core.cycle.errors import failed
+from quaymaster._core.runtime.failures import WrongAnswerError
+from quaymaster._core.runtime.profile import Call
+from quaymaster._core.state.arrays import RowArray, Rows
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["FilterCall"]
+
+# Up to this many rows are judged one by one. For all filters of the default profile,
+# that takes 0.3 of the time of their twins for one row, 0.8 for 4 and 1.6 for 8. With
+# 0, a decision of SchedulingDaemonset takes 1.7 times as long.
+_FEW_ROWS: Final = 4
+
+
+class FilterCall:
+    """Calls ``filter`` and ``filter_nodes`` of one plugin; nobody else calls them.
+
+    Args:
+        call: The plugin and its hooks.
+        imagines: Whether it wants to be told of pods that come or go.
+
+    Attributes:
+        call: The same.
+        plugin: The plugin's name.
+        imagines: The same.
+        pod_use: How much it looks at the pods on a node.
+        scalar: Its compiled ``filter``: for a loop over rows, which saves a call each.
+    """
+
+    __slots__ = (
+        "_explain",
+        "_narrow",
+        "_twin",
+        "call",
+        "imagines",
+        "plugin",
+        "pod_use",
+        "scalar",
+    )
+
+    def __init__(self, call: Call, imagines: bool) -> None:
+        self.call = call
+        self.plugin = call.plugin
+        self.imagines = imagines
+        self.scalar = call.hooks["filter"]
+        self._twin = call.hooks.get("filter_nodes")
+        self._explain = call.hooks.get("explain_filter")
+        self.pod_use = call.pod_use
+        if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
+            self.pod_use = PodUse.PODS
+        self._narrow = None if imagines else call.hooks.get("filter_pod_use")
+
+    def pod_use_in(self, state: CycleState) -> PodUse:
+        """Return how much it looks at the pods on a node in one attempt."""
+        if self._narrow is None or self.pod_use is PodUse.NONE:
+            return self.pod_use
+        said: PodUse | Status = self._narrow(state)
+        # The guard has told of a failure; the class is right in any case.
+        if isinstance(said, Status) or (said is PodUse.SUMS and self._twin is None):
+            return self.pod_use
+        return said
+
+    def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Return the verdict on one node: None, a rejection, or an Error."""
+        status: Status | None = self.scalar(state, pod, node)
+        return None if status is None else self.verdict(status)
+
+    def verdict(self, status: Status) -> Status:
+        """Return the rejection that ``filter`` gave, or an Error."""
+        if status.is_rejected:
+            return status.with_plugin(self.plugin)
+        return self._failed(status)
+
+    @property
+    def explains(self) -> bool:
+        """Whether the plugin may have more to say of nodes."""
+        return self._explain is not None
+
+    def explain(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        """Return what the plugin has to say of a node that it has rejected."""
+        if self._explain is None:
+            return ()
+        said: Sequence[str] | Status = self._explain(state, pod, node)
+        return () if isinstance(said, Status) else said
+
+    def judge_rows(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """Find the rows that pass, ascending, and note the others in the diagnosis.
+
+        Args:
+            attempt: The attempt; its nodes may be imagined.
+            rows: The rows to judge.
+
+        Returns:
+            The rows that pass; the same object if all do. Or an Error.
+        """
+        if self._twin is None or _are_few(attempt.nodes, rows):
+            return self._loop(attempt, rows)
+        verdicts = self._verdicts_on(attempt, rows)
+        if verdicts is None:
+            return rows
+        if isinstance(verdicts, Status):
+            return verdicts
+        passing, rejections = self._split(rows, verdicts)
+        if rejections is not None:
+            attempt.diagnosis.reject_batch(rejections)
+        return passing
+
+    def _split(
+        self, rows: Rows, verdicts: NodeVerdicts
+    ) -> tuple[Rows, PluginRejections | None]:
+        """Split rows into those that pass and the rejections, if there are any."""
+        codes = verdicts.codes
+        rejected = int(np.count_nonzero(codes))
+        if not rejected:
+            return rows, None
+        passing = picked(rows, (codes == 0).nonzero()[0])
+        return passing, PluginRejections(self.plugin, rows, verdicts, rejected)
+
+    def _verdicts_on(
+        self, attempt: Attempt, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        """Call the twin, and check its answer: verdicts, None, or an Error."""
+        assert self._twin is not None
+        nodes = attempt.nodes
+        verdicts: NodeVerdicts | Status | None
+        verdicts = self._twin(attempt.state, attempt.pod, nodes, rows)
+        if not isinstance(verdicts, Status):
+            return verdicts
+        if not verdicts.is_rejected:
+            return self._failed(verdicts)
+        everywhere = np.ones(nodes.count(rows), np.bool_)
+        return NodeVerdicts.reject_where(everywhere, verdicts)
+
+    def _loop(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
+        passed: list[int] = []
+        for node in nodes.infos_at(rows):
+            status = self.judge(state, pod, node)
+            if status is None:
+                passed.append(node.row)
+            elif status.is_rejected:
+                attempt.diagnosis.reject(node.name, status)
+            else:
+                return status
+        if len(passed) == nodes.count(rows):
+            return rows
+        found: RowArray = np.array(passed, dtype=np.intp)
+        return found
+
+    def _failed(self, status: Status) -> Status:
+        if isinstance(status.error, WrongAnswerError):
+            return status  # it names plugin and hook
+        return failed(f'running "{self.plugin}" filter plugin', self.plugin, status)
+
+
+def _are_few(nodes: NodeTable, rows: Rows) -> bool:
+    if isinstance(rows, slice) or len(rows) > _FEW_ROWS:
+        return False
+    return len(nodes) > _FEW_ROWS and not nodes.is_imagined

@@ -1,0 +1,251 @@
+"""The Filter station: which nodes can run the pod.
+
+Mirrors ``findNodesThatPassFilters`` (Kubernetes v1.36,
+``pkg/scheduler/schedule_one.go``), ``RunFilterPlugins`` and
+``RunFilterPluginsWithNominatedPods``
+(``pkg/scheduler/framework/runtime/framework.go``), except that a plugin with a batch
+twin judges all nodes at once.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.filter_call import FilterCall
+from quaymaster._core.cycle.nominated import Ahead, NominatedPods, nominated_ahead
+from quaymaster._core.cycle.pre_filter import PreFilterOutcome, PreFilterStation
+from quaymaster._core.runtime.profile import Call
+from quaymaster._core.state.arrays import BoolArray, RowArray, Rows
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["FilterStation", "Filters", "PlainFilters"]
+
+_POD_USES = tuple(PodUse)
+
+
+class Filters(Protocol):
+    """Finds the nodes that can run a pod, by asking every plugin or with a memo."""
+
+    def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
+        """Run PreFilter."""
+
+    def passing(self, attempt: Attempt, rows: Rows, /) -> Rows | Status:
+        """Run Filter, and leave room for nominated pods.
+
+        Args:
+            attempt: The attempt; its diagnosis takes the rejections.
+            rows: The rows to judge.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
+
+
+class FilterStation:
+    """Runs the Filter plugins of one profile."""
+
+    def __init__(self, calls: Sequence[Call], pre_filter: PreFilterStation) -> None:
+        imagining = pre_filter.imagining_plugins
+        self.calls = [FilterCall(call, call.plugin in imagining) for call in calls]
+        self.pre_filter = pre_filter
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+    @property
+    def plugins(self) -> Sequence[str]:
+        """The plugins of this point, in profile order."""
+        return [call.plugin for call in self.calls]
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        """Return how much the plugins that take part look at the pods on a node."""
+        skipped = state.skip_filter_plugins
+        used = {
+            call.pod_use_in(state) for call in self.calls if call.plugin not in skipped
+        }
+        return max(used, key=_POD_USES.index, default=PodUse.NONE)
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Run the plugins on one node until one rejects it."""
+        skipped = state.skip_filter_plugins
+        for call in self.calls:
+            if call.plugin not in skipped:
+                status = call.judge(state, pod, node)
+                if status is not None:
+                    return status
+        return None
+
+    def run_one(
+        self, plugin: str, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run one plugin alone on one node; for explanations."""
+        call = next(call for call in self.calls if call.plugin == plugin)
+        return call.judge(state, pod, node)
+
+    def run_on_rows(
+        self,
+        attempt: Attempt,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+        among: Collection[str] | None = None,
+    ) -> Rows | Status:
+        """Find the rows that pass every plugin; note the others in the diagnosis.
+
+        Args:
+            attempt: The attempt; its nodes may be imagined.
+            rows: The rows to judge.
+            pod_use: If given, only the plugins that look so much at pods are run.
+            among: If given, only plugins of these names are run.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
+        nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
+        for call in self.calls:
+            if call.plugin in skipped:
+                continue
+            if among is not None and call.plugin not in among:
+                continue
+            if pod_use is not None and call.pod_use_in(attempt.state) != pod_use:
+                continue
+            if nodes.count(rows) == 0:
+                break
+            passed = call.judge_rows(attempt, rows)
+            if isinstance(passed, Status):
+                return passed
+            rows = passed
+        return rows
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, nominated: Sequence[Pod]
+    ) -> Status | None:
+        """Run the plugins as if nominated pods of equal or higher priority ran there.
+
+        If the node passes with them it must pass without them too, since nobody knows
+        whether they will come.
+
+        Args:
+            state: The pod's scratch space; it is not changed.
+            pod: The pod being scheduled.
+            node: The node; it is not changed.
+            nominated: All pods that are nominated to the node.
+        """
+        ahead = nominated_ahead(pod, nominated)
+        if ahead:
+            status = self.run_with_pods(state, pod, node, ahead)
+            if status is not None:
+                return status
+        return self.run(state, pod, node)
+
+    def run_with_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
+    ) -> Status | None:
+        """Run the plugins on a copy of a node on which other pods run, too."""
+        imagined, imagined_state = node.clone(), state.clone()
+        for other in others:
+            imagined.add_pod(other)
+            status = self.pre_filter.add_pod(imagined_state, pod, other, imagined)
+            if status is not None:
+                return status
+        return self.run(imagined_state, pod, imagined)
+
+    def run_with_pods_on_rows(
+        self, attempt: Attempt, ahead: Ahead, nominated: NominatedPods
+    ) -> RowArray | Status:
+        """Run the plugins as if nominated pods ran on some nodes.
+
+        Args:
+            attempt: The attempt; its state is not changed.
+            ahead: The pods to imagine on each row.
+            nominated: All nominated pods, which those are some of.
+
+        Returns:
+            The rows that pass, ascending, or the Error that ends the attempt.
+        """
+        nodes = attempt.nodes
+        imagined = self._imagined(attempt, nominated)
+        rows: RowArray = np.array(list(ahead), dtype=np.intp)
+        if imagined is not None:
+            passed = self.run_on_rows(attempt.on(imagined), rows)
+            return passed if isinstance(passed, Status) else nodes.row_numbers(passed)
+        fitting = []
+        for node in nodes.infos_at(rows):
+            others = ahead[node.row]
+            status = self.run_with_pods(attempt.state, attempt.pod, node, others)
+            if status is None:
+                fitting.append(node.row)
+            elif status.is_rejected:
+                attempt.diagnosis.reject(node.name, status)
+            else:
+                return status
+        return np.array(fitting, dtype=np.intp)
+
+    def _imagined(self, attempt: Attempt, nominated: NominatedPods) -> NodeTable | None:
+        """Count nominated pods in on a copy of the table; None if that does not do."""
+        # Identity: nominations are followed on one table; extenders may send others.
+        if attempt.nodes is not nominated.nodes:
+            return None
+        if self.pod_use(attempt.state) is PodUse.PODS:
+            return None
+        found = nominated.imagined(attempt.pod)
+        return None if found is None else found[0]
+
+
+class PlainFilters:
+    """Finds the nodes that can run a pod by upstream's rules, asking every plugin.
+
+    Implements `Filters`.
+
+    Args:
+        station: The Filter plugins.
+        nominated: The pods to leave room for.
+
+    Attributes:
+        station: The same.
+        nominated: The same.
+    """
+
+    def __init__(self, station: FilterStation, nominated: NominatedPods) -> None:
+        self.station = station
+        self.nominated = nominated
+
+    def prepare(self, attempt: Attempt) -> PreFilterOutcome:
+        """See `Filters.prepare`."""
+        return self.station.pre_filter.run(attempt)
+
+    def passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """See `Filters.passing`."""
+        ahead = self.nominated.ahead(attempt.pod, rows)
+        left = self.passing_with_nominated(attempt, rows, ahead) if ahead else rows
+        if isinstance(left, Status):
+            return left
+        return self.station.run_on_rows(attempt, left)
+
+    def passing_with_nominated(
+        self, attempt: Attempt, rows: Rows, ahead: Ahead
+    ) -> Rows | Status:
+        """Drop the rows that do not pass if nominated pods come.
+
+        Args:
+            attempt: The attempt.
+            rows: The rows to judge.
+            ahead: Those of them with nominated pods.
+
+        Returns:
+            The rows that must pass without those pods, too; or an Error.
+        """
+        passed = self.station.run_with_pods_on_rows(attempt, ahead, self.nominated)
+        if isinstance(passed, Status):
+            return passed
+        left: BoolArray = np.zeros(attempt.nodes.capacity, dtype=np.bool_)
+        left[rows] = True
+        left[list(ahead)] = False
+        left[passed] = True
+        return left.nonzero()[0]

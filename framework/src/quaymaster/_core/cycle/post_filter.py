@@ -1,0 +1,71 @@
+"""The PostFilter station: plugins try to make room for a pod that fits nowhere.
+
+Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Sequence
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.results import (
+    NominatingInfo,
+    NominatingMode,
+    PostFilterResult,
+)
+from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.errors import failed, reasons_of
+from quaymaster._core.runtime.profile import Call, HookFunction
+
+__all__ = ["PostFilterStation"]
+
+
+class PostFilterStation:
+    """Calls ``post_filter`` of one profile's plugins."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._calls = [(call.plugin, call.hooks["post_filter"]) for call in calls]
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def run(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+    ) -> PostFilterResult:
+        """Run the plugins until one succeeds or fails with an Error."""
+        nominating: NominatingInfo | None = None
+        reasons: list[str] = []
+        rejector = ""
+        for plugin, function in self._calls:
+            result = _answer(plugin, function, state, pod, diagnosis)
+            status = result.status
+            if status is None:
+                return result
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return PostFilterResult(status.with_plugin(plugin), result.nominating)
+            if not status.is_rejected:
+                why = reasons_of(status)
+                error = Status(Code.ERROR, why, plugin, status.error)
+                return PostFilterResult(error)
+            wanted = result.nominating
+            if wanted is not None and wanted.mode is not NominatingMode.NOOP:
+                nominating = wanted
+            reasons.extend(status.reasons)
+            rejector = rejector or plugin
+        status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
+        return PostFilterResult(status, nominating)
+
+
+def _answer(
+    plugin: str,
+    function: HookFunction,
+    state: CycleState,
+    pod: Pod,
+    diagnosis: Diagnosis,
+) -> PostFilterResult:
+    answer: PostFilterResult | Status | None = function(state, pod, diagnosis)
+    if isinstance(answer, Status):
+        prefix = f'running PostFilter plugin "{plugin}"'
+        return PostFilterResult(failed(prefix, plugin, answer))
+    return PostFilterResult() if answer is None else answer

@@ -1,0 +1,113 @@
+"""Sampling: filter fewer than all nodes, as many and in the order that upstream does.
+
+Mirrors ``numFeasibleNodesToFind`` (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``)
+and ``nodeTree.list`` (``pkg/scheduler/backend/cache/node_tree.go``).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.filtering import Filters
+from quaymaster._core.state.arrays import RowArray, Rows
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["NodeOrder", "nodes_to_find", "sample"]
+
+_MIN_FEASIBLE_NODES = 100  # upstream's ``minFeasibleNodesToFind``
+_REGION_LABELS = (
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/region",
+)
+_ZONE_LABELS = (
+    "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/zone",
+)
+
+
+def nodes_to_find(percentage: int, nodes: int) -> int:
+    """Return how many feasible nodes are enough: at least 100, if there are so many.
+
+    Args:
+        percentage: ``percentageOfNodesToScore``, 1 to 100.
+        nodes: The number of nodes to look at.
+    """
+    if nodes < _MIN_FEASIBLE_NODES:
+        return nodes
+    return max(_MIN_FEASIBLE_NODES, nodes * percentage // 100)
+
+
+class NodeOrder:
+    """The order of sampling: zones take turns, from where the last attempt ended."""
+
+    def __init__(self) -> None:
+        self._revision = -1
+        self._order: RowArray = np.empty(0, dtype=np.intp)
+        self._start = 0
+
+    def rotated(self, nodes: NodeTable) -> RowArray:
+        """Return all rows, beginning where the last attempt ended."""
+        revision = nodes.node_changes.revision
+        if self._revision != revision:
+            self._order = _interleaved(nodes)
+            self._revision = revision
+        return np.roll(self._order, -self._start)
+
+    def advance(self, processed: int, nodes: int) -> None:
+        """Begin the next attempt after the nodes that this one tried."""
+        self._start = (self._start + processed) % nodes if nodes else 0
+
+
+def sample(
+    filters: Filters, attempt: Attempt, order: RowArray, rows: Rows, wanted: int
+) -> RowArray | Status:
+    """Filter nodes in sampling order until enough were found.
+
+    Args:
+        filters: The filters.
+        attempt: The attempt.
+        order: All rows in sampling order.
+        rows: The rows to look at.
+        wanted: How many are enough.
+
+    Returns:
+        The rows that were found, ascending, or the Error that ends the attempt.
+    """
+    if not isinstance(rows, slice):
+        order = order[np.isin(order, rows)]
+    found: list[int] = []
+    looked = 0
+    while looked < len(order) and len(found) < wanted:
+        part = order[looked : looked + wanted]
+        passed = filters.passing(attempt, np.sort(part))
+        if isinstance(passed, Status):
+            return passed
+        fits = np.isin(part, attempt.nodes.row_numbers(passed))
+        enough = np.flatnonzero(fits)[: wanted - len(found)]
+        found.extend(part[enough].tolist())
+        looked += len(part)
+    return np.array(sorted(found), dtype=np.intp)
+
+
+def _interleaved(nodes: NodeTable) -> RowArray:
+    zones: dict[str, list[int]] = {}
+    for info in nodes:
+        zones.setdefault(_zone_key(info.labels), []).append(info.row)
+    longest = max(map(len, zones.values()), default=0)
+    order = [
+        rows[index]
+        for index in range(longest)
+        for rows in zones.values()
+        if index < len(rows)
+    ]
+    return np.array(order, dtype=np.intp)
+
+
+def _zone_key(labels: Mapping[str, str]) -> str:
+    region, zone = (
+        next((labels[key] for key in keys if key in labels), "")
+        for keys in (_REGION_LABELS, _ZONE_LABELS)
+    )
+    return f"{region}:\x00:{zone}" if region or zone else ""

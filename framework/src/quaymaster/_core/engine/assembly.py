@@ -1,0 +1,130 @@
+"""Builds the parts of a scheduler, and ties them together."""
+
+from collections.abc import Callable
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.trace import TraceTopic
+from quaymaster._core.engine.binding_cycle import BindingCycle
+from quaymaster._core.engine.event_handlers import EventHandlers
+from quaymaster._core.engine.failure import Failure, FailureHandler
+from quaymaster._core.engine.framework import backoff_policy, queue_profiles
+from quaymaster._core.engine.history import AttemptHistory
+from quaymaster._core.engine.measured_attempts import MeasuredAttempts
+from quaymaster._core.engine.pod_patches import PodPatches
+from quaymaster._core.engine.profile_runner import ProfileRunner
+from quaymaster._core.engine.progress import Progress
+from quaymaster._core.queue.rules import QueueRules
+from quaymaster._core.queue.scheduling_queue import SchedulingQueue
+
+__all__ = ["Engine", "assemble"]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Engine:
+    """The parts of a scheduler.
+
+    Attributes:
+        runner: The profiles at work on a copy of the cluster.
+        queue: The pods that wait for an attempt.
+        handlers: Take every change of the cluster to the cache and the queue.
+        failures: Sends failed pods back to the queue.
+        binding: Takes pods that have a node to the end.
+        patches: Tells the cluster of pods' conditions and nominations.
+        progress: Tells whether the engine makes progress.
+        history: The last attempts.
+        measured: Measures attempts, if the scheduler has metrics.
+    """
+
+    runner: ProfileRunner
+    queue: SchedulingQueue
+    handlers: EventHandlers
+    failures: FailureHandler
+    binding: BindingCycle
+    patches: PodPatches
+    progress: Progress
+    history: AttemptHistory
+    measured: MeasuredAttempts | None = None
+
+
+def assemble(
+    runner: ProfileRunner, on_failure: Callable[[Pod, Failure], None] | None
+) -> Engine:
+    """Build what takes pods from the cluster to a node, and back if that fails.
+
+    Args:
+        runner: The profiles at work on a copy of the cluster.
+        on_failure: Called with every pod whose attempt has failed, and why, if it is to
+            be tried again.
+    """
+    progress = Progress(runner.clock)
+    metrics = runner.metrics
+    measured = MeasuredAttempts(metrics) if metrics is not None else None
+    queue = _queue(runner)
+    patches = PodPatches(runner.cluster, runner.executor, runner.clock)
+    history = AttemptHistory(
+        runner.snapshot.nodes, runner.clock, runner.options.kept_attempts
+    )
+    failures = _failures(runner, queue, patches, on_failure, measured, history)
+    return Engine(
+        runner=runner,
+        queue=queue,
+        handlers=EventHandlers(
+            cache=runner.cache,
+            queue=queue,
+            scheduler_names=runner.frameworks,
+            reject_waiting=runner.waiting.reject_deleted,
+            progress=progress,
+            kubernetes=runner.config.kubernetes,
+        ),
+        failures=failures,
+        binding=BindingCycle(
+            runner=runner,
+            queue=queue,
+            failures=failures,
+            patches=patches,
+            progress=progress,
+            measured=measured,
+        ),
+        patches=patches,
+        progress=progress,
+        history=history,
+        measured=measured,
+    )
+
+
+def _failures(
+    runner: ProfileRunner,
+    queue: SchedulingQueue,
+    patches: PodPatches,
+    on_failure: Callable[[Pod, Failure], None] | None,
+    measured: MeasuredAttempts | None,
+    history: AttemptHistory,
+) -> FailureHandler:
+    return FailureHandler(
+        clock=runner.clock,
+        queue=queue,
+        cache=runner.cache,
+        lookup=runner.stored_pod,
+        patch_status=patches.send,
+        record=runner.cluster.record,
+        history=history,
+        told=on_failure,
+        measured=measured,
+    )
+
+
+def _queue(runner: ProfileRunner) -> SchedulingQueue:
+    options = runner.options
+    return SchedulingQueue(
+        clock=runner.clock,
+        profiles=queue_profiles(runner.frameworks, runner.config),
+        nominator=runner.nominator,
+        backoff=backoff_policy(runner.config),
+        max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
+        flush_gated_pods=options.flush_gated_pods,
+        rules=QueueRules.of(runner.config.kubernetes),
+        tell=runner.tell_on(TraceTopic.QUEUE),
+        metrics=runner.metrics,
+    )

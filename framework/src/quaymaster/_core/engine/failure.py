@@ -1,0 +1,331 @@
+"""Handles pods whose attempt, or whose binding, failed.
+
+Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes v1.36,
+``pkg/scheduler/schedule_one.go``).
+"""
+
+import enum
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+import attrs
+
+from quaymaster._api.objects import Pod, PodCondition, Time
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.cluster import EventNote, PodStatusPatch
+from quaymaster._core.contract.results import NominatingInfo, NominatingMode
+from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.cycle.decisions import FitError
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.queue.events import ASSIGNED_POD_DELETE
+from quaymaster._core.queue.nominator import PodLookup
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.scheduling_queue import SchedulingQueue
+from quaymaster._core.state.cache import Cache
+
+__all__ = ["Failure", "FailureHandler", "FailureKind", "failure_of"]
+
+_POD_SCHEDULED = "PodScheduled"
+_MAX_NOTE_LENGTH = 1024  # what the API server takes; upstream cuts there, too
+_NO_REASON = "0/1 nodes are available:"
+_CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
+
+
+class FailureKind(enum.Enum):
+    """The kinds of failures that end an attempt."""
+
+    REJECTED = "rejected"
+    """Plugins said no."""
+
+    ERROR = "error"
+    """Something broke."""
+
+    NO_NODES = "no nodes"
+    """There is no node at all: told as a rejection, retried like an error."""
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """The failure of an attempt.
+
+    Attributes:
+        kind: What kind of failure it is.
+        message: Why, as it will stand in the pod's condition and event.
+        unschedulable_plugins: The plugins that rejected the pod, pending ones included.
+        pending_plugins: Those of them that said Pending.
+        nominating: What happens to the pod's nomination; None leaves it.
+        reasons: What nodes were rejected for, each reason once, if there is more to it
+            than the message.
+        diagnosis: What was said of each node, if the attempt got so far.
+    """
+
+    kind: FailureKind
+    message: str
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    nominating: NominatingInfo | None = _CLEAR_NOMINATION
+    reasons: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = attrs.field(default=None, eq=False, repr=False)
+
+    @classmethod
+    def on_node(cls, status: Status) -> "Failure":
+        """Make the failure of a pod whose node Reserve or Permit refused at once."""
+        if not status.is_rejected:
+            return cls(kind=FailureKind.ERROR, message=status.message)
+        plugins = frozenset({status.plugin} - {""})
+        pending = status.code is Code.PENDING
+        return cls(
+            kind=FailureKind.REJECTED,
+            message=_unfit_message(status),
+            unschedulable_plugins=plugins,
+            pending_plugins=plugins if pending else frozenset(),
+            reasons=status.reasons,
+        )
+
+    @classmethod
+    def on_permit(cls, status: Status) -> "Failure":
+        """Make the failure of a pod that was rejected, or timed out, on Permit."""
+        if not status.is_rejected:
+            return cls(kind=FailureKind.ERROR, message=status.message)
+        return cls(
+            kind=FailureKind.REJECTED,
+            message=_unfit_message(status),
+            unschedulable_plugins=frozenset({status.plugin}),
+            reasons=status.reasons,
+        )
+
+    @classmethod
+    def on_binding(cls, status: Status) -> "Failure":
+        """Make the failure of a pod for which PreBind or Bind failed.
+
+        No event can be said to help against that, so even a rejection names no plugin,
+        and the pod is retried like one that met an error.
+        """
+        kind = FailureKind.REJECTED if status.is_rejected else FailureKind.ERROR
+        return cls(kind=kind, message=status.message)
+
+    @property
+    def reason(self) -> str:
+        """The reason in the pod's condition."""
+        if self.kind is FailureKind.ERROR:
+            return "SchedulerError"
+        return "Unschedulable"
+
+    def nominated_node(self, pod: Pod) -> str:
+        """Return the node that the pod is nominated to afterwards, or empty."""
+        nominating = self.nominating
+        if nominating is None or nominating.mode is NominatingMode.NOOP:
+            return pod.status.nominated_node_name
+        return nominating.node_name
+
+
+class KeepsFailures(Protocol):
+    """Remembers how attempts failed."""
+
+    def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
+
+
+class MeasuresFailures(Protocol):
+    """Takes the times of attempts that failed."""
+
+    def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
+
+
+class FailureHandler:
+    """Sends failed pods back to the queue, and tells the cluster why.
+
+    Args:
+        clock: Tells the time.
+        queue: Takes the pods back.
+        cache: Forgets the pods that lose their node.
+        lookup: The informers' pods.
+        patch_status: Sends a patch of a pod's status to the cluster.
+        record: Writes an Event.
+        told: Called with every pod that goes on waiting, and why.
+        measured: Takes the times of attempts, if given.
+        history: Remembers how attempts failed, if given.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        queue: SchedulingQueue,
+        cache: Cache,
+        lookup: PodLookup,
+        patch_status: Callable[[Pod, PodStatusPatch], None],
+        record: Callable[[EventNote], None],
+        told: Callable[[Pod, Failure], None] | None = None,
+        measured: "MeasuresFailures | None" = None,
+        history: KeepsFailures | None = None,
+    ) -> None:
+        self._clock = clock
+        self._queue = queue
+        self._cache = cache
+        self._lookup = lookup
+        self._patch_status = patch_status
+        self._record = record
+        self._history = history
+        self._told = told
+        self._measured = measured
+
+    def attempt_failed(
+        self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
+    ) -> None:
+        """Requeue a pod in flight that got no node, if it still wants one.
+
+        Args:
+            queued: The record that was popped.
+            failure: How it failed.
+            was_nominated: Whether the attempt has nominated it, of which the informers
+                may not know yet.
+        """
+        if self._history is not None:
+            self._history.failed(queued, failure)
+        if self._measured is not None:
+            self._measured.failed(queued, failure)
+        queued.unschedulable_plugins = failure.unschedulable_plugins
+        queued.pending_plugins = failure.pending_plugins
+        queued.gating_plugin = ""
+        pod = queued.pod
+        stored = self._lookup(queued.key)
+        if stored is None or stored.is_finished or stored.node_name:
+            # Gone, or bound after all. Upstream still reports the failure; a condition
+            # that denies what has happened would only mislead.
+            self._queue.done(pod.uid)
+            self._queue.nominator.delete(pod)
+        elif stored.uid != pod.uid:
+            self._queue.done(pod.uid)
+        else:
+            queued.pod = stored
+            self._queue.add_unschedulable(queued)
+            self._queue.nominator.add(stored, failure.nominating)
+            self._report(stored, failure, was_nominated)
+
+    def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
+        """Give back the place of a pod that Reserve or Permit refused, and requeue it.
+
+        Args:
+            queued: The record that was popped.
+            assumed: The pod with the node that it was assumed on.
+            failure: How it failed.
+        """
+        self._cache.forget(assumed)
+        self.attempt_failed(queued, failure)
+
+    def binding_failed(
+        self,
+        queued: QueuedPod,
+        assumed: Pod,
+        failure: Failure,
+        *,
+        was_nominated: bool = False,
+    ) -> None:
+        """Give back the place of a pod whose binding failed, wake others, requeue it.
+
+        The place that becomes free is an event. After an error the pod itself may see
+        it, too; after a rejection it must not, or it would always be tried again.
+
+        Args:
+            queued: The record that was popped.
+            assumed: The pod with the node that it was assumed on.
+            failure: How it failed.
+            was_nominated: Whether the cluster was told of the node.
+        """
+        forgotten = self._cache.forget(assumed)
+        is_error = failure.kind is FailureKind.ERROR
+        if forgotten and is_error:
+            self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
+        self.attempt_failed(queued, failure, was_nominated=was_nominated)
+        if forgotten and not is_error:
+            self._queue.move_all(
+                ASSIGNED_POD_DELETE,
+                assumed,
+                None,
+                pre_check=lambda pod: pod.uid != assumed.uid,
+            )
+
+    def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
+        if self._told is not None:
+            self._told(pod, failure)
+        self._record(
+            EventNote(
+                regarding=pod,
+                type="Warning",
+                reason="FailedScheduling",
+                action="Scheduling",
+                note=_shortened(failure.message),
+                reporter=pod.spec.scheduler_name,
+            )
+        )
+        condition = self._condition(pod, failure)
+        nomination = _changed_nomination(pod, failure.nominating, was_nominated)
+        if condition is not None or nomination is not None:
+            patch = PodStatusPatch(condition=condition, nominated_node_name=nomination)
+            self._patch_status(pod, patch)
+
+    def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
+        """Return the pod's new condition; None if the pod has the same already."""
+        since = None
+        for known in pod.status.conditions:
+            if known.type == _POD_SCHEDULED and known.status == "False":
+                if (known.reason, known.message) == (failure.reason, failure.message):
+                    return None
+                since = known.last_transition_time
+        return PodCondition(
+            type=_POD_SCHEDULED,
+            status="False",
+            reason=failure.reason,
+            message=failure.message,
+            observed_generation=pod.metadata.generation,
+            last_transition_time=Time(self._clock.now()) if since is None else since,
+        )
+
+
+def _changed_nomination(
+    pod: Pod, nominating: NominatingInfo | None, was_nominated: bool
+) -> str | None:
+    if nominating is None or nominating.mode is NominatingMode.NOOP:
+        return None
+    is_same = nominating.node_name == pod.status.nominated_node_name
+    if is_same and not was_nominated:
+        return None
+    return nominating.node_name
+
+
+def _unfit_message(status: Status) -> str:
+    """Return upstream's sentence for a pod that only had this one node."""
+    counts = Counter(status.reasons)
+    reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+    return f"0/1 nodes are available: {reasons}." if reasons else _NO_REASON
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= _MAX_NOTE_LENGTH:
+        return message
+    suffix = " ..."
+    return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix
+
+
+def failure_of(unfit: FitError) -> Failure:
+    """Return the failure of an attempt that found no node."""
+    diagnosis, nominating = unfit.diagnosis, unfit.nominating
+    if unfit.no_nodes:
+        message = unfit.status.message
+        return Failure(
+            kind=FailureKind.NO_NODES, message=message, nominating=nominating
+        )
+    if diagnosis is None:
+        message = unfit.status.message
+        return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
+    message, reasons = diagnosis.told()
+    return Failure(
+        kind=FailureKind.REJECTED,
+        message=message,
+        reasons=reasons,
+        unschedulable_plugins=diagnosis.unschedulable_plugins,
+        pending_plugins=diagnosis.pending_plugins,
+        nominating=nominating,
+        diagnosis=diagnosis,
+    )

@@ -1,0 +1,292 @@
+"""One profile at work: its plugins, with the stations that call them.
+
+Upstream's name for this is ``Framework`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime``).
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._core.binding.stations import BindingStations
+from quaymaster._core.config.model import BY_NAME, ProfileConfig, SchedulerConfig
+from quaymaster._core.contract.cluster_events import resource_of
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.algorithm import Algorithm
+from quaymaster._core.cycle.sampling import NodeOrder
+from quaymaster._core.cycle.ties import PlainSmallestName, TieBreaker, tie_breaker_of
+from quaymaster._core.engine.handle import EngineHandle, Services
+from quaymaster._core.engine.measured_stations import (
+    PointTimes,
+    measured_algorithm,
+    measured_stations,
+)
+from quaymaster._core.extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
+from quaymaster._core.extenders.managed import ignoring_managed_resources
+from quaymaster._core.memo import remember
+from quaymaster._core.memo.lasting import LastingMemory
+from quaymaster._core.memo.recheck import Recheck
+from quaymaster._core.memo.signatures import Signatures
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.profile import QueueProfile
+from quaymaster._core.registry.access import USUAL_KINDS
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.runtime.build import build_profile
+from quaymaster._core.runtime.guards import HookGuards
+from quaymaster._core.runtime.measured_hooks import MeasuredHooks, RunHere
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.profile import Call, Profile
+
+__all__ = [
+    "Framework",
+    "FrameworkBuilder",
+    "backoff_policy",
+    "queue_profiles",
+    "retire",
+    "start_plugins",
+]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Framework:
+    """One profile at work: all that takes a pod through it.
+
+    Attributes:
+        profile: The plugins and plans.
+        algorithm: Finds nodes; it may remember what plugins said of earlier pods.
+        plain: The same, which asks every plugin every time.
+        binding: The stations from Reserve to PostBind.
+        handle: What the handles of its plugins have in common.
+        measured: The same profile with stations that are timed, if there are metrics.
+    """
+
+    profile: Profile
+    algorithm: Algorithm
+    plain: Algorithm
+    binding: BindingStations
+    handle: EngineHandle
+    measured: "Framework | None" = None
+
+    def pre_enqueue(self, plugin: str, pod: Pod) -> Status | None:
+        """Ask one PreEnqueue plugin about a pod; for explanations."""
+        for call in self.profile.plan("preEnqueue"):
+            if call.plugin == plugin:
+                return _pre_enqueue(call)(pod)
+        return None
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class FrameworkBuilder:
+    """Builds the plugins and stations of profiles on the engine's parts.
+
+    Attributes:
+        registry: Where plugins are found by name.
+        services: The engine's parts.
+        order: The engine's sampling order, shared by its profiles as upstream does.
+        options: The options of the engine.
+        guards: Compile the hooks, and tell of those that fail or take long.
+        kinds: The kinds that are followed, so that there are events of them.
+        metrics: Takes numbers about plugins and extension points, if given.
+        run_here: Makes a call on the engine's thread, from any.
+    """
+
+    registry: PluginRegistry
+    services: Services
+    order: NodeOrder = attrs.field(factory=NodeOrder)
+    options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
+    guards: HookGuards = attrs.field(factory=HookGuards)
+    kinds: Sequence[type[ApiObject]] = USUAL_KINDS
+    metrics: SchedulerMetrics | None = None
+    run_here: RunHere = operator.call
+
+    def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
+        """Build all profiles of a configuration, by scheduler name.
+
+        Raises:
+            ProfileError: A plugin cannot be loaded or called.
+            ExtenderError: An extender's URL or certificates cannot be used.
+        """
+        extenders = Extenders(config.extenders)
+        percentage = config.percentage_of_nodes_to_score
+        built: dict[str, Framework] = {}
+        try:
+            for profile in config.profiles:
+                served = ignoring_managed_resources(profile, config.extenders)
+                built[profile.scheduler_name] = self.build(
+                    served, percentage, extenders
+                )
+        except BaseException:
+            retire(built.values())
+            raise
+        return built
+
+    def build(
+        self,
+        config: ProfileConfig,
+        percentage: int = 100,
+        extenders: Extenders = NO_EXTENDERS,
+    ) -> Framework:
+        """Build one profile.
+
+        Args:
+            config: The profile, with all defaults filled in.
+            percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
+            extenders: The engine's extenders.
+
+        Raises:
+            ProfileError: A plugin cannot be loaded or called.
+        """
+        handle = EngineHandle(
+            config.scheduler_name, self.services, extenders, config.kubernetes
+        )
+        try:
+            profile = build_profile(
+                config,
+                self.registry,
+                handle.for_plugin,
+                self._guards(config.scheduler_name),
+                frozenset(map(resource_of, self.kinds)),
+            )
+        except BaseException:
+            handle.retire()
+            raise
+        own = config.percentage_of_nodes_to_score
+        wanted = percentage if own is None else own
+        plain = self._decider(profile, wanted, extenders, tie_breaker_of(profile))
+        handle.attach(plain)
+        framework = Framework(
+            profile=profile,
+            algorithm=self._with_memory(plain, profile, wanted, handle),
+            plain=plain,
+            binding=BindingStations(profile, extenders, self.options.verify),
+            handle=handle,
+        )
+        if self.metrics is None:
+            return framework
+        return attrs.evolve(framework, measured=self._measured(framework, self.metrics))
+
+    def _guards(self, scheduler_name: str) -> HookGuards:
+        """Return the guards of one profile, which count calls if there are metrics."""
+        if self.metrics is None:
+            return self.guards
+        timer = self.guards.timer
+        if timer is None:
+            return self.guards
+        measured = MeasuredHooks(
+            self.metrics, scheduler_name, self.run_here, timer.slow
+        )
+        return attrs.evolve(
+            self.guards,
+            timer=attrs.evolve(timer, listener=measured),
+            watches=[*self.guards.watches, measured],
+        )
+
+    def _measured(self, framework: Framework, metrics: SchedulerMetrics) -> Framework:
+        """Return the same profile, with stations that are timed."""
+        times = PointTimes(metrics, framework.profile.name, self.run_here)
+        return attrs.evolve(
+            framework,
+            algorithm=measured_algorithm(framework.algorithm, times),
+            binding=measured_stations(framework.binding, times),
+        )
+
+    def _with_memory(
+        self,
+        plain: Algorithm,
+        profile: Profile,
+        percentage: int,
+        handle: EngineHandle,
+    ) -> Algorithm:
+        """Put a memory around the stations of an algorithm, and checks if asked for."""
+        algorithm, signatures = plain, None
+        # A search for mutations has to see every call.
+        if not self.options.check_mutations:
+            signatures = Signatures(profile, plain.nodes, handle.changed_plugins)
+            algorithm = remember(plain, signatures)
+            lasting = LastingMemory(plain.filter, plain.nominated, signatures)
+            handle.filters.remember(lasting)
+        if not self.options.verify:
+            return algorithm
+        by_name = PlainSmallestName() if profile.config.tie_breaker == BY_NAME else None
+        slow = self._decider(
+            profile.without_twins(), percentage, handle.extenders, by_name
+        )
+        return algorithm.checked_by(Recheck(slow, self.options.verify, signatures))
+
+    def _decider(
+        self,
+        profile: Profile,
+        percentage: int,
+        extenders: Extenders,
+        tie_breaker: TieBreaker | None,
+    ) -> Algorithm:
+        return Algorithm(
+            profile,
+            nodes=self.services.snapshot.nodes,
+            nominator=self.services.nominator,
+            order=self.order,
+            percentage=percentage,
+            extenders=extenders,
+            tie_breaker=tie_breaker,
+        )
+
+
+def start_plugins(frameworks: Iterable[Framework]) -> None:
+    """Tell the plugins of some profiles that they are at work."""
+    for framework in frameworks:
+        framework.profile.lifecycle.start()
+
+
+def retire(frameworks: Iterable[Framework]) -> None:
+    """End the plugins of some profiles, the last one first.
+
+    Their timers and tasks are cancelled before any of them is closed.
+    """
+    listed = list(frameworks)
+    for framework in listed:
+        framework.handle.retire()
+    with ExitStack() as stack:
+        for framework in listed:
+            stack.callback(framework.profile.lifecycle.close)
+
+
+def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
+    """Return how long failed pods wait."""
+    return BackoffPolicy(
+        initial_seconds=config.pod_initial_backoff_seconds,
+        max_seconds=config.pod_max_backoff_seconds,
+    )
+
+
+def queue_profiles(
+    frameworks: Mapping[str, Framework], config: SchedulerConfig
+) -> Mapping[str, QueueProfile]:
+    """Return what the queue needs to know of the profiles, by scheduler name."""
+    # Extenders register no events, so any event may change their answers.
+    extended = bool(config.extenders)
+    return {
+        name: _queue_profile(framework.profile, extended=extended)
+        for name, framework in frameworks.items()
+    }
+
+
+def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
+    sort = profile.plan("queueSort")[0]
+    # Only the same plugin with the same arguments gives keys that surely compare.
+    args = profile.config.plugin_args.get(sort.plugin)
+    return QueueProfile(
+        sort_key=sort.hooks["queue_sort"],
+        pre_enqueue=[
+            (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
+        ],
+        events={**profile.events, EXTENDER: None} if extended else profile.events,
+        sort_group=(sort.plugin, args),
+    )
+
+
+def _pre_enqueue(call: Call) -> Callable[[Pod], Status | None]:
+    return call.hooks["pre_enqueue"]

@@ -1,0 +1,146 @@
+"""Guards for functions that plugins hand to the engine, to be called outside hooks."""
+
+import logging
+import math
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+from weakref import WeakSet
+
+from quaymaster._base.raised import is_from_outside
+from quaymaster._core.binding.executor import Executor
+from quaymaster._core.contract.clock import Clock, Timer
+
+__all__ = ["PluginClock", "run_guarded"]
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+class PluginClock(Clock):
+    """The engine's clock, for the plugins of one profile.
+
+    A timer that fails is logged, and no more.
+
+    Args:
+        clock: The engine's clock.
+
+    Attributes:
+        is_retired: Whether the plugins have been replaced, or were never put to work.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        self.is_retired = False
+        # The engine's clock holds those that are still to come.
+        self._set: WeakSet[Timer] = WeakSet()
+
+    def retire(self) -> None:
+        """Cancel all timers; one that is set later is cancelled at once."""
+        self.is_retired = True
+        for timer in list(self._set):
+            timer.cancel()
+
+    def now(self) -> float:
+        """See `quaymaster.scheduler.Clock.now`."""
+        return self._clock.now()
+
+    def wait(self, woken: threading.Event) -> bool:
+        """See `quaymaster.scheduler.Clock.wait`."""
+        return self._clock.wait(woken)
+
+    def call_at(
+        self, due: float, callback: Callable[[], None], *, background: bool = False
+    ) -> Timer:
+        """See `quaymaster.scheduler.Clock.call_at`.
+
+        Raises:
+            ValueError: The time is NaN.
+            TypeError: The time is no number.
+        """
+        if not isinstance(due, (int, float)):
+            raise TypeError(f"call_at: expected a time, got {due!r}")
+        if math.isnan(due):
+            raise ValueError("call_at: expected a time, got NaN")
+        guarded = _logging_errors(callback)
+        timer = self._clock.call_at(due, guarded, background=background)
+        if self.is_retired:
+            timer.cancel()
+        else:
+            self._set.add(timer)
+        return timer
+
+    def next_due(self) -> float | None:
+        """See `quaymaster.scheduler.Clock.next_due`."""
+        return self._clock.next_due()
+
+    @property
+    def has_foreground_timers(self) -> bool:
+        """See `quaymaster.scheduler.Clock.has_foreground_timers`."""
+        return self._clock.has_foreground_timers
+
+    def run_due(self) -> int:
+        """See `quaymaster.scheduler.Clock.run_due`."""
+        return self._clock.run_due()
+
+
+def run_guarded(
+    executor: Executor,
+    task: Callable[[], T],
+    done: Callable[[T], None],
+    is_retired: Callable[[], bool],
+    *,
+    blocks: bool,
+) -> None:
+    """Submit a plugin's task. If it fails, the error is logged and `done` not called.
+
+    Args:
+        executor: Runs it.
+        task: See `quaymaster.Handle.run_in_background`.
+        done: The same.
+        is_retired: Whether nothing of the plugin may begin any more. What has begun
+            comes to its end, so that the plugin can tell what it has done.
+        blocks: Whether the task may wait for anything but the cluster.
+    """
+    if is_retired():
+        return
+
+    def outcome() -> tuple[T] | None:
+        if is_retired():
+            return None
+        try:
+            return (task(),)
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
+            _log_failure(task)
+            return None
+
+    def finish(result: tuple[T] | None) -> None:
+        if result is not None:
+            _logging_errors(lambda: done(result[0]), done)()
+
+    executor.submit(outcome, finish, blocks=blocks)
+
+
+def _logging_errors(
+    callback: Callable[[], None], named: Callable[..., object] | None = None
+) -> Callable[[], None]:
+    def call() -> None:
+        try:
+            callback()
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
+            _log_failure(named or callback)
+
+    return call
+
+
+def _log_failure(callback: Callable[..., object]) -> None:
+    """Log an error with the function's module, which tells whose plugin it is."""
+    module = getattr(callback, "__module__", "")
+    name = getattr(callback, "__qualname__", type(callback).__qualname__)
+    _log.exception("%s.%s, called for a plugin outside of a hook, failed", module, name)

@@ -1,0 +1,327 @@
+"""The handle that the plugins of one profile get."""
+
+import copy
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from random import Random
+from typing import TypeVar, cast, overload
+
+import attrs
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.cluster import Cluster, EventNote
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse, may_block
+from quaymaster._core.contract.handle import Informers, LastingFilters, WaitingPod
+from quaymaster._core.contract.results import Candidate, FilteredRows
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.algorithm import Algorithm
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.nominated import Nominator
+from quaymaster._core.engine.guarded import PluginClock, run_guarded
+from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
+from quaymaster._core.memo.lasting import LastingMemory
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.state.arrays import BoolArray, Rows
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["EngineHandle", "Services"]
+
+
+T = TypeVar("T")
+
+
+def _no_pod(_uid: str) -> WaitingPod | None:
+    return None
+
+
+def _leave(_pods: Sequence[Pod]) -> None:
+    return None
+
+
+def _wake_nobody(_scheduler_name: str, _plugin: str) -> None:
+    return None
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Services:
+    """The parts of an engine that plugins may use.
+
+    Attributes:
+        nominator: The nominations of all pods.
+        waiting_pods: The pods that wait on Permit; by default there are none.
+        waiting_pod: One of them by its uid.
+        activate: Moves pods to the active queue; by default there is no queue.
+        wake: Wakes the pods of a profile, by its name, that one of its plugins has
+            rejected; on the engine's thread.
+        post: Has a call made on the engine's thread, from any; by default at once.
+        record: Writes an Event; by default to the cluster.
+        random: The engine's seeded generator.
+        executor: Runs what may wait for the cluster; inline by default.
+        metrics: Takes numbers, if given.
+        shared: What plugins of all profiles share, by its class.
+    """
+
+    clock: Clock
+    cluster: Cluster
+    informers: Informers
+    snapshot: Snapshot
+    nominator: Nominator
+    waiting_pods: Callable[[], Iterable[WaitingPod]] = tuple
+    waiting_pod: Callable[[str], WaitingPod | None] = _no_pod
+    activate: Callable[[Sequence[Pod]], None] = _leave
+    wake: Callable[[str, str], None] = _wake_nobody
+    post: Post = operator.call
+    record: Callable[[EventNote], None] = attrs.Factory(
+        lambda self: self.cluster.record, takes_self=True
+    )
+    random: Random = attrs.field(factory=lambda: Random(0))
+    executor: Executor = attrs.field(factory=InlineExecutor)
+    metrics: SchedulerMetrics | None = None
+    shared: dict[type, object] = attrs.field(factory=dict)
+
+
+class ProfileFilters:
+    """Implements `quaymaster._core.contract.handle.FilterRunner` for one profile.
+
+    Args:
+        nominator: The nominations of all pods.
+    """
+
+    def __init__(self, nominator: Nominator) -> None:
+        self._nominator = nominator
+        self._algorithm: Algorithm | None = None
+        self._memory: LastingMemory | None = None
+
+    def attach(self, algorithm: Algorithm) -> None:
+        """Give it the filters, once all plugins of the profile have been built."""
+        self._algorithm = algorithm
+
+    def remember(self, memory: LastingMemory) -> None:
+        """Give it what is remembered of filters in the profile's attempts."""
+        self._memory = memory
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        return self._attached().filter.run(state, pod, node)
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        nominated = self._nominator.pods_on(node.name)
+        return self._attached().filter.run_with_nominated_pods(
+            state, pod, node, nominated
+        )
+
+    def run_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+        among: Collection[str] | None = None,
+    ) -> FilteredRows | Status:
+        attempt = Attempt.begin(state, pod, nodes)
+        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use, among)
+        if isinstance(passed, Status):
+            return passed
+        return FilteredRows(passed, attempt.diagnosis)
+
+    def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
+        algorithm = self._attached()
+        found = algorithm.nominated.imagined(pod)
+        if found is not None or self._nominator.nodes():
+            return found
+        table = algorithm.nodes.imagined()
+        return table, np.zeros(table.capacity, dtype=np.bool_)
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        return self._attached().filter.pod_use(state)
+
+    def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        return None if self._memory is None else self._memory.find(state, pod)
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.add_pod(state, pod, pod_to_add, node)
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
+
+    def _attached(self) -> Algorithm:
+        if self._algorithm is None:
+            raise RuntimeError("the profile is still being built: call this in a hook")
+        return self._algorithm
+
+
+class EngineHandle:
+    """Implements `quaymaster.Handle` for one profile; each plugin has its own.
+
+    Args:
+        profile_name: The profile's scheduler name.
+        services: The engine's parts.
+        extenders: The engine's extenders.
+        kubernetes: The Kubernetes whose decisions are made.
+
+    Attributes:
+        extenders: The same.
+        filters: The profile's own filters.
+        changed_plugins: The plugins that have said so since the memory looked last.
+    """
+
+    def __init__(
+        self,
+        profile_name: str,
+        services: Services,
+        extenders: Extenders = NO_EXTENDERS,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        self._clock = PluginClock(services.clock)
+        self.extenders = extenders
+        self._kubernetes = kubernetes
+        self._profile_name = profile_name
+        self._plugin_name = ""
+        self._may_block = True
+        self._services = services
+        self._is_telling = False
+        self.changed_plugins: set[str] = set()
+        self.filters = ProfileFilters(services.nominator)
+
+    def for_plugin(self, name: str, plugin: object = None) -> "EngineHandle":
+        """Return the handle of one plugin; it ends with this one.
+
+        Args:
+            name: Its name.
+            plugin: Its class, which may say that its tasks do not block.
+        """
+        other = copy.copy(self)
+        other._plugin_name = name
+        other._may_block = may_block(plugin)
+        return other
+
+    def retire(self) -> None:
+        """Cancel the timers and tasks of the plugins, and take no new ones.
+
+        This is for plugins that have been replaced, or were never put to work.
+        """
+        self._clock.retire()
+
+    def attach(self, algorithm: Algorithm) -> None:
+        """Let plugins run the profile's own filters, now that all have been built."""
+        self.filters.attach(algorithm)
+
+    @property
+    def plugin_name(self) -> str:
+        return self._plugin_name
+
+    @property
+    def profile_name(self) -> str:
+        return self._profile_name
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        return self._kubernetes
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def random(self) -> Random:
+        return self._services.random
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._services.cluster
+
+    @property
+    def informers(self) -> Informers:
+        return self._services.informers
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._services.snapshot
+
+    def shared(self, kind: type[T], make: Callable[[], T]) -> T:
+        shared = self._services.shared
+        if kind not in shared:
+            shared[kind] = make()
+        return cast("T", shared[kind])
+
+    def waiting_pods(self) -> Iterable[WaitingPod]:
+        return self._services.waiting_pods()
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        return self._services.waiting_pod(uid)
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        listed = list(pods)
+        for pod in listed:
+            found: object = pod
+            if not isinstance(found, Pod):
+                raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
+        self._services.activate(listed)
+
+    def changed(self) -> None:
+        if self._clock.is_retired:
+            return
+        # The memory looks before each attempt, so that none goes by what was: neither
+        # one in the turn of a timer that calls this, nor one before the inbox is empty.
+        self.changed_plugins.add(self._plugin_name)
+        if not self._is_telling:
+            self._is_telling = True
+            self._services.post(self._wake)
+
+    def _wake(self) -> None:
+        self._is_telling = False
+        if not self._clock.is_retired:
+            self._services.wake(self._profile_name, self._plugin_name)
+
+    @overload
+    def nominated_pods(self) -> Mapping[str, Sequence[Pod]]: ...
+    @overload
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]: ...
+    def nominated_pods(
+        self, node_name: str | None = None
+    ) -> Sequence[Pod] | Mapping[str, Sequence[Pod]]:
+        nominator = self._services.nominator
+        if node_name is not None:
+            return nominator.pods_on(node_name)
+        return {name: nominator.pods_on(name) for name in nominator.nodes()}
+
+    def run_preemption_extenders(
+        self, pod: Pod, candidates: Sequence[Candidate]
+    ) -> Sequence[Candidate] | Status:
+        return self.extenders.preempt(pod, candidates, self.snapshot.nodes)
+
+    def record(self, note: EventNote) -> None:
+        self._services.record(note)
+
+    def report_preemption(
+        self, victims: int, seconds: float, *, has_failed: bool = False
+    ) -> None:
+        metrics = self._services.metrics
+        if metrics is not None:
+            metrics.victims.observe(victims)
+            result = "error" if has_failed else "success"
+            metrics.preemptions[(result,)].observe(seconds)
+
+    def run_in_background(
+        self, task: Callable[[], T], done: Callable[[T], None]
+    ) -> None:
+        run_guarded(
+            self._services.executor,
+            task,
+            done,
+            lambda: self._clock.is_retired,
+            blocks=self._may_block,
+        )

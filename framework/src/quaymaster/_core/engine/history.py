@@ -1,0 +1,311 @@
+"""The last attempts, kept as they ended: told later, worked out only when asked.
+
+An attempt leaves what it has in its hands: a few numbers, the message that its pod's
+condition got anyway, and the diagnosis with its arrays, which nobody changes any more.
+Names of nodes and reasons are put together when somebody asks.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import attrs
+import msgspec
+
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.cycle.decisions import Decision
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.explanation import NodeRejection
+from quaymaster._core.engine.failure import Failure, FailureKind
+from quaymaster._core.queue.queued_pod import NO_PLUGINS, QueuedPod
+from quaymaster._core.state.arrays import Rows
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["AttemptHistory", "PastAttempt"]
+
+# A bound on memory: the verdicts of this many nodes are kept, each in a few bytes of
+# arrays that attempts may share, or in an entry of a dict.
+_CELLS: Final = 1_000_000
+# The last few attempts of a huge cluster are kept, too.
+_FEWEST: Final = 16
+
+
+@attrs.frozen(kw_only=True)
+class PastAttempt:
+    """An attempt of the past, as it was then.
+
+    Attributes:
+        pod: The pod's key.
+        uid: Its uid: another pod may have had the same name.
+        number: Which attempt of the pod it was, from 1.
+        at: When it ended, in seconds since the Unix epoch.
+        outcome: ``scheduled``, ``unschedulable`` or ``error``. A pod that found a node
+            is called scheduled as long as nothing has refused it since.
+        node: The node that was chosen, or empty; also if it came to nothing.
+        nominated_node: The node that the pod was nominated to, or empty.
+        message: Why the pod got no node, as its condition has it.
+        reasons: Each reason in it once, without counts.
+        plugins: The plugins that rejected the pod, sorted.
+        nodes: How many nodes there were; 0 if that is not kept any more.
+        feasible_nodes: How many nodes would have done.
+        evaluated_nodes: How many nodes were looked at, if one was chosen.
+        rejections: The nodes that were rejected, in row order; None if the verdicts of
+            nodes are not kept any more, or never were.
+        feasible: The names of the nodes that would have done, in row order; empty if
+            ``rejections`` is None.
+    """
+
+    pod: str
+    uid: str
+    number: int
+    at: float
+    outcome: str
+    node: str = ""
+    nominated_node: str = ""
+    message: str = ""
+    reasons: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    nodes: int = 0
+    feasible_nodes: int = 0
+    evaluated_nodes: int = 0
+    rejections: tuple[NodeRejection, ...] | None = attrs.field(default=None, repr=False)
+    feasible: tuple[str, ...] = attrs.field(default=(), repr=False)
+
+    def said_of(self, node: str) -> str:
+        """Say in a few words what became of one node in this attempt."""
+        if node == self.node:
+            return "it was chosen" + (", and then refused" if self.message else "")
+        if self.rejections is None:
+            return "what was said of each node is not remembered"
+        if node in self.feasible:
+            return f"it would have done; the score, or a draw, was for {self.node}"
+        for one in self.rejections:
+            if one.node == node:
+                reasons = ", ".join(one.reasons)
+                if not reasons:
+                    return "it was not looked at"
+                return f"it was rejected by {one.plugin}: {reasons}"
+        return "there was no such node"
+
+
+class _Kept(msgspec.Struct, eq=False, gc=False):
+    """What an attempt, or its binding, ended with.
+
+    Attributes:
+        key: The pod's key.
+        uid: Its uid.
+        number: Which attempt of the pod it was.
+        at: When it ended.
+        moment: The moment of the rows.
+        node: The name of the chosen node, or empty.
+        feasible: How many nodes would have done.
+        evaluated: How many nodes were looked at.
+        rows: The rows of those that would have done.
+        diagnosis: What was said of each node; None if it is not kept.
+        kind: How the attempt failed; None if it did not.
+        message: Why.
+        reasons: Each reason once.
+        plugins: The plugins that rejected the pod.
+        nominated_node: The node that the pod was nominated to.
+    """
+
+    key: str
+    uid: str
+    number: int
+    at: float
+    moment: int
+    node: str = ""
+    feasible: int = 0
+    evaluated: int = 0
+    rows: Rows | None = None
+    diagnosis: Diagnosis | None = None
+    kind: FailureKind | None = None
+    message: str = ""
+    reasons: tuple[str, ...] = ()
+    plugins: frozenset[str] = NO_PLUGINS
+    nominated_node: str = ""
+
+
+class AttemptHistory:
+    """The last attempts of a scheduler; only its own thread may write and ask.
+
+    Args:
+        nodes: The columns of all nodes.
+        clock: Tells when an attempt ended.
+        size: How many attempts are kept; 0: none.
+        cells: Of how many nodes the verdicts are kept, in all attempts together. The
+            older attempts keep their message only.
+    """
+
+    def __init__(
+        self, nodes: NodeTable, clock: Clock, size: int, cells: int = _CELLS
+    ) -> None:
+        self._nodes = nodes
+        self._now = clock.now
+        self._cells = cells
+        self._kept: deque[_Kept] = deque(maxlen=size)
+        self._detailed: deque[_Kept] = deque()
+        self._is_off = not size
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def decided(self, queued: QueuedPod, decision: Decision) -> None:
+        """Keep an attempt that chose a node."""
+        if self._is_off:
+            return
+        self._keep(
+            _Kept(
+                queued.key,
+                queued.pod.metadata.uid,
+                queued.attempts,
+                self._now(),
+                self._nodes.row_history.moment,
+                decision.node.name,
+                decision.feasible_nodes,
+                decision.evaluated_nodes,
+                decision.rows,
+                decision.diagnosis,
+            )
+        )
+
+    def failed(self, queued: QueuedPod, failure: Failure) -> None:
+        """Keep an attempt that ended without a node, or lost the one that it chose."""
+        if self._is_off:
+            return
+        nominating = failure.nominating
+        self._keep(
+            _Kept(
+                queued.key,
+                queued.pod.metadata.uid,
+                queued.attempts,
+                self._now(),
+                self._nodes.row_history.moment,
+                diagnosis=failure.diagnosis,
+                kind=failure.kind,
+                message=failure.message,
+                reasons=failure.reasons,
+                plugins=failure.unschedulable_plugins,
+                nominated_node=nominating.node_name if nominating else "",
+            )
+        )
+
+    def of(self, pod: str, *, with_nodes: bool = True) -> tuple[PastAttempt, ...]:
+        """Return the attempts of a pod that are kept, in their order.
+
+        Args:
+            pod: The pod's key.
+            with_nodes: Whether to tell what was said of each node.
+        """
+        kept = [one for one in self._kept if one.key == pod]
+        return tuple(self._told(one, with_nodes) for one in _merged(kept))
+
+    def last(self, count: int | None = None) -> tuple[PastAttempt, ...]:
+        """Return the last attempts, the latest last, without what was said of nodes.
+
+        Args:
+            count: How many at most; None: all that are kept.
+        """
+        merged = [self._told(one, False) for one in _merged(self._kept)]
+        return tuple(merged if count is None else merged[len(merged) - count :])
+
+    def latest(self) -> Mapping[str, PastAttempt]:
+        """Return the latest attempt of each pod, by key, without nodes."""
+        return {one.pod: one for one in self.last()}
+
+    def _keep(self, kept: _Kept) -> None:
+        ring, detailed = self._kept, self._detailed
+        if len(ring) == ring.maxlen:
+            ring[0].diagnosis = ring[0].rows = None
+        ring.append(kept)
+        if kept.diagnosis is None:
+            return
+        detailed.append(kept)
+        size, cells = self._nodes.capacity + 1, self._cells
+        while len(detailed) > _FEWEST and len(detailed) * size > cells:
+            old = detailed.popleft()
+            old.diagnosis = old.rows = None
+
+    def _told(self, kept: _Kept, with_nodes: bool) -> PastAttempt:
+        told = PastAttempt(
+            pod=kept.key,
+            uid=kept.uid,
+            number=kept.number,
+            at=kept.at,
+            outcome=_outcome(kept.kind),
+            node=kept.node,
+            nominated_node=kept.nominated_node,
+            message=kept.message,
+            reasons=kept.reasons,
+            plugins=tuple(sorted(kept.plugins)),
+            feasible_nodes=kept.feasible,
+            evaluated_nodes=kept.evaluated,
+        )
+        if not with_nodes or kept.diagnosis is None or not kept.diagnosis.lasts:
+            return told
+        return self._with_nodes(told, kept, kept.diagnosis)
+
+    def _with_nodes(
+        self, told: PastAttempt, kept: _Kept, diagnosis: Diagnosis
+    ) -> PastAttempt:
+        names = self._nodes.row_history.names_at(kept.moment, self._nodes)
+        if names is None:
+            return told
+        rows = kept.rows
+        fitting = [] if rows is None else self._nodes.row_numbers(rows).tolist()
+        # An extender may have made up nodes of its own.
+        fitting = [row for row in fitting if row in names]
+        fit = frozenset(fitting)
+        return attrs.evolve(
+            told,
+            nodes=len(names),
+            rejections=tuple(_rejections(diagnosis, names, fit)),
+            feasible=tuple(names[row] for row in fitting),
+        )
+
+
+def _outcome(kind: FailureKind | None) -> str:
+    if kind is None:
+        return "scheduled"
+    return "error" if kind is FailureKind.ERROR else "unschedulable"
+
+
+def _merged(kept: Iterable[_Kept]) -> Iterator[_Kept]:
+    """Make one of an attempt that chose a node and of what became of its binding."""
+    found: dict[tuple[str, int], _Kept] = {}
+    for one in kept:
+        name = (one.uid, one.number)
+        before = found.pop(name, None)
+        if before is not None and before.node:
+            found[name] = _refused(before, one)
+        else:
+            found[name] = one
+    yield from found.values()
+
+
+def _refused(decided: _Kept, refusal: _Kept) -> _Kept:
+    """Return a decision that came to nothing, and why."""
+    return msgspec.structs.replace(
+        decided,
+        at=refusal.at,
+        kind=refusal.kind,
+        message=refusal.message,
+        reasons=refusal.reasons,
+        plugins=refusal.plugins,
+    )
+
+
+def _rejections(
+    diagnosis: Diagnosis, names: Mapping[int, str], fitting: frozenset[int]
+) -> Iterator[NodeRejection]:
+    statuses = diagnosis.by_row(names)
+    for row in sorted(names):
+        if row in fitting:
+            continue
+        status = statuses.get(row, diagnosis.absent)
+        yield NodeRejection(
+            node=names[row],
+            plugin=status.plugin,
+            code=status.code,
+            reasons=status.reasons,
+        )

@@ -1,0 +1,53 @@
+"""Finds the instance of a plugin that a profile asks."""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._core.engine.framework import Framework
+
+__all__ = ["PluginNotFoundError", "plugin_at_work"]
+
+
+class PluginNotFoundError(QuaymasterError, LookupError):
+    """A profile has no such plugin, or there is no such profile.
+
+    Attributes:
+        plugin: The name of the plugin, or of its class.
+        scheduler_name: The profile's name.
+    """
+
+    def __init__(
+        self, plugin: str, scheduler_name: str, plugins: Iterable[str]
+    ) -> None:
+        known = ", ".join(plugins) or "none"
+        super().__init__(
+            f"profile '{scheduler_name}': no plugin {plugin} (there: {known})"
+        )
+        self.plugin = plugin
+        self.scheduler_name = scheduler_name
+
+
+def plugin_at_work(
+    frameworks: Mapping[str, Framework], plugin: str | type, scheduler_name: str
+) -> object:
+    """Return the instance of a plugin that a profile asks.
+
+    Args:
+        frameworks: Scheduler name -> the profile at work.
+        plugin: The name that the profile has for the plugin; or its class, of which the
+            first instance is returned.
+        scheduler_name: The profile.
+
+    Raises:
+        PluginNotFoundError: There is no such plugin, or no such profile.
+    """
+    framework = frameworks.get(scheduler_name)
+    plugins = {} if framework is None else framework.profile.plugins
+    if isinstance(plugin, str):
+        if plugin in plugins:
+            return plugins[plugin]
+        raise PluginNotFoundError(plugin, scheduler_name, plugins)
+    for instance in plugins.values():
+        if isinstance(instance, plugin):
+            return instance
+    raise PluginNotFoundError(plugin.__name__, scheduler_name, plugins)

@@ -1,0 +1,326 @@
+"""The profiles of a configuration, at work on a copy of a cluster.
+
+That is all that it takes to answer for nodes. The scheduler adds the pods that wait;
+an extender is asked about pods that wait elsewhere.
+"""
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.versions.kubernetes import KubernetesError
+from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
+from quaymaster._core.binding.waiting_pods import WaitingPods
+from quaymaster._core.config.changes import ConfigChanges, compare
+from quaymaster._core.config.kinds import kinds_read
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.cluster import Cluster
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.contract.trace import Tell, TraceTopic
+from quaymaster._core.cycle.sampling import NodeOrder
+from quaymaster._core.engine.framework import (
+    Framework,
+    FrameworkBuilder,
+    retire,
+    start_plugins,
+)
+from quaymaster._core.engine.handle import Services
+from quaymaster._core.engine.inbox import Inbox
+from quaymaster._core.engine.informers import ChangeHandler, EngineInformers
+from quaymaster._core.engine.measured_events import MeasuredChanges, MeasuredWaits
+from quaymaster._core.engine.reports import Observer, Reports
+from quaymaster._core.engine.traced_cache import TracedCache
+from quaymaster._core.mutations.guard import MutationGuard
+from quaymaster._core.queue.nominator import Nominator
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.runtime.guards import HookGuards, HookTimer, Watch
+from quaymaster._core.runtime.hook_trace import HookTrace
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.observed import ObservedHooks
+from quaymaster._core.runtime.slow_hooks import SlowHooks
+from quaymaster._core.state.cache import Cache
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["ProfileRunner"]
+
+# Upstream's reflectors begin with 0.8 s, too; see `EngineInformers`.
+_SECONDS_TO_RETRY_WATCH = 1.0
+
+
+def _nothing(*_told: object) -> None:
+    """Do nothing: there is nothing to tell."""
+
+
+class ProfileRunner:
+    """Keeps a copy of a cluster up to date, and profiles' plugins at work on it.
+
+    Args:
+        cluster: The cluster to follow.
+        config: The profiles and extenders.
+        registry: Where plugins are found by name.
+        clock: The engine's time.
+        seed: Seeds the engine's generator.
+        make_executor: Given how to post calls into the inbox, makes what runs calls
+            that may wait for the cluster.
+        observer: Is told what plugins do wrong, and what they write.
+        activate: Takes the pods that plugins want to be tried at once.
+        wake: Wakes the pods of a profile, by its name, that one of its plugins has
+            rejected.
+        options: What else can be set.
+        stopwatch: The time that hooks are measured with, in seconds.
+        metrics: Takes numbers about all that happens, if given.
+        generator: Draws whatever is drawn, instead of one with the seed.
+
+    Attributes:
+        clock: The same.
+        cluster: The same.
+        options: The same, or the default.
+        metrics: The same, or None.
+        inbox: The calls that other threads leave for the engine.
+        executor: Runs calls that may wait for the cluster.
+        random: The engine's generator.
+        informers: The copies of the cluster's objects.
+        snapshot: Nodes and pods, as decisions see them.
+        cache: Keeps the snapshot up to date.
+        nominator: The pods that are nominated to nodes.
+        waiting: The pods that wait on Permit.
+        reports: What plugins write and do wrong.
+        config: The configuration in force.
+        frameworks: Scheduler name -> the profile at work; always the same object.
+
+    Raises:
+        KindError: Two plugins declare one kind by two classes.
+        ObserverError: An installed observer cannot be used.
+        ProfileError: A profile's plugins cannot be built.
+        ExtenderError: An extender's URL or certificates cannot be used.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        clock: Clock,
+        seed: int = 0,
+        make_executor: Callable[[Post], Executor] = InlineExecutor,
+        observer: Observer | None = None,
+        activate: Callable[[Sequence[Pod]], None] = _nothing,
+        wake: Callable[[str, str], None] = _nothing,
+        options: SchedulerOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
+        metrics: SchedulerMetrics | None = None,
+        generator: random.Random | None = None,
+    ) -> None:
+        self.metrics = metrics
+        self.clock = clock
+        self._begun = clock.now()
+        self.cluster = cluster
+        self.options = options or SchedulerOptions()
+        self.inbox = Inbox()
+        self.executor = make_executor(self.inbox.post)
+        self.random = random.Random(seed) if generator is None else generator
+        self.informers = EngineInformers(
+            cluster,
+            self.inbox.notify,
+            lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
+        )
+        self.snapshot = Snapshot(config.kubernetes)
+        tell = self.tell_on(TraceTopic.CACHE)
+        self.cache = TracedCache(self.snapshot, tell) if tell else Cache(self.snapshot)
+        self.nominator = Nominator(self.stored_pod)
+        self.waiting = (
+            WaitingPods(clock, self.inbox.post)
+            if metrics is None
+            else MeasuredWaits(clock, self.inbox.post, metrics)
+        )
+        self.reports = Reports(cluster, clock, self.inbox, observer)
+        self._registry = registry
+        self._stopwatch = stopwatch
+        self._observers = [*registry.make_observers(), *self.options.hook_observers]
+        if tell_of_hooks := self.tell_on(TraceTopic.PLUGIN):
+            self._observers.append(HookTrace(tell_of_hooks))
+        self._order = NodeOrder()
+        self._services = self._services_with(activate, wake)
+        self._handler: ChangeHandler | None = None
+        self.config = config
+        # Plugins may look things up, or ask for what changes, when they are built.
+        self.informers.follow(kinds_read(config, registry))
+        self.frameworks = self.build(config)
+        self._let_reject(self.frameworks)
+
+    def start(self, handler: ChangeHandler) -> None:
+        """Learn what there is in the cluster, begin to follow it, and start plugins.
+
+        Args:
+            handler: Told every change, after the copies have been brought up to date.
+        """
+        if self.metrics is not None:
+            handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
+        self._handler = handler
+        self.informers.start(handler)
+        start_plugins(self.frameworks.values())
+
+    def catch_up(self) -> bool:
+        """Handle what has arrived and is due; return whether there was anything."""
+        busy = False
+        if self.inbox.has_news:
+            busy = self.inbox.drain()
+            busy = self.informers.sync() or busy
+        return self.clock.run_due() > 0 or busy
+
+    def wait(self) -> bool:
+        """Let time pass until something arrives or is due; see `Clock.wait`."""
+        return self.inbox.wait(self.clock)
+
+    def close(self) -> None:
+        """Close the plugins, and wait for calls on their way; again does no harm."""
+        retire(self.frameworks.values())
+        self.executor.close()
+
+    def tell_on(self, topic: TraceTopic) -> Tell | None:
+        """Return what is told about a topic with; None if nobody wants to know."""
+        trace = self.options.trace
+        if trace is None:
+            return None
+        now, begun = self.clock.now, self._begun
+        return trace.on(topic, lambda: now() - begun)
+
+    def stored_pod(self, key: str) -> Pod | None:
+        """Return a pod as the informers have it, or None."""
+        return self.informers.get(Pod, key)
+
+    def build(self, config: SchedulerConfig) -> dict[str, Framework]:
+        """Build the profiles of a configuration, and leave those at work as they are.
+
+        Raises:
+            ProfileError: A profile's plugins cannot be built.
+            ExtenderError: An extender's URL or certificates cannot be used.
+        """
+        builder = FrameworkBuilder(
+            registry=self._registry,
+            services=self._services,
+            order=self._order,
+            options=self.options,
+            guards=self._guards(),
+            kinds=self.informers.kinds,
+            metrics=self.metrics,
+            run_here=self.inbox.run_here,
+        )
+        return builder.build_all(config)
+
+    def reload(
+        self,
+        config: SchedulerConfig,
+        adopt: Callable[[Mapping[str, Framework]], None] = _nothing,
+    ) -> ConfigChanges:
+        """Put the profiles of another configuration to work in place of these.
+
+        If anything of it fails, everything stays as it was. The plugins of the old ones
+        are closed before those of the new ones are started.
+
+        Args:
+            config: The new configuration, complete and checked.
+            adopt: Makes use of the new profiles; the last thing that may fail.
+
+        Returns:
+            What is different.
+
+        Raises:
+            KubernetesError: It is for another version of Kubernetes.
+        """
+        _check_version(self.config, config)
+        changes = compare(self.config, config)
+        new_kinds = self.informers.follow(kinds_read(config, self._registry))
+        try:
+            frameworks = self._adopted(self.build(config), adopt)
+        except BaseException:
+            self.informers.forget(new_kinds)
+            raise
+        retire(self.frameworks.values())
+        # In place: the event handlers hold it, too.
+        self.frameworks.clear()
+        self.frameworks.update(frameworks)
+        self._let_reject(frameworks)
+        self.config = config
+        # What only the old plugins asked for is followed on: they may still bind pods.
+        if self._handler is not None:
+            self.informers.start(self._handler)
+            start_plugins(frameworks.values())
+        return changes
+
+    def _adopted(
+        self,
+        frameworks: dict[str, Framework],
+        adopt: Callable[[Mapping[str, Framework]], None],
+    ) -> Mapping[str, Framework]:
+        """The profiles, of which use has been made."""
+        try:
+            adopt(frameworks)
+        except BaseException:
+            retire(frameworks.values())
+            raise
+        return frameworks
+
+    def _services_with(
+        self,
+        activate: Callable[[Sequence[Pod]], None],
+        wake: Callable[[str, str], None],
+    ) -> Services:
+        """Return the parts that plugins may use."""
+        return Services(
+            clock=self.clock,
+            cluster=self.cluster,
+            informers=self.informers,
+            snapshot=self.snapshot,
+            nominator=self.nominator,
+            waiting_pods=lambda: self.waiting,
+            waiting_pod=self.waiting.get,
+            activate=lambda pods: self.inbox.post(lambda: activate(pods)),
+            wake=wake,
+            post=self.inbox.post,
+            record=self.reports.record,
+            random=self.random,
+            executor=self.executor,
+            metrics=self.metrics,
+        )
+
+    def _guards(self) -> HookGuards:
+        """Return the guards, which tell of hooks that fail or take long."""
+        stopwatch, reports = self._stopwatch, self.reports
+        limit = self.options.slow_hook_seconds
+        limit = math.inf if limit is None else limit
+        if self.metrics is not None:
+            self.metrics.sampling.limit(limit)
+        slow = SlowHooks(stopwatch, limit, reports.slow)
+        timer = HookTimer(stopwatch, limit, slow.report)
+        watches: list[Watch] = []
+        if self.options.check_mutations:
+            watches.append(MutationGuard(self.snapshot))
+        if self._observers:
+            run_here = self.inbox.run_here
+            watches.append(ObservedHooks(self._observers, stopwatch, run_here))
+        return HookGuards(timer, reports.hook_failed, watches)
+
+    def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
+        """Let the plugins of these profiles reject pods that wait on Permit."""
+        self.waiting.rejecting = _plugin_names(frameworks.values())
+
+
+def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
+    """Refuse another version: the queue and the handlers of events have rules of it.
+
+    Raises:
+        KubernetesError: It is another version.
+    """
+    version, other = old.kubernetes.version, new.kubernetes.version
+    if other != version:
+        problem = f"the scheduler runs as that of {version}, got {other}: start another"
+        raise KubernetesError("kubernetes_version", problem)
+
+
+def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:
+    return frozenset(name for one in frameworks for name in one.profile.plugins)

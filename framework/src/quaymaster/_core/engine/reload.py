@@ -1,0 +1,50 @@
+"""Puts another configuration into force, between two attempts."""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.config.changes import ConfigChanges
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.engine.assembly import Engine
+from quaymaster._core.engine.framework import Framework, backoff_policy, queue_profiles
+from quaymaster._core.queue.queued_pod import QueuedPod
+
+__all__ = ["reload"]
+
+_log = logging.getLogger(__name__)
+
+
+def reload(engine: Engine, config: SchedulerConfig) -> ConfigChanges:
+    """Go on with another configuration; see `Scheduler.reload`.
+
+    Raises:
+        ProfileError: A profile's plugins cannot be built.
+        ExtenderError: An extender's URL or certificates cannot be used.
+    """
+    runner = engine.runner
+    gone: Sequence[QueuedPod] = ()
+
+    def renew_queue(frameworks: Mapping[str, Framework]) -> None:
+        nonlocal gone
+        profiles = queue_profiles(frameworks, config)
+        gone = engine.queue.reload(profiles, backoff_policy(config))
+
+    before = frozenset(runner.frameworks)
+    changes = runner.reload(config, renew_queue)
+    _queue_pods_of(runner.frameworks.keys() - before, engine)
+    engine.progress.note_change()
+    if gone:
+        _log.warning("%d pending pods have no profile any more", len(gone))
+    return changes
+
+
+def _queue_pods_of(scheduler_names: Collection[str], engine: Engine) -> None:
+    """Queue the pending pods of new profiles, but those that still have a node."""
+    runner = engine.runner
+    for pod in runner.informers.list(Pod) if scheduler_names else ():
+        if pod.spec.scheduler_name not in scheduler_names:
+            continue
+        has_node = pod.node_name or runner.cache.is_assumed(pod.uid)
+        if not has_node and not pod.is_finished:
+            engine.queue.add(pod)

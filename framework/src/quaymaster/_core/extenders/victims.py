@@ -1,0 +1,85 @@
+"""The messages about preemption that are exchanged with extenders.
+
+Mirrors ``ProcessPreemption`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``) and the
+types of k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import encode
+from quaymaster._core.contract.results import Candidate
+from quaymaster._core.extenders.wire import (
+    WireError,
+    decoded,
+    fields_of,
+    list_of,
+    text_of,
+)
+
+__all__ = ["Victims", "preemption_request", "read_preemption_answer"]
+
+
+@attrs.frozen
+class Victims:
+    """The pods that would have to go from a node (``MetaVictims``).
+
+    Attributes:
+        uids: Their uids, the most important first.
+        violations: How many of them a disruption budget protects.
+    """
+
+    uids: Sequence[str]
+    violations: int
+
+
+def preemption_request(
+    pod: msgspec.Raw, candidates: Sequence[Candidate], *, by_uid: bool
+) -> bytes:
+    """Write the request of preempt (``ExtenderPreemptionArgs``).
+
+    Args:
+        pod: The pod that needs room.
+        candidates: Where room could be made.
+        by_uid: Whether to send the victims' uids only.
+    """
+    key = "NodeNameToMetaVictims" if by_uid else "NodeNameToVictims"
+    victims = {
+        candidate.node_name: {
+            "Pods": [
+                {"UID": victim.uid} if by_uid else msgspec.Raw(encode(victim))
+                for victim in candidate.victims
+            ],
+            "NumPDBViolations": candidate.violations,
+        }
+        for candidate in candidates
+    }
+    return msgspec.json.encode({"Pod": pod, key: victims})
+
+
+def read_preemption_answer(body: bytes) -> Mapping[str, Victims]:
+    """Read the answer of preempt: node name -> the victims there.
+
+    Raises:
+        WireError: The text is something else.
+    """
+    key = "NodeNameToMetaVictims"
+    tree = fields_of(decoded(body), "the answer").get(key.lower())
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise WireError(f"{key}: expected an object, got {type(tree).__name__}")
+    return {name: _victims(value, f"{key}.{name}") for name, value in tree.items()}
+
+
+def _victims(value: object, where: str) -> Victims:
+    fields = fields_of(value, where)
+    pods = list_of(fields.get("pods"), f"{where}.Pods")
+    uids = [text_of(fields_of(pod, "Pods[]").get("uid"), "Pods[].UID") for pod in pods]
+    violations = fields.get("numpdbviolations", 0)
+    if not isinstance(violations, int):
+        kind = type(violations).__name__
+        raise WireError(f"{where}.NumPDBViolations: expected an integer, got {kind}")
+    return Victims(uids, violations)

@@ -1,0 +1,246 @@
+"""The verdicts of some filters on all nodes, updated node by node."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.diagnosis import picked
+from quaymaster._core.cycle.filter_call import FilterCall
+from quaymaster._core.state.arrays import Int32Array, RowArray, Rows
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._core.state.row_log import RowLog
+
+__all__ = ["MANY_CHANGED", "FilterMemo"]
+
+# If more than one node in so many has changed, all are judged anew: then no rows need
+# be picked out of each column. To judge 5,000 nodes takes twice the time of judging 100
+# that changed, the same as 500, 0.85 of that of 1,600 and 0.75 of that of 5,000.
+MANY_CHANGED: Final = 3
+
+_PASSED: Final = Status(Code.SUCCESS)
+
+
+class FilterMemo:
+    """Keeps what a group of filters said of every node, for one signature.
+
+    Args:
+        calls: The filters; either all look at the pods on a node, or none does.
+
+    Attributes:
+        calls: The same.
+        is_static: Whether they look at nodes only.
+        rejected: How many rows do not pass.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_all",
+        "_code_of",
+        "_codes",
+        "_is_shared",
+        "_passing",
+        "_revision",
+        "_statuses",
+        "calls",
+        "is_static",
+        "rejected",
+    )
+
+    def __init__(self, calls: Sequence[FilterCall]) -> None:
+        self.calls = calls
+        self.is_static = calls[0].pod_use is PodUse.NONE
+        self._revision = -1
+        self._codes: Int32Array = np.zeros(0, dtype=np.int32)
+        self.rejected = 0
+        self._statuses: list[Status] = [_PASSED]
+        self._code_of: dict[Status, int] = {}
+        self._is_shared = False
+        self._all: Rows | None = None
+        self._passing: Rows | None = None
+
+    def refresh(self, attempt: Attempt) -> Status | None:
+        """Ask the filters again about the nodes that have changed.
+
+        Returns:
+            None, or the Error that a plugin met: then nothing is remembered.
+        """
+        nodes = attempt.nodes
+        changes = nodes.node_changes if self.is_static else nodes.changes
+        revision = changes.revision
+        if revision == self._revision:
+            return None
+        status = self._catch_up(attempt, changes)
+        self._revision = revision if status is None else -1
+        return status
+
+    def rejects(self, row: int) -> bool:
+        """Return whether a row does not pass."""
+        return bool(self.rejected and self._codes[row])
+
+    def among(self, nodes: NodeTable, rows: Rows) -> Rows:
+        """Return those of some rows that pass; the same object if all do."""
+        if not self.rejected:
+            return rows
+        # Identity: all rows come as the table's own slice, and that answer is kept.
+        if rows is nodes.rows:
+            return self.passing(nodes)
+        numbers = nodes.row_numbers(rows)
+        rejected = self._codes.take(numbers)
+        if not np.count_nonzero(rejected):
+            return rows
+        passing: RowArray = numbers[rejected == 0]
+        return passing
+
+    def passing(self, nodes: NodeTable) -> Rows:
+        """Return all rows that pass."""
+        if not self.rejected:
+            return nodes.rows
+        rows = nodes.rows
+        # Identity: a table gives the same rows until a node comes or goes.
+        if self._passing is None or self._all is not rows:
+            self._all = rows
+            self._passing = picked(rows, (self._codes[rows] == 0).nonzero()[0])
+        return self._passing
+
+    def narrow(self, attempt: Attempt, rows: Rows) -> Rows:
+        """Return those of some rows that pass, and note the other rejections."""
+        if not self.rejected:
+            return rows
+        nodes = attempt.nodes
+        # Copy on write: from here on a diagnosis has the array. A copy takes 0.7 us for
+        # 5,000 nodes; it is made if a verdict changes, and not for every pod.
+        self._is_shared = True
+        passing = self.among(nodes, rows)
+        count = nodes.count(rows) - nodes.count(passing)
+        if not count:
+            return rows
+        remembered = _Remembered(self._statuses, self._codes, rows, count)
+        attempt.diagnosis.reject_batch(remembered)
+        return passing
+
+    def _catch_up(self, attempt: Attempt, changes: RowLog) -> Status | None:
+        nodes = attempt.nodes
+        capacity = nodes.capacity
+        moved: RowArray | None = None
+        if len(self._codes) == capacity:
+            few = changes.few_since(self._revision)
+            if few is not None:
+                return self._judge_each(attempt, few)
+            moved = changes.rows_since(self._revision)
+        if moved is None or MANY_CHANGED * len(moved) > len(nodes):
+            self._statuses, self._code_of = [_PASSED], {}
+            self._codes = np.zeros(capacity, dtype=np.int32)
+            self._is_shared = False
+            return self._judge_rows(attempt, nodes.rows)
+        if self.rejected:
+            self._own_codes()[moved] = 0
+        return self._judge_rows(attempt, nodes.live(moved))
+
+    def _judge_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
+        state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
+        for row in changed:
+            info = infos[row]
+            status: Status | None = None
+            if info is not None:
+                for call in self.calls:
+                    status = call.scalar(state, pod, info)
+                    if status is not None:
+                        status = call.verdict(status)
+                        break
+            if status is None:
+                if self.rejected:
+                    self._write(row, 0)
+            elif status.is_rejected:
+                self._write(row, self._code(status))
+            else:
+                return status
+        return None
+
+    def _judge_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
+        """Judge rows whose codes are 0."""
+        apart = attempt.with_own_diagnosis()
+        left = rows
+        for call in self.calls:
+            if attempt.nodes.count(left) == 0:
+                break
+            passed = call.judge_rows(apart, left)
+            if isinstance(passed, Status):
+                return passed
+            left = passed
+        # Identity: a filter gives the same rows back if all pass. In most cases they
+        # do, and did before.
+        if left is not rows or self.rejected:
+            apart.diagnosis.write_codes(self._own_codes(), self._code)
+            self.rejected = int(np.count_nonzero(self._codes))
+            self._passing = None
+        return None
+
+    def _write(self, row: int, code: int) -> None:
+        old = self._codes[row]
+        if old == code:
+            return
+        self._own_codes()[row] = code
+        if not old or not code:
+            self.rejected += 1 if code else -1
+            self._passing = None
+
+    def _own_codes(self) -> Int32Array:
+        """Return the array of codes, which nobody else has from now on."""
+        if self._is_shared:
+            self._codes = self._codes.copy()
+            self._is_shared = False
+        return self._codes
+
+    def _code(self, status: Status) -> int:
+        code = self._code_of.get(status)
+        if code is None:
+            code = self._code_of[status] = len(self._statuses)
+            self._statuses.append(status)
+        return code
+
+
+class _Remembered:
+    """The rejections in a memo; only their number is found out at once.
+
+    Args:
+        statuses: The status of each code.
+        codes: Shape ``(C,)``: the code of each row; never changed any more.
+        judged: The rows that were judged.
+        count: How many of them were rejected.
+    """
+
+    def __init__(
+        self, statuses: Sequence[Status], codes: Int32Array, judged: Rows, count: int
+    ) -> None:
+        self._statuses = statuses
+        self._codes = codes
+        self._judged = judged
+        self._count = count
+
+    @property
+    def lasts(self) -> bool:
+        """Always: the memo writes to a copy from here on."""
+        return True
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def rows(self) -> RowArray:
+        """The rejected rows, ascending."""
+        return picked(self._judged, self._codes[self._judged].nonzero()[0])
+
+    @cached_property
+    def codes(self) -> Int32Array:
+        """The code of each."""
+        codes: Int32Array = self._codes[self.rows]
+        return codes
+
+    def status(self, code: int) -> Status:
+        """The status behind a code, with its plugin."""
+        return self._statuses[code]

@@ -1,0 +1,53 @@
+"""The filters of an attempt that need not be asked again for the next pod of a kind."""
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.handle import LastingFilters
+from quaymaster._core.cycle.filtering import FilterStation
+from quaymaster._core.cycle.nominated import NominatedPods
+from quaymaster._core.memo.signatures import Signatures
+
+__all__ = ["LastingMemory"]
+
+
+class LastingMemory:
+    """Tells the filters of the attempt under way whose answers last.
+
+    Args:
+        station: The profile's filters.
+        nominated: The pods to leave room for.
+        signatures: What is known of pods.
+    """
+
+    def __init__(
+        self, station: FilterStation, nominated: NominatedPods, signatures: Signatures
+    ) -> None:
+        self._station = station
+        self._nominated = nominated
+        self._signatures = signatures
+
+    def find(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        """See `FilterRunner.lasting`."""
+        memo = self._signatures.current(state, pod)
+        if memo is None:
+            return None
+        lasting, others = [], []
+        for call in self._station.calls:
+            if call.plugin in state.skip_filter_plugins:
+                continue
+            if call.plugin in memo.plugins:
+                lasting.append(call.plugin)
+            elif call.pod_use_in(state) is PodUse.NONE:
+                others.append(call.plugin)
+            else:
+                return None
+        rows = self._nominated.followed(pod)
+        if rows is not None and rows.rows_of(pod.uid):
+            return None  # the pod leaves no room for itself, but others of its kind do
+        return LastingFilters(
+            kind=memo,
+            plugins=frozenset(lasting),
+            others=frozenset(others),
+            nominated=None if rows is None else rows.changes,
+        )

@@ -1,0 +1,191 @@
+"""The recheck: decisions made again by scalar hooks alone, and compared."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from quaymaster._base.errors import VerificationError
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.algorithm import Algorithm
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.scoring import Ranking
+from quaymaster._core.memo.signatures import Signatures
+from quaymaster._core.state.arrays import RowArray
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["Recheck"]
+
+_MISSING = Status.unschedulable("an extender made it up")
+
+
+class Recheck:
+    """Makes every Nth decision again, and compares; implements `Check`.
+
+    Nothing can be told of an attempt in which a plugin says that its data from outside
+    have changed.
+
+    Args:
+        slow: The same algorithm with scalar hooks alone, and nothing remembered.
+        every: How many attempts make a turn.
+        signatures: What the fast one remembers; None if it remembers nothing.
+    """
+
+    def __init__(
+        self, slow: Algorithm, every: int, signatures: Signatures | None = None
+    ) -> None:
+        self._slow = slow
+        self._every = every
+        self._signatures = signatures
+        self._seen = 0
+        self._again: tuple[Attempt, Feasible] | None = None
+        self._best: tuple[Attempt, RowArray] | None = None
+
+    def found(self, attempt: Attempt, found: Feasible | FitError) -> None:
+        """Compare the signature, the feasible nodes, and why the others were rejected.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        self._again = self._best = None
+        self._seen += 1
+        if self._seen % self._every:
+            return
+        pod, nodes = attempt.pod, attempt.nodes
+        changed = list(self._signatures.outdated(attempt)) if self._signatures else ()
+        if self._is_outdated():
+            return
+        if changed:
+            what = "what is remembered of it does not hold"
+            raise VerificationError(pod.key, changed, what)
+        again = Attempt.begin(CycleState(), pod, nodes)
+        expected = self._slow.find_feasible(again)
+        differences = list(_differences(nodes, found, expected))
+        if self._is_outdated():
+            return
+        if differences:
+            raise VerificationError(pod.key, differences)
+        if isinstance(expected, Feasible):
+            self._again = again, expected
+
+    def ranked(self, ranking: Ranking | Status) -> None:
+        """Compare the totals, apart from what all nodes share, and the best nodes.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        if self._again is None:
+            return
+        again, feasible = self._again
+        expected = self._slow.rank(again, feasible)
+        differences = list(
+            _all_ranking_differences(self._slow.nodes_of(feasible), ranking, expected)
+        )
+        if differences and not self._is_outdated():
+            raise VerificationError(again.pod.key, differences)
+        if isinstance(expected, Ranking):
+            nodes = self._slow.nodes_of(feasible)
+            self._best = again.on(nodes), _best_rows(expected)
+
+    def chosen(self, row: int) -> None:
+        """Compare the chosen node, if there is a slow way to choose.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        tie_breaker = self._slow.tie_breaker
+        if self._best is None or tie_breaker is None:
+            return
+        again, best = self._best
+        wanted = tie_breaker.choose(again, best)
+        if wanted != row:
+            names = again.nodes.names_at(np.array([row, wanted], dtype=np.intp))
+            text = f"{names[0]} was chosen of the best, expected {names[1]}"
+            raise VerificationError(again.pod.key, [text])
+
+    def _is_outdated(self) -> bool:
+        """Whether a plugin answers otherwise now than when the attempt began."""
+        return self._signatures is not None and self._signatures.is_outdated
+
+
+def _all_ranking_differences(
+    nodes: NodeTable, ranked: Ranking | Status, expected: Ranking | Status
+) -> Sequence[str]:
+    if isinstance(ranked, Status) or isinstance(expected, Status):
+        if _shown(ranked) == _shown(expected):
+            return ()
+        return (f"it ended as {_shown(ranked)}, expected {_shown(expected)}",)
+    totals = tuple(_ranking_differences(nodes, ranked, expected))
+    return totals or tuple(_best_difference(nodes, ranked, expected))
+
+
+def _ranking_differences(
+    nodes: NodeTable, ranked: Ranking, expected: Ranking
+) -> Iterator[str]:
+    rows = nodes.row_numbers(ranked.rows)
+    found, wanted = ranked.totals, expected.totals
+    if not np.array_equal(rows, nodes.row_numbers(expected.rows)):
+        yield "other nodes were scored than are feasible"
+        return
+    names = nodes.names_at(rows)
+    gaps = found - wanted
+    for index in np.flatnonzero(gaps != gaps[0]).tolist():
+        yield (
+            f"{names[index]} scores {found[index] - found[0]:+d} against {names[0]}, "
+            f"expected {wanted[index] - wanted[0]:+d}"
+        )
+
+
+def _best_difference(
+    nodes: NodeTable, ranked: Ranking, expected: Ranking
+) -> Iterator[str]:
+    """Compare the best rows: they are remembered apart from the totals."""
+    found, wanted = _best_rows(ranked), _best_rows(expected)
+    if not np.array_equal(found, wanted):
+        names = [" ".join(nodes.names_at(rows)) or "none" for rows in (found, wanted)]
+        yield f"the best of them are {names[0]}, expected {names[1]}"
+
+
+def _best_rows(ranking: Ranking) -> RowArray:
+    return np.array(ranking.best_rows(), dtype=np.intp)
+
+
+def _differences(
+    nodes: NodeTable, fast: Feasible | FitError, slow: Feasible | FitError
+) -> Iterator[str]:
+    mine, wanted = _verdicts(nodes, fast), _verdicts(nodes, slow)
+    if isinstance(mine, Status) or isinstance(wanted, Status):
+        if _shown(mine) != _shown(wanted):
+            yield f"it ended as {_shown(mine)}, expected {_shown(wanted)}"
+        return
+    for name, status in wanted.items():
+        found = mine.get(name, _MISSING)
+        if found != status:
+            yield f"{name}: {_shown(found)}, expected {_shown(status)}"
+
+
+def _verdicts(
+    nodes: NodeTable, found: Feasible | FitError
+) -> dict[str, Status | None] | Status:
+    """Map each node to its verdict, None if it is feasible; or return the Error."""
+    diagnosis: Diagnosis | None = found.diagnosis
+    if diagnosis is None:
+        assert isinstance(found, FitError)
+        return found.status
+    verdicts: dict[str, Status | None] = {
+        info.name: diagnosis[info.name] for info in nodes
+    }
+    if isinstance(found, Feasible):
+        feasible = nodes if found.answered is None else found.answered
+        verdicts.update(dict.fromkeys(feasible.names_at(found.rows)))
+    return verdicts
+
+
+def _shown(verdict: object) -> str:
+    if verdict is None:
+        return "feasible"
+    if isinstance(verdict, Status):
+        return f"{verdict.code.name} {verdict.message!r} of {verdict.plugin or 'none'}"
+    return "a decision"

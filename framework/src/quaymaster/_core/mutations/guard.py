@@ -1,0 +1,183 @@
+"""Finds what a hook changes and may only read, undoes it, and fails the call."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Final, Protocol
+
+import numpy as np
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.errors import PluginError
+from quaymaster._core.contract.cycle_state import CycleState, StateKey
+from quaymaster._core.contract.status import Status
+from quaymaster._core.mutations.objects import PristineObjects
+from quaymaster._core.mutations.returned import ReturnedArrays
+from quaymaster._core.mutations.snapshots import (
+    SavedArray,
+    SavedNode,
+    SavedSnapshot,
+    SavedTable,
+)
+from quaymaster._core.mutations.values import SavedState
+from quaymaster._core.runtime.profile import HookFunction
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._core.state.snapshot import Snapshot
+
+__all__ = ["MutationGuard"]
+
+_POD_ONLY: Final = frozenset({"pre_enqueue", "queue_sort", "pre_bind", "bind"})
+"""Hooks that get nothing but a pod, or run while the engine's thread may write."""
+
+_PER_NODE: Final = frozenset({"filter", "score", "add_pod", "remove_pod"})
+"""Hooks that are called for each node; see `MutationGuard`."""
+
+_IMAGINING: Final = frozenset({"add_pod", "remove_pod"})
+"""Hooks that change their own values in a state, if it is a clone."""
+
+_MOST_NAMED: Final = 5  # changes, so that the message stays one line
+
+
+class _Saved(Protocol):
+    def restore(self) -> Iterator[str]: ...
+
+
+class MutationGuard:
+    """Finds the plugins that change what they may only read.
+
+    That is nodes, pods, columns, counts, the rows that a hook is given, the arrays that
+    it has returned, and the values that other plugins wrote to the cycle state. All of
+    it is compared before and after each hook, which takes a time that grows with the
+    cluster. Hooks that are called per node are an exception: the first call in an
+    attempt is followed by the whole search, the others by a look at their own node and
+    pod.
+
+    Args:
+        snapshot: The nodes and pods.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._objects = PristineObjects()
+        self._returned = ReturnedArrays()
+        self._writers: dict[StateKey[object], set[str]] = {}
+        self._original: CycleState | None = None
+        self._searched: set[tuple[str, str]] = set()
+
+    def around(
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+    ) -> HookFunction:
+        """See `quaymaster._core.runtime.Watch`."""
+        function = self._returned.around(plugin, hook, offered, function)
+
+        @functools.wraps(function)
+        def watched(*args: object) -> object:
+            look = self._look(plugin, hook, dict(zip(offered, args, strict=True)))
+            answer: object = function(*args)
+            changed = look()
+            return _failure(changed, plugin, hook, answer) if changed else answer
+
+        return watched
+
+    def _look(
+        self, plugin: str, hook: str, given: Mapping[str, object]
+    ) -> Callable[[], list[str]]:
+        """Save everything; the returned function compares, and tells what changed."""
+        objects: list[ApiObject] = []
+        objects += [one for one in map(_pod_of, given.values()) if one is not None]
+        saved: list[_Saved] = []
+        states: list[SavedState] = []
+        state = given.get("state")
+        if hook not in _POD_ONLY:
+            saved += _arguments(given)
+            node = given.get("node")
+            if isinstance(node, NodeInfo):
+                objects.append(node.node)
+            if self._is_whole_search_due(plugin, hook, state):
+                saved += self._everything()
+                objects += self._all_objects()
+                states = self._values(plugin, hook, state)
+        self._objects.remember(objects)
+        before = _keys(state)
+
+        def changes() -> list[str]:
+            for key in _keys(state) - before:
+                self._writers.setdefault(key, set()).add(plugin)
+            found = [change for one in saved for change in one.restore()]
+            found += self._objects.restore(objects)
+            found += [change for one in states for change in one.changes()]
+            return list(dict.fromkeys(found))
+
+        return changes
+
+    def _is_whole_search_due(self, plugin: str, hook: str, state: object) -> bool:
+        if hook == "pre_filter" and isinstance(state, CycleState):
+            # Identity: each attempt has a state of its own.
+            if state is not self._original:
+                self._searched.clear()
+            self._original = state
+        if hook not in _PER_NODE:
+            return True
+        known = (plugin, hook) in self._searched
+        self._searched.add((plugin, hook))
+        return not known or hook in _IMAGINING
+
+    def _everything(self) -> list[_Saved]:
+        nodes = self._snapshot.nodes
+        saved: list[_Saved] = [SavedNode(info) for info in nodes]
+        return [*saved, SavedTable(nodes), SavedSnapshot(self._snapshot)]
+
+    def _all_objects(self) -> list[ApiObject]:
+        found: list[ApiObject] = []
+        for info in self._snapshot:
+            found.append(info.node)
+            found.extend(info.pods.values())
+        self._objects.keep_only(found)
+        return found
+
+    def _values(self, plugin: str, hook: str, state: object) -> list[SavedState]:
+        if not isinstance(state, CycleState):
+            return []
+        saved = [SavedState(state, lambda key: not self._is_writer(plugin, key))]
+        original = self._original
+        # Identity: an imagining hook gets a clone, with the same values.
+        if hook in _IMAGINING and original is not None and original is not state:
+            # What a hook writes to the clone must not show in the original.
+            saved.append(SavedState(original, lambda _key: True))
+        return saved
+
+    def _is_writer(self, plugin: str, key: StateKey[object]) -> bool:
+        return plugin in self._writers.get(key, ())
+
+
+def _keys(state: object) -> Set[StateKey[object]]:
+    return set(state.values()) if isinstance(state, CycleState) else set()
+
+
+def _arguments(given: Mapping[str, object]) -> list[_Saved]:
+    """Save the arguments that belong to this call."""
+    saved: list[_Saved] = []
+    for name, value in given.items():
+        if isinstance(value, NodeInfo):
+            saved.append(SavedNode(value))
+        elif isinstance(value, NodeTable):
+            saved.append(SavedTable(value))
+        elif isinstance(value, np.ndarray):
+            saved.append(SavedArray(f"argument '{name}'", value))
+    return saved
+
+
+def _pod_of(value: object) -> Pod | None:
+    pod = getattr(value, "pod", value)  # of a queued pod
+    return pod if isinstance(pod, Pod) else None
+
+
+def _failure(changed: Sequence[str], plugin: str, hook: str, answer: object) -> Status:
+    """Return the Error for a hook that changed something, whatever it answered."""
+    named = ", ".join(changed[:_MOST_NAMED])
+    more = len(changed) - _MOST_NAMED
+    text = f"changed {named}" + (f" and {more} more" if more > 0 else "")
+    error = PluginError(plugin, hook, f"{text}, which it may only read")
+    if isinstance(answer, Status):
+        error.__cause__ = answer.error
+    return Status.from_error(error)

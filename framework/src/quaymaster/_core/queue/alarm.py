@@ -1,0 +1,41 @@
+"""A timer for housekeeping that only runs when there is something to do."""
+
+from collections.abc import Callable
+
+from quaymaster._core.contract.clock import Clock, Timer
+
+__all__ = ["Alarm"]
+
+
+class Alarm:
+    """One background timer, set for the earliest time asked for since it last rang.
+
+    Args:
+        clock: Keeps the timer.
+        ring: Called when the time has come; it may set the alarm again.
+    """
+
+    __slots__ = ("_clock", "_ring", "_timer")
+
+    def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
+        self._clock = clock
+        self._ring = ring
+        self._timer: Timer | None = None
+
+    def set(self, due: float) -> None:
+        """Ring at ``due``, unless the alarm is set for an earlier time."""
+        if self._timer is not None:
+            if self._timer.due <= due:
+                return
+            self._timer.cancel()
+        self._timer = self._clock.call_at(due, self._fire, background=True)
+
+    def cancel(self) -> None:
+        """Do not ring until it is set again."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fire(self) -> None:
+        self._timer = None
+        self._ring()

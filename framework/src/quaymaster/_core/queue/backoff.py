@@ -1,0 +1,56 @@
+"""The backoff of failed pods.
+
+Mirrors ``getBackoffTime`` and ``calculateBackoffDuration`` (Kubernetes v1.36,
+``pkg/scheduler/backend/queue/backoff_queue.go``).
+"""
+
+import math
+
+import attrs
+
+from quaymaster._core.queue.queued_pod import QueuedPod
+
+__all__ = ["BackoffPolicy"]
+
+
+@attrs.frozen(kw_only=True)
+class BackoffPolicy:
+    """Doubles the wait with every failure, up to a limit.
+
+    Backoffs end with whole seconds of the wall clock, so that all pods of one second
+    become active together and priority decides among them.
+
+    Attributes:
+        initial_seconds: The first wait.
+        max_seconds: The longest wait; 0 turns backoff off.
+    """
+
+    initial_seconds: float = 1.0
+    max_seconds: float = 10.0
+
+    def duration(self, failures: int) -> float:
+        """Return the wait after a number of failures, in seconds."""
+        doublings = failures - 1
+        if self.initial_seconds > math.ldexp(self.max_seconds, -doublings):
+            return self.max_seconds
+        return math.ldexp(self.initial_seconds, doublings)
+
+    def expiration(self, queued: QueuedPod) -> float | None:
+        """Return the last whole second of a pod's backoff; None if it has none.
+
+        It is worked out once after each failure, and stored in the record.
+        """
+        if not self.max_seconds:
+            return None
+        failures = queued.consecutive_errors_count or queued.unschedulable_count
+        if not failures:
+            return None
+        if queued.backoff_expiration is None:
+            end = queued.timestamp + self.duration(failures)
+            queued.backoff_expiration = float(math.floor(end))
+        return queued.backoff_expiration
+
+    def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
+        """Whether a pod still has to wait; it does through its last second."""
+        expiration = self.expiration(queued)
+        return expiration is not None and expiration >= math.floor(now)

@@ -1,0 +1,64 @@
+"""PreEnqueue: what may enter the active and the backoff queue.
+
+Mirrors ``runPreEnqueuePlugins`` (Kubernetes v1.36,
+``pkg/scheduler/backend/queue/scheduling_queue.go``).
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.status import Status
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.runtime.failures import WrongAnswerError
+
+__all__ = ["Gate", "passes_gates"]
+
+Gate: TypeAlias = tuple[str, Callable[[Pod], Status | None]]
+"""A PreEnqueue plugin: its name and its compiled hook."""
+
+_log = logging.getLogger(__name__)
+
+
+def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
+    """Ask the PreEnqueue plugins until one objects, the one that did so last first.
+
+    The pod is gated by the plugin that objects, which joins those that rejected it.
+    Passing lifts the gate, but the names stay: the next attempt clears them.
+
+    Args:
+        queued: The pod; its gate and its plugins are brought up to date.
+        gates: The plugins of its profile, in their order.
+    """
+    if queued.gating_plugin:
+        gates = _with_first(queued.gating_plugin, gates)
+    pod = queued.pod
+    for plugin, hook in gates:
+        status = hook(pod)
+        if status is None:
+            continue
+        if status.error is not None:
+            _complain(plugin, pod, status.error)
+        queued.gating_plugin = plugin
+        queued.unschedulable_plugins |= {plugin}
+        return False
+    queued.gating_plugin = ""
+    return True
+
+
+def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
+    # Upstream calls the gating plugin even if the pod's profile does not have it any
+    # more, and crashes.
+    return sorted(gates, key=lambda gate: gate[0] != first)
+
+
+def _complain(plugin: str, pod: Pod, error: BaseException) -> None:
+    """Log why a plugin's gate is closed if the plugin failed."""
+    if isinstance(error, WrongAnswerError):
+        _log.error("%s, for pod %s", error, pod.key)
+        return
+    # Each failure gets a line; the guard of the hook logs a few of the tracebacks.
+    text = "pre_enqueue of plugin %r failed for pod %s: %s"
+    _log.error(text, plugin, pod.key, describe_exception(error))

@@ -1,0 +1,120 @@
+"""Pods that are nominated to a node, and not assumed on it yet.
+
+Mirrors Kubernetes v1.36, ``pkg/scheduler/backend/queue/nominator.go``, with one
+difference: a nomination that is cleared is removed, where upstream keeps it under an
+empty node name. Nobody can tell, since no node has that name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.results import NominatingInfo, NominatingMode
+from quaymaster._core.state.change_log import ChangeLog
+
+__all__ = ["Nominator", "PodLookup"]
+
+PodLookup: TypeAlias = Callable[[str], Pod | None]
+"""``namespace/name`` -> the pod as the informers have it, or None."""
+
+
+class Nominator:
+    """Nominated pods by node, in the order of nomination.
+
+    Args:
+        lookup: The informers' pods: one that is gone or bound is not nominated.
+
+    Attributes:
+        changes: The names of the nodes whose nominated pods have changed.
+    """
+
+    __slots__ = ("_by_node", "_lookup", "_node_of", "_told", "changes")
+
+    def __init__(self, lookup: PodLookup) -> None:
+        self._lookup = lookup
+        self.changes: ChangeLog[str] = ChangeLog()
+        self._by_node: dict[str, dict[str, Pod]] = {}
+        self._node_of: dict[str, str] = {}
+        self._told: dict[str, tuple[Pod, ...]] = {}
+
+    def add(self, pod: Pod, nominating: NominatingInfo | None = None) -> None:
+        """Nominate a pod, in place of any nomination that it has.
+
+        Args:
+            pod: The pod.
+            nominating: The new nomination; None or NOOP takes that of its status.
+        """
+        uid = pod.metadata.uid
+        if uid in self._node_of:
+            self._remove(uid)
+        if nominating is not None and nominating.mode is NominatingMode.OVERRIDE:
+            node_name = nominating.node_name
+        else:
+            node_name = pod.status.nominated_node_name
+        if not node_name:
+            return
+        stored = self._lookup(pod.key)
+        if stored is None or stored.node_name or stored.is_finished:
+            return
+        self._node_of[uid] = node_name
+        self._told.pop(node_name, None)
+        self.changes.note(node_name)
+        self._by_node.setdefault(node_name, {})[uid] = pod
+
+    def update(self, old: Pod, new: Pod) -> None:
+        """Take over a changed pod.
+
+        An update without any nomination may have been on its way when the scheduler
+        nominated the pod: then the nomination stays, as the last of its node.
+        """
+        node_name = self._node_of.get(old.metadata.uid)
+        if (
+            node_name is not None
+            and not old.status.nominated_node_name
+            and not new.status.nominated_node_name
+        ):
+            self._remove(old.metadata.uid)
+            self.add(new, NominatingInfo(node_name, NominatingMode.OVERRIDE))
+            return
+        self.delete(old)
+        self.add(new)
+
+    def delete(self, pod: Pod) -> None:
+        """Drop a pod's nomination, if it has one."""
+        if pod.metadata.uid in self._node_of:
+            self._remove(pod.metadata.uid)
+
+    def pods_on(self, node_name: str) -> Sequence[Pod]:
+        """Return the pods that are nominated to a node, in the order of nomination.
+
+        It is the same object as before if nothing has changed.
+        """
+        told = self._told.get(node_name)
+        if told is None:
+            pods = self._by_node.get(node_name)
+            if not pods:
+                return ()
+            told = self._told[node_name] = tuple(pods.values())
+        return told
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod is nominated to any node."""
+        return not self._by_node
+
+    def nodes(self) -> Sequence[str]:
+        """Return the nodes that any pod is nominated to."""
+        return tuple(self._by_node)
+
+    def by_node(self) -> Mapping[str, Sequence[Pod]]:
+        """Return the pods that are nominated to each node, by its name."""
+        return {name: tuple(pods.values()) for name, pods in self._by_node.items()}
+
+    def _remove(self, uid: str) -> None:
+        node_name = self._node_of.pop(uid)
+        self._told.pop(node_name, None)
+        self.changes.note(node_name)
+        pods = self._by_node[node_name]
+        del pods[uid]
+        if not pods:
+            del self._by_node[node_name]

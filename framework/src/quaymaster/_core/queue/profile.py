@@ -1,0 +1,72 @@
+"""The parts of profiles that the queue needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._core.contract.queueing import QueuedPodInfo, SortKey
+from quaymaster._core.queue.gates import Gate
+from quaymaster._core.queue.hints import EventsByPlugin
+from quaymaster._core.queue.sort_keys import SortKeys
+
+__all__ = ["CompiledProfiles", "QueueProfile"]
+
+SortKeyOf: TypeAlias = Callable[[QueuedPodInfo], SortKey]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class QueueProfile:
+    """The part of a profile that decides about queueing.
+
+    Attributes:
+        sort_key: The profile's ``queue_sort``.
+        pre_enqueue: The PreEnqueue plugins, in order.
+        events: What the plugins registered.
+        sort_group: Profiles with equal groups have keys that compare with each other;
+            it need not be hashable.
+            Upstream insists on one queue sort plugin for all; here, pods of different
+            groups are ordered by priority, then by timestamp.
+    """
+
+    sort_key: SortKeyOf
+    pre_enqueue: Sequence[Gate] = ()
+    events: EventsByPlugin = attrs.field(factory=dict)
+    sort_group: object = None
+
+
+class CompiledProfiles:
+    """Profiles by scheduler name, with numbered sort groups.
+
+    Attributes:
+        groups: How many sort groups there are.
+    """
+
+    __slots__ = ("_compiled", "_fallback", "groups")
+
+    def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
+        groups: list[object] = []
+        keys: list[SortKeys] = []
+        self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
+        for name, profile in profiles.items():
+            if profile.sort_group not in groups:
+                groups.append(profile.sort_group)
+                keys.append(SortKeys())
+            group = groups.index(profile.sort_group)
+            gates = tuple(profile.pre_enqueue)
+            sort_key = keys[group].reliable(name, profile.sort_key)
+            self._compiled[name] = (sort_key, group, gates)
+        first = next(iter(self._compiled.values()))
+        self._fallback = (first[0], first[1], ())
+        self.groups = len(groups)
+
+    def __contains__(self, scheduler_name: str) -> bool:
+        return scheduler_name in self._compiled
+
+    def __getitem__(self, scheduler_name: str) -> tuple[SortKeyOf, int, Sequence[Gate]]:
+        """Sort key, sort group and gates; an unknown profile's has no gates.
+
+        A pod can get into the queue under an unknown name only by an update that
+        changes it, which no API server allows.
+        """
+        return self._compiled.get(scheduler_name, self._fallback)

@@ -1,0 +1,470 @@
+"""Pods that wait to be scheduled: which is next, and what wakes the others.
+
+Mirrors ``PriorityQueue`` (Kubernetes v1.36 and v1.37,
+``pkg/scheduler/backend/queue/scheduling_queue.go``) with the feature gates at their
+defaults. One thread calls everything here.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+)
+from quaymaster._core.contract.queueing import PendingPod, QueueName
+from quaymaster._core.contract.trace import Tell
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.events import (
+    CONFIG_RELOAD,
+    FORCE_ACTIVATE,
+    SCHEDULE_ATTEMPT_FAILURE,
+    UNSCHEDULABLE_TIMEOUT,
+)
+from quaymaster._core.queue.hints import HintRegistry, Question, Strategy
+from quaymaster._core.queue.in_flight import InFlightPods
+from quaymaster._core.queue.nominator import Nominator
+from quaymaster._core.queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.renewal import renew
+from quaymaster._core.queue.rules import RULES_OF_1_36, QueueRules
+from quaymaster._core.queue.sub_queues import QueueLengths, SubQueues
+from quaymaster._core.queue.timed_hints import TimedQuestions
+from quaymaster._core.queue.traced import TracedSubQueues, with_traced_hints
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+
+__all__ = ["SchedulingQueue"]
+
+_log = logging.getLogger(__name__)
+
+
+class SchedulingQueue:
+    """All pending pods of all profiles.
+
+    A pod is in one of four queues, by its key, or *in flight*, by its uid: popped, and
+    not done yet. The events that happen while it is in flight are stored, and its
+    plugins are asked about them when it comes back, so that none is lost.
+
+    Args:
+        clock: Tells the time and runs the flushes.
+        profiles: Scheduler name -> its profile; at least one.
+        nominator: The pods that are nominated to nodes; it follows the queue.
+        backoff: How long failed pods wait.
+        max_in_unschedulable_seconds: After this long without a helpful event, a
+            rejected pod is tried again.
+        flush_gated_pods: Whether PreEnqueue is asked again about gated pods then.
+            Kubernetes v1.36.2 leaves them alone, and by its rules that is what is done
+            without this; by those of later ones they are asked anyway (pull requests
+            139162, 139330 and 139331 of kubernetes/kubernetes).
+        rules: What the Kubernetes that is played does otherwise than others.
+        tell: Is told where pods go, and what queueing hints say, if given.
+        metrics: Takes the times of queueing hints, if given.
+
+    Attributes:
+        nominator: The same.
+        incoming: (queue, label of the cause) -> how many pods entered; upstream's
+            metric ``queue_incoming_pods_total``.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        profiles: Mapping[str, QueueProfile],
+        nominator: Nominator,
+        backoff: BackoffPolicy | None = None,
+        max_in_unschedulable_seconds: float = 300.0,
+        flush_gated_pods: bool = False,
+        rules: QueueRules = RULES_OF_1_36,
+        tell: Tell | None = None,
+        metrics: SchedulerMetrics | None = None,
+    ) -> None:
+        self._clock = clock
+        self._question = Question if metrics is None else TimedQuestions(metrics)
+        self._rules = rules
+        self._flush_gated_pods = flush_gated_pods or rules.wildcards_ask_gates
+        self.nominator = nominator
+        self._in_flight = InFlightPods()
+        self._tell = tell
+        self._hints = self._hint_registry(profiles)
+        self._profiles = CompiledProfiles(profiles)
+        given = (
+            clock,
+            self._profiles,
+            backoff or BackoffPolicy(),
+            self.nominator,
+            max_in_unschedulable_seconds,
+            self._flush_unschedulable,
+            rules.nominating_labels,
+            lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
+        )
+        # A class of its own, so that nothing asks whether somebody wants to know.
+        traced = tell and TracedSubQueues(*given, tell)
+        self._queues: SubQueues = traced or SubQueues(*given)
+        self.incoming: Counter[tuple[str, str]] = self._queues.incoming
+
+    # Life of a pod ------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin with the periodic flushes, as background timers of the clock."""
+        self._queues.flushes.start()
+
+    def rest(self, is_resting: bool) -> None:
+        """Pause the periodic flushes, or go on with them."""
+        self._queues.flushes.rest(is_resting)
+
+    def reload(
+        self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
+    ) -> Sequence[QueuedPod]:
+        """Go on with other profiles; pods keep their history, see `renew`.
+
+        Pods in flight hear of it when they come back, as of an event that helps.
+
+        Args:
+            profiles: Scheduler name -> its profile; at least one.
+            backoff: How long failed pods wait from now on.
+
+        Returns:
+            The pods that left, because no profile has their scheduler name any more.
+        """
+        hints, compiled = self._hint_registry(profiles), CompiledProfiles(profiles)
+        # Everything that can fail is done: the rest happens as a whole.
+        self._hints, self._profiles = hints, compiled
+        gone = renew(self._queues, compiled, backoff)
+        for queued in gone:
+            self.nominator.delete(queued.pod)
+        self._in_flight.record(CONFIG_RELOAD, None, None)
+        return gone
+
+    def add(self, pod: Pod) -> None:
+        """Queue a pod that has just appeared."""
+        self._arrive(pod, self._rules.pod_add_label)
+
+    def pop(self) -> QueuedPod | None:
+        """Take the next pod to be tried; it is in flight until `done`.
+
+        Returns:
+            The first active pod; else the first one in backoff after a rejection, even
+            though its backoff has not ended; else None.
+        """
+        while (queued := self._queues.pop()) is not None:
+            queued.attempts += 1
+            if self._in_flight.start(queued.pod.metadata.uid):
+                return queued
+            _log.error("pod %s is in flight already: popped pod dropped", queued.key)
+        return None
+
+    def peek(self) -> QueuedPod | None:
+        """Return the pod that `pop` would take, or None."""
+        return self._queues.active.peek() or self._queues.backoff.peek()
+
+    def done(self, uid: str) -> None:
+        """Let go of a popped pod that has a node or is gone; again it does nothing."""
+        self._in_flight.done(uid)
+
+    def add_unschedulable(self, queued: QueuedPod) -> None:
+        """Take back a popped pod whose attempt failed; it is in flight no more.
+
+        It is let go if a reload has removed its profile meanwhile.
+
+        Args:
+            queued: The record that was popped, with the newest object of the pod, and
+                the plugins that rejected it; without any it counts as an error.
+        """
+        if queued.key in self._queues.pods:
+            _log.error("pod %s is in the queue already", queued.key)
+        elif queued.pod.spec.scheduler_name in self._profiles:
+            self._take_back(queued)
+        self._in_flight.done(queued.pod.metadata.uid)
+
+    def update(self, old: Pod, new: Pod, changes: Sequence[ClusterEvent]) -> None:
+        """Take over a changed pod, which may make it schedulable.
+
+        Args:
+            old: The pod as it was.
+            new: The pod as it is.
+            changes: What the change amounts to, see `quaymaster._core.engine.changes`.
+        """
+        if new.metadata.uid in self._in_flight:
+            # It will come back with the newest object; then these events count.
+            for event in changes:
+                self._in_flight.record(event, old, new)
+            return
+        queued = self._queues.pods.get(old.key)
+        if self._rules.other_uid_arrives:
+            known = old if queued is None else queued.pod
+            if known.metadata.uid != new.metadata.uid:
+                self.nominator.delete(old)
+                queued = None
+        if queued is None:
+            self._arrive(new, self._rules.late_pod_label)
+            return
+        queued.pod = new
+        self.nominator.update(old, new)
+        if queued.queue is QueueName.UNSCHEDULABLE:
+            self._update_unschedulable(queued, old, changes)
+        else:
+            self._queues.reposition(queued)
+
+    def delete(self, pod: Pod) -> None:
+        """Forget a pod that is gone or bound; if it is in flight, it stays so."""
+        self.nominator.delete(pod)
+        if not self._queues.pods:
+            return
+        queued = self._queues.pods.get(pod.key)
+        if queued is not None:
+            self._queues.delete(queued)
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Make pods active at once, whatever their backoff; gates still hold.
+
+        A pod that is in flight becomes active when it comes back.
+        """
+        for pod in pods:
+            if not self._activate(pod) and pod.metadata.uid in self._in_flight:
+                self._in_flight.record(FORCE_ACTIVATE, None, pod)
+
+    def move_all(
+        self,
+        event: ClusterEvent,
+        old: ApiObject | None = None,
+        new: ApiObject | None = None,
+        *,
+        pre_check: Callable[[Pod], bool] | None = None,
+    ) -> None:
+        """Wake the unschedulable pods that an event may help.
+
+        Args:
+            event: What happened.
+            old: The object before the change, or None.
+            new: The object after the change, or None.
+            pre_check: If given, only pods that it accepts are looked at; pods in
+                flight hear of the event anyway.
+        """
+        # Mostly nobody waits: two dicts say so without a call.
+        if not self._in_flight.started and not self._queues.unschedulable.pods:
+            return
+        candidates: Collection[QueuedPod]
+        if event.is_wildcard:
+            candidates = list(self._queues.unschedulable)
+        else:
+            plugins = self._hints.wanted(event, old, new)
+            if not plugins:
+                return
+            candidates = self._queues.unschedulable.rejected_by(plugins)
+        if pre_check is not None:
+            candidates = [queued for queued in candidates if pre_check(queued.pod)]
+        self._wake(candidates, event, old, new)
+
+    def is_watched(self, resource: EventResource, action: ActionType) -> bool:
+        """Whether some plugin registered this resource with any of these actions."""
+        return self._hints.is_watched(resource, action)
+
+    # Questions ----------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """How many pods are queued; those in flight are not."""
+        return len(self._queues.pods)
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        """All queued pods, in no order that means anything; those in flight are not."""
+        return iter(self._queues.pods.values())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._queues.pods
+
+    def get(self, key: str) -> QueuedPod | None:
+        """Return a queued pod by its ``namespace/name``, or None."""
+        return self._queues.pods.get(key)
+
+    def active(self) -> Sequence[QueuedPod]:
+        """Return the active pods, in the order in which they will be tried."""
+        return list(self._queues.active)
+
+    def backing_off(self) -> Sequence[QueuedPod]:
+        """Return the pods in backoff after a rejection, the first to return first."""
+        return list(self._queues.backoff)
+
+    def backing_off_after_error(self) -> Sequence[QueuedPod]:
+        """Return the pods in backoff after an error, the first to return first."""
+        return list(self._queues.error_backoff)
+
+    def unschedulable(self) -> Sequence[QueuedPod]:
+        """Return the rejected and the gated pods."""
+        return list(self._queues.unschedulable)
+
+    def lengths(self) -> QueueLengths:
+        """Return how many pods are in each queue, and how many are in flight."""
+        queues = self._queues
+        return QueueLengths(
+            active=len(queues.active),
+            backoff=len(queues.backoff) + len(queues.error_backoff),
+            unschedulable=len(queues.unschedulable),
+            in_flight=len(self._in_flight),
+        )
+
+    @property
+    def in_flight(self) -> Sequence[str]:
+        """The uids of the pods in flight, in the order in which they were popped."""
+        return list(self._in_flight)
+
+    @property
+    def in_flight_event_count(self) -> int:
+        """How many events are stored for pods in flight."""
+        return self._in_flight.event_count
+
+    def in_flight_events(self) -> Counter[str]:
+        """Count the events that are stored for pods in flight, by their labels."""
+        return Counter(event.label for event in self._in_flight.events())
+
+    def why_pending(self, key: str) -> PendingPod | None:
+        """Return why a pod is pending; None if it is not queued."""
+        queued = self._queues.pods.get(key)
+        return None if queued is None else self._explain(queued)
+
+    def _explain(self, queued: QueuedPod) -> PendingPod:
+        assert queued.queue is not None, "it is queued"
+        return PendingPod(
+            key=queued.key,
+            uid=queued.pod.uid,
+            queue=queued.queue,
+            gated_by=queued.gating_plugin,
+            rejected_by=tuple(sorted(queued.rejectors)),
+            waits_for=tuple(sorted(queued.pending_plugins)),
+            attempts=queued.attempts,
+            since=queued.timestamp,
+            retry_at=self._queues.retry_at(queued),
+        )
+
+    # What moves pods ----------------------------------------------------------------
+
+    def _arrive(self, pod: Pod, label: str) -> None:
+        """Take in a pod that has no history here.
+
+        Kubernetes v1.37 may keep another record of its name, so that the name is in two
+        queues, and keeps the nomination of the other pod for ever: here both go.
+        """
+        key = pod.key
+        if self._rules.other_uid_arrives:
+            known = self._queues.pods.get(key)
+            if known is not None:
+                self.nominator.delete(known.pod)
+                if known.queue is not QueueName.UNSCHEDULABLE:
+                    self._queues.leave(known)
+            self.nominator.add(pod)
+        self._queues.to_active(QueuedPod(pod, self._clock.now(), key), label)
+
+    def _take_back(self, queued: QueuedPod) -> None:
+        if queued.rejectors:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors_count = 0
+        else:
+            queued.consecutive_errors_count += 1
+        queued.timestamp = self._clock.now()
+        queued.backoff_expiration = None
+        queued.was_flushed = False
+        strategy = self._strategy_after_attempt(queued)
+        self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
+
+    def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
+        """Return what the events mean together that happened during the attempt."""
+        if not queued.rejectors:
+            return Strategy.AFTER_BACKOFF
+        uid = queued.pod.metadata.uid
+        if uid not in self._in_flight:
+            _log.error("pod %s comes back, but was not in flight", queued.key)
+            return Strategy.AFTER_BACKOFF
+        result = Strategy.SKIP
+        for event, old, new in self._in_flight.events_since(uid):
+            question = self._question(self._hints, event, old, new)
+            strategy = question.strategy(queued)
+            if strategy is Strategy.IMMEDIATELY:
+                return strategy
+            if strategy is Strategy.AFTER_BACKOFF:
+                result = strategy
+                if not queued.pending_plugins:
+                    break  # no later event can say more
+        return result
+
+    def _update_unschedulable(
+        self, queued: QueuedPod, old: Pod, changes: Sequence[ClusterEvent]
+    ) -> None:
+        """Ask about each change of the pod itself until one moves it.
+
+        Gated pods hear of these, too, unlike of other events.
+        """
+        for event in changes:
+            question = self._question(self._hints, event, old, queued.pod)
+            self._queues.requeue(queued, question.strategy(queued), event.label)
+            if queued.queue is not QueueName.UNSCHEDULABLE:
+                return
+
+    def _activate(self, pod: Pod) -> bool:
+        queued = self._queues.pods.get(pod.key)
+        if queued is None or queued.queue is QueueName.ACTIVE:
+            return False
+        from_backoff = queued.queue is not QueueName.UNSCHEDULABLE
+        label = FORCE_ACTIVATE.label
+        return self._queues.to_active(queued, label, from_backoff=from_backoff)
+
+    def _wake(
+        self,
+        candidates: Collection[QueuedPod],
+        event: ClusterEvent,
+        old: ApiObject | None,
+        new: ApiObject | None,
+    ) -> None:
+        if candidates:
+            question = self._question(self._hints, event, old, new)
+            label = event.label
+            for queued in candidates:
+                self._wake_one(queued, event, question, label)
+        self._in_flight.record(event, old, new)
+
+    def _wake_one(
+        self, queued: QueuedPod, event: ClusterEvent, question: Question, label: str
+    ) -> None:
+        gate = queued.gating_plugin
+        if gate and not self._may_ungate(gate, event):
+            return
+        strategy = question.strategy(queued)
+        if strategy is not Strategy.SKIP:
+            self._queues.leave(queued)
+            self._queues.requeue(queued, strategy, label)
+
+    def _may_ungate(self, gate: str, event: ClusterEvent) -> bool:
+        if event.is_wildcard and (
+            self._rules.wildcards_ask_gates
+            or (self._flush_gated_pods and event is UNSCHEDULABLE_TIMEOUT)
+        ):
+            return True
+        return self._hints.may_ungate(gate, event)
+
+    def _flush_unschedulable(self, limit: float) -> None:
+        """Give up waiting for an event that helps the pods from before ``limit``."""
+        pods = self._queues.unschedulable
+        late = [queued for queued in pods if queued.unhelped_since < limit]
+        for queued in late:
+            queued.was_flushed = True
+        if late:
+            self._wake(late, UNSCHEDULABLE_TIMEOUT, None, None)
+        if self._flush_gated_pods:
+            for queued in late:
+                if queued.is_gated:
+                    queued.was_flushed = False
+                    queued.asked_at = self._clock.now()
+        if pods:
+            oldest = min(queued.unhelped_since for queued in pods)
+            self._queues.flushes.expect_unschedulable(oldest)
+
+    def _hint_registry(self, profiles: Mapping[str, QueueProfile]) -> HintRegistry:
+        events = {name: profile.events for name, profile in profiles.items()}
+        if self._tell is not None:
+            for name, registered in events.items():
+                events[name] = with_traced_hints(registered, self._tell)
+        adds_taint_events = self._rules.adds_taint_events
+        return HintRegistry(events, adds_taint_events=adds_taint_events)

@@ -1,0 +1,126 @@
+"""The pods that wait for an event, findable by the plugins that rejected them."""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from quaymaster._core.queue.queued_pod import QueuedPod
+
+__all__ = ["KeysOf", "UnschedulablePods"]
+
+KeysOf: TypeAlias = Callable[[QueuedPod, str], Collection[Hashable] | None]
+"""Gives the keys by which a plugin finds a pod; None if it finds pods by none."""
+
+
+class UnschedulablePods:
+    """Rejected and gated pods by key.
+
+    Most events interest few plugins, and most pods are rejected by few: an index by
+    plugin lets an event find the pods that it may help without looking at the others.
+    A plugin may find its own pods by keys. (Measured: 2,000 pods whose claims come one
+    by one took 17 s of processor time without that.)
+
+    Args:
+        keys_of: Gives the keys of a pod for a plugin.
+
+    Attributes:
+        pods: All of them by key, in order of arrival.
+    """
+
+    __slots__ = ("_by_plugin", "_keys_of", "pods")
+
+    def __init__(self, keys_of: KeysOf) -> None:
+        self._keys_of = keys_of
+        self.pods: dict[str, QueuedPod] = {}
+        self._by_plugin: dict[str, _Rejected] = {}
+
+    def __len__(self) -> int:
+        return len(self.pods)
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        """All of them, in order of arrival."""
+        return iter(self.pods.values())
+
+    def put(self, queued: QueuedPod) -> None:
+        """Add a pod, or add it again when it or its plugins have changed."""
+        self.pods[queued.key] = queued
+        for plugin in queued.rejectors:
+            group = self._by_plugin.get(plugin)
+            if group is None:
+                group = self._by_plugin[plugin] = _Rejected()
+            group.put(queued, self._keys_of(queued, plugin))
+
+    def remove(self, queued: QueuedPod) -> None:
+        """Take a pod out."""
+        key = queued.key
+        del self.pods[key]
+        for plugin in queued.rejectors:
+            group = self._by_plugin[plugin]
+            group.remove(key)
+            if not group.pods:
+                del self._by_plugin[plugin]
+
+    def rejected_by(
+        self, plugins: Mapping[str, Iterable[Hashable] | None]
+    ) -> Collection[QueuedPod]:
+        """Return the pods that at least one of these plugins rejected.
+
+        Args:
+            plugins: Plugin -> the keys of the pods that are wanted; None: all of them.
+        """
+        found: dict[str, QueuedPod] = {}
+        for plugin, keys in plugins.items():
+            group = self._by_plugin.get(plugin)
+            if group is not None:
+                found.update(group.pods if keys is None else group.having(keys))
+        return list(found.values())
+
+
+_NOBODY: Final[Mapping[str, None]] = {}
+
+
+class _Rejected:
+    """The pods that one plugin rejected, in order of arrival."""
+
+    __slots__ = ("_by_key", "_keys", "_place", "_places", "pods")
+
+    def __init__(self) -> None:
+        self.pods: dict[str, QueuedPod] = {}
+        self._keys: dict[str, Collection[Hashable]] = {}
+        self._by_key: dict[Hashable, dict[str, None]] = {}
+        self._place: dict[str, int] = {}
+        self._places = 0
+
+    def put(self, queued: QueuedPod, keys: Collection[Hashable] | None) -> None:
+        pod = queued.key
+        self.pods[pod] = queued
+        if pod in self._keys:
+            self._forget(pod)
+        if keys is None:
+            return
+        if pod not in self._place:
+            self._places += 1
+            self._place[pod] = self._places
+        self._keys[pod] = keys
+        for key in keys:
+            self._by_key.setdefault(key, {})[pod] = None
+
+    def remove(self, pod: str) -> None:
+        del self.pods[pod]
+        if pod in self._keys:
+            self._forget(pod)
+            del self._place[pod]
+
+    def having(self, keys: Iterable[Hashable]) -> Mapping[str, QueuedPod]:
+        """Return the pods with any of these keys, in order of arrival."""
+        found: dict[str, None] = {}
+        for key in keys:
+            found.update(self._by_key.get(key, _NOBODY))
+        ordered = sorted(found, key=self._place.__getitem__)
+        return {pod: self.pods[pod] for pod in ordered}
+
+    def _forget(self, pod: str) -> None:
+        for key in self._keys.pop(pod):
+            pods = self._by_key[key]
+            del pods[pod]
+            if not pods:
+                del self._by_key[key]

@@ -1,0 +1,84 @@
+"""The kinds of objects that plugins and packages bring.
+
+A plugin's class says ``kinds = (PodGroup,)``. A distribution that brings kinds and no
+plugin offers each in the entry-point group ``quaymaster.kinds``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._api.objects.kind_checks import kind_problem
+from quaymaster._base.errors import KindError
+from quaymaster._base.raised import describe_exception, is_from_outside
+from quaymaster._core.registry.offers import Offer
+
+__all__ = ["KIND_GROUP", "RegisteredKind", "kinds_of_plugin", "kinds_problem"]
+
+KIND_GROUP: Final = "quaymaster.kinds"
+"""The entry-point group that kinds are found in."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RegisteredKind:
+    """A kind that an installed distribution offers; imported when first needed.
+
+    Attributes:
+        name: The entry point's name.
+        owner: The distribution with its version.
+        origin: Where the class is: ``package.module:Class``.
+    """
+
+    name: str
+    owner: str = ""
+    origin: str
+    _find: Callable[[], object] = attrs.field(repr=False)
+
+    @classmethod
+    def from_offer(cls, offer: Offer) -> "RegisteredKind":
+        """The kind behind an entry point."""
+        entry, owner = offer.entry, offer.owner
+        return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
+
+    def load(self) -> type[ApiObject]:
+        """The class.
+
+        Raises:
+            KindError: It cannot be imported, or is no kind.
+        """
+        try:
+            found = self._find()
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
+            problem = f"could not be imported: {describe_exception(error)}"
+            raise self._error(problem) from error
+        problem = kind_problem(found)
+        if problem or not (isinstance(found, type) and issubclass(found, ApiObject)):
+            raise self._error(problem)
+        return found
+
+    def _error(self, problem: str) -> KindError:
+        where = f"kind {self.name!r} ({self.owner}), entry point {self.origin!r}"
+        return KindError(f"{where}: {problem}")
+
+
+def kinds_of_plugin(plugin: type) -> Sequence[type[ApiObject]]:
+    """The kinds that a plugin's class declares; they are all right."""
+    declared: Sequence[type[ApiObject]] = getattr(plugin, "kinds", ())
+    return declared
+
+
+def kinds_problem(plugin: type) -> str:
+    """What is wrong with the kinds that a plugin's class declares, or empty.
+
+    Args:
+        plugin: The class.
+    """
+    declared: object = getattr(plugin, "kinds", ())
+    if not isinstance(declared, (tuple, list)):
+        return f"kinds: expected a tuple of classes, got {declared!r}"
+    problems = (kind_problem(kind) for kind in declared)
+    return next((f"kinds: {problem}" for problem in problems if problem), "")

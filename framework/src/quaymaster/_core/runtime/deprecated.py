@@ -1,0 +1,48 @@
+"""Warns of plugins that implement deprecated hooks."""
+
+import warnings
+from collections.abc import Callable
+
+import pluggy
+
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+from quaymaster._core.contract.hook_marks import DeprecatedHookWarning
+
+__all__ = ["warn_of_deprecated_hooks"]
+
+
+def warn_of_deprecated_hooks(
+    manager: pluggy.PluginManager, describe: Callable[[str], str]
+) -> None:
+    """Warn of the deprecated hooks that plugins implement, or wrap.
+
+    A warning belongs to the line of the hook, and is shown once in a process, however
+    often the plugin is built.
+
+    Args:
+        manager: The plugins of a profile.
+        describe: Returns what messages call a plugin, by its name.
+    """
+    for point in EXTENSION_POINTS:
+        for hook in point.hooks:
+            deprecated = point.age(hook).deprecated
+            if deprecated is not None:
+                for impl in getattr(manager.hook, hook).get_hookimpls():
+                    described = describe(impl.plugin_name)
+                    message = f"{described}: hook {hook!r} is {deprecated}"
+                    _warn(message, impl.function)
+
+
+def _warn(message: str, function: object) -> None:
+    code = getattr(function, "__code__", None)
+    warnings.warn_explicit(
+        message,
+        DeprecatedHookWarning,
+        filename=code.co_filename if code else "<unknown>",
+        lineno=code.co_firstlineno if code else 0,
+        module=getattr(function, "__module__", None),
+        # Where Python itself notes what it has shown of a module.
+        registry=getattr(function, "__globals__", {}).setdefault(
+            "__warningregistry__", {}
+        ),
+    )

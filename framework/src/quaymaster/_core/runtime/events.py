@@ -1,0 +1,67 @@
+"""Checks the events that plugins register, before the queue relies on them."""
+
+import inspect
+from collections.abc import Collection
+from typing import Final
+
+from quaymaster._api.objects.kinds import KINDS
+from quaymaster._core.contract.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    resource_of,
+)
+
+__all__ = ["event_problem"]
+
+_FOLLOWED: Final = frozenset(map(resource_of, KINDS.values()))
+"""The resources whose objects can be followed."""
+
+_HINT_ARGUMENTS = ("pod", "old", "new")
+
+
+def event_problem(registered: object, followed: Collection[EventResource] = ()) -> str:
+    """Return what is wrong with one of the events of a plugin, or empty.
+
+    Args:
+        registered: An element of the answer of ``events_to_register``.
+        followed: The resources that there are events of.
+    """
+    if not isinstance(registered, ClusterEventWithHint):
+        found = f"returned a {type(registered).__name__} among its events"
+        return f"{found}, expected ClusterEventWithHint"
+    event: object = registered.event
+    if not isinstance(event, ClusterEvent):
+        return f"returned {event!r} as an event, expected a ClusterEvent"
+    resource: object = event.resource
+    if not isinstance(resource, EventResource):
+        return f"returned an event of {resource!r}, expected an EventResource"
+    if resource not in followed and (resource.is_declared or resource in _FOLLOWED):
+        attribute = "kinds" if resource.is_declared else "reads"
+        return (
+            f"returned an event of {resource.value!r}, which nobody follows: expected "
+            f"that a plugin says so in its class, {attribute} = (...,)"
+        )
+    action: object = event.action
+    if not isinstance(action, ActionType):
+        return f"returned an event with {action!r}, expected an ActionType"
+    return _hint_problem(registered.hint)
+
+
+def _hint_problem(hint: object) -> str:
+    if hint is None:
+        return ""
+    if not callable(hint):
+        return f"returned a hint that is a {type(hint).__name__}, expected a function"
+    if inspect.iscoroutinefunction(hint):
+        return "returned a hint that is async, expected a plain function"
+    try:
+        signature = inspect.signature(hint)
+    except (TypeError, ValueError):  # not written in Python
+        return ""
+    try:
+        signature.bind(*_HINT_ARGUMENTS)
+    except TypeError as error:
+        return f"returned a hint that cannot be called with (pod, old, new): {error}"
+    return ""

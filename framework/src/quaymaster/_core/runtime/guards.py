@@ -1,0 +1,291 @@
+"""Compiles hooks into functions that never raise, so that one fails one attempt only.
+
+A *compiled hook* takes all of the hook's arguments by position. It returns one of two
+things:
+
+- an answer that the hook allows, with all its parts checked (`checked_answer`);
+- a `Status` with an Error if the hook raised something, or answered something else. So
+  a caller only has to tell a `Status` from the other answers of the hook.
+
+Only errors from outside pass through: Ctrl-C, and what the handler of a signal or a
+test framework raises. ``__wrapped__`` is the plugin's own function, which is not
+guarded; see `unguarded`.
+
+The code of a compiled hook is generated when the profile is built (measured: 0.1 us for
+a call, against 0.3 us with arguments packed and unpacked; a multicall of pluggy takes
+12 to 18 times as long as a direct call).
+"""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, TypeAlias
+
+import attrs
+
+from quaymaster._core.contract.cycle_state import StateNotFoundError
+from quaymaster._core.contract.status import Status
+from quaymaster._core.runtime.answers import EXPECTED, NAMES_IN_GOOD, checked_answer
+from quaymaster._core.runtime.failures import failure_of, raised
+from quaymaster._core.runtime.generated import compiled
+from quaymaster._core.runtime.profile import HookFunction
+
+__all__ = [
+    "MAY_WAIT",
+    "HookGuards",
+    "HookListener",
+    "HookTimer",
+    "TimeLimit",
+    "Watch",
+    "unguarded",
+]
+
+Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
+
+MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
+"""Hooks that run off the engine's thread, where they may wait for a server."""
+
+_GUARDED: Final = """
+def make(function, plugin, hook, failed, checked, now, limit, slow):
+    def guarded({offered}):{start}
+        try:
+            answer = function({wanted})
+            if {good}:
+                return answer
+            return checked(plugin, hook, answer{size})
+        except BaseException as error:
+            failure = failed({pod}, error)
+            if failure is None:
+                raise{note}
+            return failure{end}
+    def raw({offered}):
+        return function({wanted})
+    guarded.__wrapped__ = raw
+    return guarded
+"""
+
+_START: Final = """
+        start = now()"""
+
+_END: Final = """
+        finally:
+            seconds = now() - start
+            if seconds > limit:
+                slow(plugin, hook, {pod}, seconds)"""
+
+# The same, with a limit that may change, and for somebody who wants to know the answer.
+_START_HEARD: Final = """
+        answer = None
+        start = now()"""
+
+_NOTE_HEARD: Final = """
+            answer = failure"""
+
+_END_HEARD: Final = """
+        finally:
+            seconds = now() - start
+            if seconds > limit.seconds:
+                slow(plugin, hook, {pod}, seconds, answer)"""
+
+
+class TimeLimit(Protocol):
+    """A time limit that may change."""
+
+    @property
+    def seconds(self) -> float:
+        """How long a hook may take; below 0, any takes longer."""
+
+
+class HookListener(Protocol):
+    """Is told of calls of hooks, now and then of all of them."""
+
+    @property
+    def limit(self) -> TimeLimit:
+        """It is told of the calls that take longer than this."""
+
+    def heard(
+        self, plugin: str, hook: str, pod: str, seconds: float, answer: object, /
+    ) -> None:
+        """Called when a hook took longer.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            pod: The pod's key.
+            seconds: How long it took.
+            answer: What the plugin answered, or an Error status.
+        """
+
+
+class Watch(Protocol):
+    """Observes the calls of compiled hooks."""
+
+    def around(
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+    ) -> HookFunction:
+        """Return a function to call instead of a compiled hook; it must not raise.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            offered: The names of the arguments that both functions take.
+            function: The compiled hook.
+        """
+
+
+@attrs.frozen
+class HookTimer:
+    """The time limit of hooks, and the function that is told of slow ones.
+
+    Attributes:
+        now: Returns a time in seconds; only differences of it are used.
+        limit_seconds: How long a hook may take.
+        slow: Called with plugin, hook, the pod's key and the seconds of a slow one.
+        listener: Is told instead, by its own limit, of hooks that may not wait.
+    """
+
+    now: Callable[[], float]
+    limit_seconds: float
+    slow: Callable[[str, str, str, float], None]
+    listener: HookListener | None = None
+
+
+def _tell_nobody(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
+    pass
+
+
+@attrs.frozen
+class HookGuards:
+    """Compiles hooks.
+
+    Attributes:
+        timer: Measures each call, if given.
+        failed: Called with plugin, hook, the pod's key and the exception when a hook
+            fails, on the thread of the hook. It is not called if an answer as a whole
+            is wrong: that is in the status that the attempt ends with.
+        watches: Observe each compiled hook, each around those before it.
+    """
+
+    timer: HookTimer | None = None
+    failed: Failed = _tell_nobody
+    watches: Sequence[Watch] = ()
+
+    def compile(
+        self,
+        plugin: str,
+        hook: str,
+        offered: Sequence[str],
+        wanted: Sequence[str],
+        function: HookFunction,
+    ) -> HookFunction:
+        """Make a compiled hook; see the module.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            offered: The names of the arguments that the new function gets.
+            wanted: Those of them that ``function`` takes, in its order.
+            function: The plugin's own function.
+        """
+        failures = _Failures(plugin, hook, self.failed)
+        timer, is_heard = self.timer, False
+        now: object = None
+        limit: object = math.inf
+        slow: object = None
+        if timer is not None:
+            now, slow = timer.now, timer.slow
+            if hook not in MAY_WAIT:
+                limit = timer.limit_seconds
+                if timer.listener is not None:
+                    is_heard = True
+                    limit, slow = timer.listener.limit, timer.listener.heard
+        make = _maker(hook, tuple(offered), tuple(wanted), timer is not None, is_heard)
+        guarded = make(
+            function, plugin, hook, failures.answer, checked_answer, now, limit, slow
+        )
+        for watch in self.watches:
+            guarded = watch.around(plugin, hook, offered, guarded)
+        return guarded
+
+
+def unguarded(function: HookFunction) -> HookFunction:
+    """Return the plugin's own function behind a compiled hook.
+
+    It takes the hook's arguments, and raises and returns what the plugin does.
+    """
+    own: HookFunction = inspect.unwrap(function)
+    return own
+
+
+@attrs.frozen
+class _Failures:
+    """Turns the exceptions of one hook of one plugin into answers."""
+
+    plugin: str
+    hook: str
+    tell: Failed
+
+    def answer(self, pod: str, error: BaseException) -> object:
+        """Return the answer that stands for an exception.
+
+        Args:
+            pod: The pod's key.
+            error: The exception.
+
+        Returns:
+            An Error status; None if the exception is not the hook's own failure.
+        """
+        is_text_known = isinstance(error, StateNotFoundError) and error.missing
+        if is_text_known and not EXPECTED[self.hook].says_nothing:
+            # No failure: a `StateKey` with `missing` answers in place of the plugin.
+            answer = Status.from_error(error)
+            return checked_answer(self.plugin, self.hook, answer)
+        failure = failure_of(self.plugin, self.hook, error)
+        if failure is None:
+            return None
+        self.tell(self.plugin, self.hook, pod, failure)
+        return raised(failure)
+
+
+@functools.cache
+def _maker(
+    hook: str,
+    offered: tuple[str, ...],
+    wanted: tuple[str, ...],
+    is_timed: bool,
+    is_heard: bool,
+) -> Callable[..., HookFunction]:
+    """Generate what compiles hooks that are offered these arguments, and take some."""
+    expected, pod = EXPECTED[hook], _pod_key(offered)
+    # The names are Python identifiers that pluggy checked against the hookspec.
+    taken, given = ", ".join(wanted), ", ".join(offered)
+    start, note, end = (_START, "", _END) if is_timed else ("", "", "")
+    if is_heard:
+        start, note, end = _START_HEARD, _NOTE_HEARD, _END_HEARD
+    source = _GUARDED.format(
+        offered=given,
+        wanted=taken,
+        good=expected.good,
+        size=f", {expected.size}" if expected.size else "",
+        pod=pod,
+        start=start,
+        note=note,
+        end=end.format(pod=pod),
+    )
+    kind = "timed guard" if is_timed else "guard"
+    kind = f"heard {kind}" if is_heard else kind
+    names: dict[str, Any] = {
+        "__name__": __name__,  # the module that tracebacks show
+        **NAMES_IN_GOOD,
+    }
+    name = f"{kind} of a hook with ({taken}) of ({given}): {hook}"
+    exec(compiled(source, name), names)
+    make: Callable[..., HookFunction] = names["make"]
+    return make
+
+
+def _pod_key(offered: Sequence[str]) -> str:
+    if "pod" in offered:
+        return "pod.key"
+    return "queued.pod.key" if "queued" in offered else "''"

@@ -1,0 +1,114 @@
+"""Checks the parts of answers.
+
+An answer of a class that no hook knows has no parts that anything relies on.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from quaymaster._core.contract.results import (
+    NodeVerdicts,
+    NominatingInfo,
+    NominatingMode,
+    PermitWait,
+    PostFilterResult,
+    PreBindPreFlightResult,
+    PreBindWait,
+    PreFilterResult,
+)
+from quaymaster._core.contract.status import Code, Status
+
+__all__ = ["PROBLEMS", "part_problem"]
+
+
+def part_problem(answer: object) -> str:
+    """Return what is wrong with the parts of an answer, or empty.
+
+    Args:
+        answer: Anything that a plugin returned.
+    """
+    problem_of = PROBLEMS.get(type(answer))
+    if problem_of is not None:
+        return problem_of(answer)
+    if not isinstance(answer, _KNOWN):
+        return ""
+    # Overridden methods of a subclass would run where nothing catches their errors.
+    known = next(one for one in _KNOWN if isinstance(answer, one))
+    return f"returned {_type(answer)}, expected plain {known.__name__}"
+
+
+def _verdicts_problem(verdicts: NodeVerdicts) -> str:
+    codes: object = verdicts.codes
+    if type(codes) is not np.ndarray and isinstance(codes, np.ndarray):
+        return f"returned codes as {_type(codes)}, expected plain ndarray"
+    return ""
+
+
+def _status_problem(status: Status) -> str:
+    if type(status.code) is not Code:
+        return f"returned a Status with a {_type(status.code)} as its code"
+    if type(status.reasons) is not tuple:
+        return f"returned a Status with reasons as {_type(status.reasons)}, not a tuple"
+    for reason in status.reasons:
+        if type(reason) is not str:
+            return f"returned a Status with a {_type(reason)} as a reason, not a text"
+    if type(status.plugin) is not str:
+        return f"returned a Status with a {_type(status.plugin)} as its plugin"
+    return ""
+
+
+def _pre_filter_problem(result: PreFilterResult) -> str:
+    names: object = result.node_names
+    if type(names) is not frozenset:
+        return ""  # `checked_answer` says what it expected
+    if set(map(type, names)) <= {str}:
+        return ""
+    return "returned a PreFilterResult with node names that are no texts"
+
+
+def _post_filter_problem(result: PostFilterResult) -> str:
+    status: object = result.status
+    if type(status) is Status:
+        return _status_problem(status)
+    if isinstance(status, Status):
+        return f"returned a PostFilterResult with {_type(status)}, not plain Status"
+    wanted: object = result.nominating
+    if type(wanted) is not NominatingInfo:
+        return ""  # `checked_answer` says what it expected
+    if type(wanted.node_name) is str and type(wanted.mode) is NominatingMode:
+        return ""
+    return "returned a NominatingInfo without a node name or mode that can be used"
+
+
+def _wait_problem(wait: PreBindWait) -> str:
+    if not callable(wait.check):
+        return f"returned a PreBindWait with {_type(wait.check)} as its check"
+    timed_out: object = wait.timed_out
+    if type(timed_out) is not Status:
+        return f"returned a PreBindWait with {_type(timed_out)} as timed_out"
+    return _status_problem(timed_out)
+
+
+def _no_problem(_answer: object) -> str:
+    return ""
+
+
+def _type(value: object) -> str:
+    return type(value).__name__
+
+
+PROBLEMS: Final[Mapping[type, Callable[[Any], str]]] = {
+    Status: _status_problem,
+    NodeVerdicts: _verdicts_problem,
+    PreFilterResult: _pre_filter_problem,
+    PostFilterResult: _post_filter_problem,
+    PermitWait: _no_problem,
+    PreBindWait: _wait_problem,
+    PreBindPreFlightResult: _no_problem,
+    np.ndarray: _no_problem,
+}
+"""Class -> what is wrong with the parts of one of its instances, or empty."""
+
+_KNOWN: Final = tuple(PROBLEMS)

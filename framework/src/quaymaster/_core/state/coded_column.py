@@ -1,0 +1,83 @@
+"""A column of few distinct values."""
+
+from collections.abc import Callable, Collection
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from quaymaster._core.state.arrays import BoolArray, Int32Array, Int64Array, Rows
+
+__all__ = ["CodedColumn"]
+
+V = TypeVar("V")
+
+
+class CodedColumn(Generic[V]):
+    """A column of few distinct values, stored as small integers.
+
+    Attributes:
+        codes: Shape ``(capacity,)``, dtype int32: an index into ``values``, -1 where
+            the node has no value.
+        values: The distinct values, in the order in which they came. A value that no
+            node has any more keeps its code.
+    """
+
+    __slots__ = ("_code_of", "codes", "values")
+
+    def __init__(self, capacity: int) -> None:
+        self.codes: Int32Array = np.full(capacity, -1, dtype=np.int32)
+        self.values: list[V] = []
+        self._code_of: dict[V, int] = {}
+
+    def code(self, value: V) -> int:
+        """Return the code of a value, or -2, which no row has, if it never came."""
+        return self._code_of.get(value, -2)
+
+    def set(self, row: int, value: V | None) -> None:
+        """Write one row."""
+        if value is None:
+            self.codes[row] = -1
+            return
+        code = self._code_of.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        self.codes[row] = code
+
+    def test(self, predicate: Callable[[V | None], bool], rows: Rows) -> BoolArray:
+        """Test each distinct value once, and spread the answers to the rows.
+
+        Args:
+            predicate: Called once per distinct value, and with None for rows without.
+            rows: The rows to answer for.
+
+        Returns:
+            Shape ``(N,)``, dtype bool, in the order of ``rows``.
+        """
+        table = [predicate(value) for value in self.values]
+        table.append(predicate(None))
+        answers: BoolArray = np.array(table, dtype=np.bool_)
+        return answers.take(self.codes[rows])
+
+    def map(self, function: Callable[[V | None], int], rows: Rows) -> Int64Array:
+        """Return an integer for each row; the function is called as in `test`."""
+        table = [function(value) for value in self.values]
+        table.append(function(None))
+        answers: Int64Array = np.array(table, dtype=np.int64)
+        return answers.take(self.codes[rows])
+
+    def is_in(self, values: Collection[V], rows: Rows) -> BoolArray:
+        """Whether each row has one of the given values."""
+        codes = self.codes[rows]
+        wanted = [code for value in values if (code := self.code(value)) >= 0]
+        if len(wanted) == 1:
+            found: BoolArray = codes == wanted[0]
+            return found
+        answers: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
+        answers[wanted] = True
+        return answers.take(codes)
+
+    def grow(self, capacity: int) -> None:
+        """Make room for more rows."""
+        grown = np.full(capacity, -1, dtype=np.int32)
+        grown[: len(self.codes)] = self.codes
+        self.codes = grown

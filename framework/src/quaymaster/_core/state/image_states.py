@@ -1,0 +1,32 @@
+"""Keeps the states of the images on all nodes up to date."""
+
+from quaymaster._core.state.node_info import ImageState, NodeInfo
+
+__all__ = ["add_images", "remove_images"]
+
+
+def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
+    """Add the images of a node that has a row, and give the node their states.
+
+    Args:
+        states: Image name -> what is known, for images on any node.
+        info: The node.
+    """
+    mine: dict[str, ImageState] = {}
+    for image in info.node.status.images:
+        for name in image.names:
+            state = states.get(name)
+            if state is None:
+                state = states[name] = ImageState(image.size_bytes)
+            state.rows.add(info.row)
+            mine[name] = state
+    info.images = mine
+
+
+def remove_images(states: dict[str, ImageState], info: NodeInfo) -> None:
+    """Remove the images of a node, and forget those that no node has any more."""
+    for name, state in info.images.items():
+        state.rows.discard(info.row)
+        if not state.rows:
+            states.pop(name, None)
+    info.images = {}

@@ -1,9 +1,0 @@
-"""The refusal of a pod or claim by a rule of the cluster."""
-
-from quaymaster._errors import QuaymasterError
-
-__all__ = ["Refusal"]
-
-
-class Refusal(QuaymasterError):
-    """An admission plugin does not let an object in."""

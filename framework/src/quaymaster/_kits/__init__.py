@@ -1,0 +1,1 @@
+"""What plugins build on: volumes, devices, preemption, indexes."""

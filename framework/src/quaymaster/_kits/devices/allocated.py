@@ -1,0 +1,109 @@
+"""The devices that claims have taken.
+
+Mirrors ``AllocatedState`` (k8s.io/dynamic-resource-allocation v0.36,
+``structured/schedulerapi/types.go``), and ``allocatedDevices`` of kube-scheduler 1.36.2
+(``pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go``).
+"""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._api.objects import AllocationResult
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._kits.devices.ids import DeviceId, id_of
+
+__all__ = ["AllocatedDevices", "Consumption"]
+
+
+class Consumption:
+    """How much of the capacities of shared devices is taken, in units of 10**-9."""
+
+    __slots__ = ("_taken",)
+
+    def __init__(self) -> None:
+        self._taken: dict[DeviceId, dict[str, int]] = {}
+
+    def __contains__(self, device: DeviceId) -> bool:
+        return device in self._taken
+
+    def of(self, device: DeviceId) -> Mapping[str, int]:
+        """What is taken of a device, by the name of the capacity."""
+        return self._taken.get(device, {})
+
+    def add(self, device: DeviceId, amounts: Mapping[str, Quantity]) -> None:
+        """Count amounts as taken."""
+        taken = self._taken.setdefault(device, {})
+        for name, amount in amounts.items():
+            taken[name] = taken.get(name, 0) + amount.nanos
+
+    def remove(self, device: DeviceId, amounts: Mapping[str, Quantity]) -> None:
+        """Count amounts as free again; a device of which nothing is taken is free."""
+        taken = self._taken.get(device)
+        if taken is None:
+            return
+        for name, amount in amounts.items():
+            if name in taken:
+                taken[name] -= amount.nanos
+        if not any(taken.values()):
+            del self._taken[device]
+
+
+class AllocatedDevices:
+    """The devices that allocations have taken, but for those of admin access.
+
+    Attributes:
+        whole: Those that are taken as a whole.
+        consumed: What is taken of the capacities of the others.
+
+    Args:
+        allocations: The allocations.
+    """
+
+    def __init__(self, allocations: Iterable[AllocationResult] = ()) -> None:
+        self.whole: set[DeviceId] = set()
+        self.consumed = Consumption()
+        self._holders: dict[DeviceId, int] = {}
+        self._shares: dict[DeviceId, set[str]] = {}
+        for allocation in allocations:
+            self.add(allocation)
+
+    def add(self, allocation: AllocationResult) -> None:
+        """Count the devices of an allocation as taken."""
+        for result in allocation.devices.results:
+            if result.admin_access:
+                continue
+            device = id_of(result)
+            if result.share_id is None:
+                self.whole.add(device)
+                self._holders[device] = self._holders.get(device, 0) + 1
+                continue
+            self._shares.setdefault(device, set()).add(result.share_id)
+            if result.consumed_capacity:
+                self.consumed.add(device, result.consumed_capacity)
+
+    def remove(self, allocation: AllocationResult) -> None:
+        """Count the devices of an allocation as free."""
+        for result in allocation.devices.results:
+            if result.admin_access:
+                continue
+            device = id_of(result)
+            if result.share_id is None:
+                self._let_go(device)
+                continue
+            shares = self._shares.get(device, set())
+            shares.discard(result.share_id)
+            if not shares:
+                self._shares.pop(device, None)
+            if result.consumed_capacity:
+                self.consumed.remove(device, result.consumed_capacity)
+
+    def _let_go(self, device: DeviceId) -> None:
+        """Count one holder less; it may have others, of which one is to end later."""
+        left = self._holders.pop(device, 0) - 1
+        if left > 0:
+            self._holders[device] = left
+        else:
+            self.whole.discard(device)
+
+    def __contains__(self, device: DeviceId) -> bool:
+        """Whether some claim has a device, or a share of it."""
+        return device in self.whole or device in self._shares or device in self.consumed

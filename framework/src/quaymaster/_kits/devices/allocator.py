@@ -1,0 +1,150 @@
+"""Devices for claims: which ones they get on a node.
+
+Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
+``structured``).
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from quaymaster._api.objects import AllocationResult, Node, ResourceClaim
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._kits.devices.allocated import AllocatedDevices
+from quaymaster._kits.devices.counters import AvailableCounters
+from quaymaster._kits.devices.errors import InvalidPoolsError
+from quaymaster._kits.devices.inventory import Inventory, NodeDevices
+from quaymaster._kits.devices.obstacles import Obstacles
+from quaymaster._kits.devices.requests import ClaimRequests, ClassOf, requests_of
+from quaymaster._kits.devices.results import result_of
+from quaymaster._kits.devices.search import Search
+from quaymaster._kits.devices.shortages import Shortage, shortages
+
+__all__ = ["Allocator"]
+
+_MAX_STEPS: Final = 1_000_000
+"""How many devices a search on one node may look at, each as often as it does.
+
+Chosen, not measured: some seconds, as upstream's limit of 10 s; unlike that, a search
+ends at the same step on every machine.
+"""
+_MAX_STEPS_OF_WHY_NOT: Final = 20_000
+"""The same for each of the searches that explain, on whatever many nodes. Chosen."""
+
+
+class Allocator:
+    """Finds devices for some claims, on one node after the other.
+
+    Nothing may change while it is in use: what slices, classes and allocations say is
+    what they said when it was made.
+
+    Args:
+        inventory: The devices that there are.
+        allocated: The devices that are taken.
+        class_of: Finds the class of a name; None if there is none.
+        claims: The claims, in the order in which they are served.
+        max_steps: How many devices one search may look at.
+        make_share_id: Makes the name of one share of a device; by default a random one.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        allocated: AllocatedDevices,
+        class_of: ClassOf,
+        claims: Iterable[ResourceClaim],
+        *,
+        max_steps: int = _MAX_STEPS,
+        make_share_id: Callable[[], str] | None = None,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        self._inventory = inventory
+        self._allocated = allocated
+        self._class_of = class_of
+        self._claims = tuple(claims)
+        self._max_steps = max_steps
+        self._make_share_id = make_share_id or _random_id
+        self._is_1_37 = kubernetes.has("device-allocator")
+        self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
+        self._ready: Sequence[ClaimRequests] | None = None
+
+    def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
+        """Find devices on a node; the results of the claims in their order, or None.
+
+        Args:
+            node: The node.
+
+        Raises:
+            AllocationError: A claim cannot be tried at all, on whatever node.
+            InvalidPoolsError: There are none, and a pool of the node is no good.
+            StepLimitError: There were too many possibilities.
+        """
+        devices = self._inventory.on(node)
+        search = self._search(node, devices, self._claims_ready(), self._max_steps)
+        if not search.run():
+            if any(pool.problem for pool in devices.pools):
+                raise InvalidPoolsError
+            return None
+        return [
+            result_of(
+                claim,
+                chosen,
+                picked,
+                node.name,
+                self._make_share_id,
+                joins_config=self._is_1_37,
+            )
+            for claim, chosen, picked in zip(
+                self._claims_ready(), search.chosen, search.picked, strict=True
+            )
+        ]
+
+    def why_not(self, node: Node) -> Sequence[Shortage]:
+        """Say which requests get no devices on a node, and why; for explanations.
+
+        Args:
+            node: The node.
+
+        Returns:
+            The requests that cannot even be served alone, each alternative for itself;
+            if there are none, the first one that cannot be served beside those before
+            it. None if all claims can be served.
+
+        Raises:
+            AllocationError: A claim cannot be tried at all, on whatever node.
+        """
+        devices = self._inventory.on(node)
+        steps = min(self._max_steps, _MAX_STEPS_OF_WHY_NOT)
+        return shortages(
+            self._claims_ready(),
+            lambda claims: self._search(node, devices, claims, steps).run(),
+            devices,
+            Obstacles(node, self._allocated, self._counters, is_1_37=self._is_1_37),
+        )
+
+    def _claims_ready(self) -> Sequence[ClaimRequests]:
+        if self._ready is None:
+            self._ready = [requests_of(one, self._class_of) for one in self._claims]
+        return self._ready
+
+    def _search(
+        self,
+        node: Node,
+        devices: NodeDevices,
+        claims: Sequence[ClaimRequests],
+        max_steps: int,
+    ) -> Search:
+        return Search(
+            node,
+            devices,
+            claims,
+            self._allocated,
+            self._counters,
+            max_steps,
+            is_1_37=self._is_1_37,
+        )
+
+
+def _random_id() -> str:
+    return str(uuid.uuid4())

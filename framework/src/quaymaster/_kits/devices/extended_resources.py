@@ -1,0 +1,65 @@
+"""Resources of containers that devices serve, and the classes of these devices.
+
+Mirrors ``ExtendedResourceCache`` (k8s.io/dynamic-resource-allocation v0.36,
+``deviceclass/extendedresourcecache``).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from quaymaster._api.objects import DeviceClass
+from quaymaster._api.objects.resource_names import is_extended_resource
+from quaymaster._core.contract.handle import Informers
+
+__all__ = ["ExtendedResources", "may_be_served_by_devices"]
+
+_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+
+
+def may_be_served_by_devices(resource: str) -> bool:
+    """Whether a resource is one that a device class may stand for.
+
+    Mirrors ``IsDRAExtendedResourceName`` (kube-scheduler 1.36.2,
+    ``pkg/scheduler/util/utils.go``).
+    """
+    return resource.startswith(_PREFIX) or is_extended_resource(resource)
+
+
+class ExtendedResources:
+    """Finds the class of the devices that serve a resource.
+
+    A resource that several classes name is served by the newest of them, and of equally
+    old ones by the first by name.
+
+    Args:
+        informers: Where the classes come from; the kind must be one that is followed.
+    """
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._changes = informers.changes(DeviceClass)
+        self._revision = -1
+        self._classes: dict[str, DeviceClass] = {}
+
+    @property
+    def revision(self) -> int:
+        """Grows with every change of a class."""
+        return self._changes.revision
+
+    def class_of(self, resource: str) -> DeviceClass | None:
+        """Return the class that a resource stands for; None if there is none."""
+        if self._revision != self.revision:
+            self._classes = _by_resource(self._informers.list(DeviceClass))
+            self._revision = self.revision
+        return self._classes.get(resource)
+
+
+def _by_resource(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
+    found: dict[str, DeviceClass] = {}
+    by_age = sorted(classes, key=lambda one: one.name)
+    by_age.sort(key=lambda one: one.metadata.creation_timestamp or 0.0, reverse=True)
+    for one in by_age:
+        if one.spec.extended_resource_name:
+            found.setdefault(one.spec.extended_resource_name, one)
+        found[f"{_PREFIX}{one.name}"] = one
+    return found

@@ -1,0 +1,223 @@
+"""The pools of devices that a node sees.
+
+Mirrors ``GatherPools`` (k8s.io/dynamic-resource-allocation v0.36,
+``structured/internal/incubating/pools_incubating.go``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import CounterSet, Node, ResourceSlice
+from quaymaster._kits.devices.ids import PoolId
+from quaymaster._kits.devices.sliced import SlicedDevice, SlicedDevices
+
+__all__ = ["Inventory", "NodeDevices", "Pool"]
+
+
+@attrs.frozen(eq=False)
+class Pool:
+    """The newest generation of a pool, as one node sees it.
+
+    Attributes:
+        id: Its name.
+        devices: The devices that the node may get, in the order of the search.
+        others: Those of slices for other nodes: they take of the same counters.
+        counter_sets: Name -> what devices of the pool share.
+        is_incomplete: Whether some of its slices are still to come; then it gives no
+            devices, and nobody gets "all" devices.
+        problem: In what it contradicts itself; then likewise.
+    """
+
+    id: PoolId
+    devices: Sequence[SlicedDevice] = ()
+    others: Sequence[SlicedDevice] = ()
+    counter_sets: Mapping[str, CounterSet] = attrs.field(factory=dict)
+    is_incomplete: bool = False
+    problem: str = ""
+
+    @property
+    def binds_later(self) -> bool:
+        """Whether the node may get a device that has to be made ready first."""
+        return any(one.device.binding_conditions for one in self.devices)
+
+
+@attrs.frozen(eq=False)
+class NodeDevices:
+    """All pools that a node sees.
+
+    Attributes:
+        pools: The pools, in the order of the search.
+        candidates: Their devices, without those of pools that give none.
+    """
+
+    pools: Sequence[Pool]
+    candidates: Sequence[tuple[SlicedDevice, Pool]]
+
+
+class Inventory:
+    """The slices of a cluster, and what each node sees of them.
+
+    What a node sees is put together once, and again when a slice of one of its pools,
+    or the node's labels, have changed.
+
+    Args:
+        slices: The slices.
+    """
+
+    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
+        self._all: dict[str, SlicedDevices] = {}
+        self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
+        self._local: dict[str, dict[str, SlicedDevices]] = {}
+        self._shared: dict[str, SlicedDevices] = {}
+        self._seen: dict[str, tuple[Mapping[str, str], NodeDevices]] = {}
+        for resource_slice in slices:
+            self.add(resource_slice)
+
+    def add(self, resource_slice: ResourceSlice) -> None:
+        """Take a slice in; one of the same name is replaced."""
+        self.remove(resource_slice)
+        name, sliced = resource_slice.name, SlicedDevices(resource_slice)
+        self._all[name] = sliced
+        self._by_pool.setdefault(sliced.pool, {})[name] = sliced
+        self._home(sliced)[name] = sliced
+        self._forget(sliced.pool)
+
+    def remove(self, resource_slice: ResourceSlice) -> None:
+        """Leave a slice out, if it is there."""
+        sliced = self._all.pop(resource_slice.name, None)
+        if sliced is None:
+            return
+        self._forget(sliced.pool)
+        del self._home(sliced)[resource_slice.name]
+        of_pool = self._by_pool[sliced.pool]
+        del of_pool[resource_slice.name]
+        if not of_pool:
+            del self._by_pool[sliced.pool]
+
+    def on(self, node: Node) -> NodeDevices:
+        """What a node sees; the same object until that changes.
+
+        Raises:
+            AllocationError: A node selector of a slice cannot be read.
+        """
+        labels = node.metadata.labels
+        found = self._seen.get(node.name)
+        if found is None or found[0] != labels:
+            pools = _in_order(self._pools(node))
+            candidates = [(device, pool) for pool in pools for device in pool.devices]
+            found = labels, NodeDevices(pools, candidates)
+            self._seen[node.name] = found
+        return found[1]
+
+    def _home(self, sliced: SlicedDevices) -> dict[str, SlicedDevices]:
+        if sliced.is_local:
+            return self._local.setdefault(sliced.slice.spec.node_name or "", {})
+        return self._shared
+
+    def _forget(self, pool: PoolId) -> None:
+        """Forget what nodes see of a pool: any of its slices may make it complete."""
+        slices = self._by_pool.get(pool, {}).values()
+        if all(sliced.is_local for sliced in slices):
+            for sliced in slices:
+                self._seen.pop(sliced.slice.spec.node_name or "", None)
+        else:
+            self._seen.clear()
+
+    def _pools(self, node: Node) -> Iterator[Pool]:
+        visible: dict[PoolId, list[SlicedDevices]] = {}
+        local = self._local.get(node.name, {})
+        for sliced in (*local.values(), *self._shared.values()):
+            if not sliced.is_seen_by(node):
+                continue
+            of_pool = visible.setdefault(sliced.pool, [])
+            if of_pool and _generation(sliced) > _generation(of_pool[0]):
+                of_pool.clear()
+            if not of_pool or _generation(sliced) == _generation(of_pool[0]):
+                of_pool.append(sliced)
+        for pool_id, slices in visible.items():
+            count = slices[0].slice.spec.pool.resource_slice_count
+            every = slices
+            if len(slices) != count:
+                found = self._every(pool_id, _generation(slices[0]))
+                if found is None:
+                    continue
+                every = found
+            if len(every) != count:
+                yield Pool(pool_id, is_incomplete=True)
+            else:
+                yield _make_pool(pool_id, slices, every)
+
+    def _every(self, pool: PoolId, generation: int) -> list[SlicedDevices] | None:
+        """All slices of a generation, for any node; None if there is a newer one."""
+        slices = self._by_pool[pool].values()
+        if any(_generation(sliced) > generation for sliced in slices):
+            return None
+        return [one for one in slices if _generation(one) == generation]
+
+
+def _generation(sliced: SlicedDevices) -> int:
+    return sliced.slice.spec.pool.generation
+
+
+def _in_order(pools: Iterable[Pool]) -> Sequence[Pool]:
+    """Pools by name, those that have to be made ready last."""
+    return sorted(pools, key=lambda pool: (pool.binds_later, _bytes_of(pool.id)))
+
+
+def _bytes_of(pool: PoolId) -> tuple[bytes, bytes]:
+    return pool.driver.encode(), pool.pool.encode()
+
+
+def _make_pool(
+    pool: PoolId, slices: Sequence[SlicedDevices], every: Sequence[SlicedDevices]
+) -> Pool:
+    by_name = sorted(slices, key=lambda sliced: sliced.slice.name.encode())
+    devices = [
+        device
+        for sliced in by_name
+        if not sliced.slice.spec.shared_counters
+        for device in sliced.devices
+    ]
+    counter_sets: dict[str, CounterSet] = {}
+    problem = _repeated_name(devices)
+    for sliced in by_name:
+        for counter_set in sliced.slice.spec.shared_counters:
+            if counter_set.name in counter_sets:
+                problem = problem or f"duplicate counter set name {counter_set.name}"
+            counter_sets[counter_set.name] = counter_set
+    seen = {sliced.slice.name for sliced in slices}
+    others = [
+        device
+        for sliced in every
+        if sliced.slice.name not in seen
+        for device in sliced.devices
+    ]
+    listed = [device for sliced in by_name for device in sliced.devices]
+    problem = problem or _unknown_counter([*listed, *others], counter_sets)
+    if problem:
+        return Pool(pool, problem=problem)
+    return Pool(pool, devices, others, counter_sets)
+
+
+def _repeated_name(devices: Iterable[SlicedDevice]) -> str:
+    seen = set()
+    for device in devices:
+        if device.id in seen:
+            return f"duplicate device name {device.id.device}"
+        seen.add(device.id)
+    return ""
+
+
+def _unknown_counter(
+    devices: Iterable[SlicedDevice], counter_sets: Mapping[str, CounterSet]
+) -> str:
+    for device in devices:
+        for taken in device.device.consumes_counters:
+            counter_set = counter_sets.get(taken.counter_set)
+            if counter_set is None:
+                return f"counter set {taken.counter_set} not found"
+            for name in taken.counters:
+                if name not in counter_set.counters:
+                    return f"counter {name} not found in counter set {counter_set.name}"
+    return ""

@@ -1,0 +1,178 @@
+"""What keeps one device from one request, if nothing else were asked for."""
+
+import enum
+from collections.abc import Iterator
+
+import attrs
+
+from quaymaster._api.objects import Node
+from quaymaster._kits.devices.allocated import AllocatedDevices
+from quaymaster._kits.devices.capacities import CapacityError, capacity_problem
+from quaymaster._kits.devices.constraints import make_constraint
+from quaymaster._kits.devices.counters import AvailableCounters
+from quaymaster._kits.devices.errors import AllocationError
+from quaymaster._kits.devices.ids import DeviceId
+from quaymaster._kits.devices.inventory import Pool
+from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.sliced import SlicedDevice, VerdictError
+
+__all__ = ["BlockedDevice", "DeviceObstacle", "ObstacleKind", "Obstacles"]
+
+
+class ObstacleKind(enum.StrEnum):
+    """What kind of thing keeps a device from a request."""
+
+    SELECTOR = "selector"
+    """A selector is false for it, or has no value."""
+
+    ALLOCATED = "allocated"
+    """A claim has it."""
+
+    CAPACITY = "capacity"
+    """It has too little of a capacity, or does not give such an amount."""
+
+    COUNTERS = "counters"
+    """The devices of its pool that are taken have left too little for it."""
+
+    TAINT = "taint"
+    """It has a taint that the request does not tolerate."""
+
+    ATTRIBUTE = "attribute"
+    """It lacks an attribute that a constraint compares."""
+
+
+@attrs.frozen
+class DeviceObstacle:
+    """One thing that keeps a device from a request.
+
+    Attributes:
+        kind: What kind of thing.
+        text: What it is, said after a device or a number of devices.
+    """
+
+    kind: ObstacleKind
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class BlockedDevice:
+    """A device that a request cannot get.
+
+    Attributes:
+        device: The device.
+        causes: All that keeps it from the request. If a selector is among them, only
+            selectors are: the device is none that is asked for.
+    """
+
+    device: DeviceId
+    causes: tuple[DeviceObstacle, ...]
+
+    @property
+    def text(self) -> str:
+        """All causes, said after a device or a number of devices."""
+        return " and ".join(one.text for one in self.causes)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether a request for all devices wants this one, too.
+
+        It wants those that are selected and have room, be they free or not.
+        """
+        kinds = {one.kind for one in self.causes}
+        return not kinds & {ObstacleKind.SELECTOR, ObstacleKind.CAPACITY}
+
+
+class Obstacles:
+    """Finds what keeps devices from requests on one node.
+
+    Args:
+        node: The node.
+        allocated: The devices that are taken.
+        counters: What these have left of the counters.
+        is_1_37: Whether the decisions are those of Kubernetes 1.37.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        allocated: AllocatedDevices,
+        counters: AvailableCounters,
+        *,
+        is_1_37: bool,
+    ) -> None:
+        self._node = node
+        self._allocated = allocated
+        self._counters = counters
+        self._is_1_37 = is_1_37
+
+    def is_reached(self, device: SlicedDevice) -> bool:
+        """Whether the node reaches a device that it sees."""
+        if not device.slice.spec.per_device_node_selection:
+            return True
+        try:
+            return device.is_on(self._node)
+        except AllocationError:
+            return False
+
+    def of(
+        self, request: Request, claim: ClaimRequests, device: SlicedDevice, pool: Pool
+    ) -> tuple[DeviceObstacle, ...]:
+        """Return all that keeps a device from a request; nothing if it would do."""
+        selectors = tuple(
+            DeviceObstacle(ObstacleKind.SELECTOR, text)
+            for text in _unselected(request, device)
+        )
+        return selectors or tuple(self._of_selected(request, claim, device, pool))
+
+    def _of_selected(
+        self, request: Request, claim: ClaimRequests, device: SlicedDevice, pool: Pool
+    ) -> Iterator[DeviceObstacle]:
+        if not request.has_admin_access and device.id in self._allocated.whole:
+            yield DeviceObstacle(ObstacleKind.ALLOCATED, "allocated")
+        if text := self._capacity_problem(request, device):
+            yield DeviceObstacle(ObstacleKind.CAPACITY, text)
+        shared_out = device.is_shared and device.id in self._allocated.consumed
+        if device.device.consumes_counters and not shared_out:
+            for name, counter in self._counters.short_for(device, pool):
+                text = f'with too little left of counter "{counter}" of "{name}"'
+                yield DeviceObstacle(ObstacleKind.COUNTERS, text)
+        for taint in request.untolerated(device):
+            value = f"={taint.value}" if taint.value else ""
+            text = f"with taint {taint.key}{value}:{taint.effect}"
+            yield DeviceObstacle(ObstacleKind.TAINT, text)
+        for text in self._missing_attributes(request, claim, device):
+            yield DeviceObstacle(ObstacleKind.ATTRIBUTE, text)
+
+    def _capacity_problem(self, request: Request, device: SlicedDevice) -> str:
+        try:
+            return capacity_problem(
+                device.device,
+                request.capacity,
+                self._allocated.consumed.of(device.id),
+                is_1_37=self._is_1_37,
+            )
+        except CapacityError as error:
+            return f"with an impossible amount: {error}"
+
+    def _missing_attributes(
+        self, request: Request, claim: ClaimRequests, device: SlicedDevice
+    ) -> Iterator[str]:
+        for constraint in claim.claim.spec.devices.constraints:
+            try:
+                alone = make_constraint(constraint, "", by_device=self._is_1_37)
+            except AllocationError:
+                continue
+            if not alone.add(request, device):
+                name = constraint.match_attribute or constraint.distinct_attribute
+                yield f"without attribute {name}, which a constraint compares"
+
+
+def _unselected(request: Request, device: SlicedDevice) -> Iterator[str]:
+    for expression, where in request.expressions:
+        owner, _, selector = where.rpartition(": ")
+        of = f"{selector} of {owner}"
+        try:
+            if not device.matches(expression):
+                yield f"not matching {of} ({expression})"
+        except VerdictError as error:
+            yield f"without an answer to {of} ({error})"

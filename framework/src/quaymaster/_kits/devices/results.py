@@ -1,0 +1,169 @@
+"""What is written into a claim that got its devices.
+
+Mirrors the end of ``Allocate`` and ``createNodeSelector``
+(k8s.io/dynamic-resource-allocation v0.36 and v0.37,
+``structured/internal/incubating/allocator_incubating.go``).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    AllocationResult,
+    DeviceAllocationConfiguration,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+)
+from quaymaster._kits.devices.errors import AllocationError
+from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.search import Chosen
+
+__all__ = ["result_of"]
+
+
+def result_of(
+    claim: ClaimRequests,
+    chosen: Sequence[Chosen],
+    picked: Sequence[int],
+    node: str,
+    make_share_id: Callable[[], str],
+    *,
+    joins_config: bool,
+) -> AllocationResult:
+    """Make the result of a claim.
+
+    Args:
+        claim: The claim.
+        chosen: Its devices.
+        picked: Per request, which of its alternatives it was.
+        node: The name of the node.
+        make_share_id: Makes the name of one share of a device.
+        joins_config: Whether each configuration is written once, and names no requests
+            if it is for all, as since Kubernetes 1.37.
+
+    Raises:
+        AllocationError: A slice names several alternatives of nodes.
+    """
+    picks = [
+        choice[number] for choice, number in zip(claim.choices, picked, strict=True)
+    ]
+    results = tuple(_device(one, make_share_id) for one in chosen)
+    config = (*_of_classes(picks), *_of_claim(claim, picks, joins_config))
+    if joins_config:
+        config = tuple(_for_all(one, picks) for one in config)
+    return AllocationResult(
+        devices=DeviceAllocationResult(results=results, config=config),
+        node_selector=_node_selector(chosen, node, claim),
+    )
+
+
+def _device(
+    chosen: Chosen, make_share_id: Callable[[], str]
+) -> DeviceRequestAllocationResult:
+    request, sliced = chosen.request, chosen.device
+    return DeviceRequestAllocationResult(
+        request=request.full_name,
+        driver=sliced.id.driver,
+        pool=sliced.id.pool,
+        device=sliced.id.device,
+        admin_access=True if request.has_admin_access else None,
+        tolerations=tuple(request.tolerations),
+        binding_conditions=sliced.device.binding_conditions,
+        binding_failure_conditions=sliced.device.binding_failure_conditions,
+        share_id=make_share_id() if sliced.is_shared else None,
+        consumed_capacity=chosen.consumed or {},
+    )
+
+
+def _of_classes(picks: Iterable[Request]) -> Iterator[DeviceAllocationConfiguration]:
+    """The configurations of each class once, for all requests that use it."""
+    users: dict[str, list[Request]] = {}
+    for request in picks:
+        users.setdefault(request.device_class.name, []).append(request)
+    for requests in users.values():
+        names = tuple(request.full_name for request in requests)
+        for config in requests[0].device_class.spec.config:
+            yield DeviceAllocationConfiguration(
+                source="FromClass", requests=names, opaque=config.opaque
+            )
+
+
+def _of_claim(
+    claim: ClaimRequests, picks: Sequence[Request], joins_config: bool
+) -> Iterator[DeviceAllocationConfiguration]:
+    """The claim's configurations: as upstream's, one copy per request that is named."""
+    for config in claim.claim.spec.devices.config:
+        copies = 1
+        if config.requests:
+            copies = sum(_is_for(config.requests, request) for request in picks)
+            if joins_config:
+                copies = min(copies, 1)
+        for _ in range(copies):
+            yield DeviceAllocationConfiguration(
+                source="FromClaim", requests=config.requests, opaque=config.opaque
+            )
+
+
+def _for_all(
+    config: DeviceAllocationConfiguration, picks: Iterable[Request]
+) -> DeviceAllocationConfiguration:
+    """A configuration without names of requests if they are all requests."""
+    if all(_is_for(config.requests, request) for request in picks):
+        return replace(config, requests=())
+    return config
+
+
+def _is_for(names: Collection[str], request: Request) -> bool:
+    return request.main_name in names or request.full_name in names
+
+
+def _node_selector(
+    chosen: Iterable[Chosen], node: str, claim: ClaimRequests
+) -> NodeSelector | None:
+    """The nodes that reach all devices; None if every node does."""
+    fields: list[NodeSelectorRequirement] = []
+    expressions: list[NodeSelectorRequirement] = []
+    for one in chosen:
+        device, spec = one.device.device, one.device.slice.spec
+        of = device if spec.per_device_node_selection else spec
+        if of.node_name is not None or device.binds_to_node:
+            here = NodeSelectorRequirement(
+                key="metadata.name", operator="In", values=(node,)
+            )
+            term = NodeSelectorTerm(match_fields=(here,))
+            return NodeSelector(node_selector_terms=(term,))
+        terms = of.node_selector.node_selector_terms if of.node_selector else ()
+        if len(terms) > 1:
+            raise AllocationError(
+                f"create NodeSelector for claim {claim.claim.name}: unsupported "
+                f"ResourceSlice.NodeSelector with {len(terms)} terms"
+            )
+        for found in terms:
+            _add_new(fields, found.match_fields)
+            _add_new(expressions, found.match_expressions)
+    if not fields and not expressions:
+        return None
+    term = NodeSelectorTerm(
+        match_fields=tuple(fields), match_expressions=tuple(expressions)
+    )
+    return NodeSelector(node_selector_terms=(term,))
+
+
+def _add_new(
+    known: list[NodeSelectorRequirement], more: Iterable[NodeSelectorRequirement]
+) -> None:
+    for one in more:
+        if not any(_is_same(one, other) for other in known):
+            known.append(one)
+
+
+def _is_same(one: NodeSelectorRequirement, other: NodeSelectorRequirement) -> bool:
+    return (
+        one.key == other.key
+        and one.operator == other.operator
+        and set(one.values) == set(other.values)
+    )

@@ -1,0 +1,168 @@
+"""Devices as their slices list them, made ready for the search.
+
+Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
+(k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
+"""
+
+from collections.abc import Sequence
+
+import attrs
+
+from quaymaster._api.cel.device import device_value
+from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
+from quaymaster._api.cel.selector import compile_selector
+from quaymaster._api.cel.values import Value
+from quaymaster._api.objects import Device, Node, ResourceSlice, ResourceSliceSpec
+from quaymaster._api.objects.selectors import (
+    NodeMatcher,
+    SelectorError,
+    compile_node_selector,
+)
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._kits.devices.errors import AllocationError
+from quaymaster._kits.devices.ids import DeviceId, PoolId
+
+__all__ = ["SlicedDevice", "SlicedDevices", "VerdictError"]
+
+
+class VerdictError(QuaymasterError):
+    """An expression is none, or has no value for a device."""
+
+
+@attrs.define(eq=False)
+class SlicedDevice:
+    """One device of one revision of a slice.
+
+    Attributes:
+        id: Its name.
+        device: What its driver says of it.
+        slice: The slice that lists it.
+        is_shared: Whether several requests may share it.
+    """
+
+    id: DeviceId
+    device: Device
+    slice: ResourceSlice
+    is_shared: bool
+    _reach: "_Reach"
+    _value: dict[str, Value] | None = None
+    _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
+
+    def matches(self, expression: str) -> bool:
+        """Whether an expression is true for the device; asked once, then remembered.
+
+        Raises:
+            VerdictError: It is no expression, or has no value for the device.
+        """
+        verdict = self._verdicts.get(expression)
+        if verdict is None:
+            verdict = self._verdicts[expression] = self._ask(expression)
+        if verdict is True or verdict is False:
+            return verdict
+        raise verdict
+
+    def _ask(self, expression: str) -> bool | VerdictError:
+        try:
+            selector = compile_selector(expression)
+        except CelCompilationError as error:
+            return VerdictError(f"CEL compile error: {error}")
+        try:
+            if self._value is None:
+                self._value = _value_of(self.id.driver, self.device)
+            return selector.matches(self._value)
+        except CelEvaluationError as error:
+            return VerdictError(f"CEL runtime error: {error}")
+
+    def is_on(self, node: Node) -> bool:
+        """Whether a node reaches the device, where its slice leaves that to it.
+
+        Raises:
+            AllocationError: Its node selector cannot be read.
+        """
+        return self._reach.includes(node)
+
+
+class SlicedDevices:
+    """One revision of a slice.
+
+    Attributes:
+        slice: The slice.
+        pool: Its pool's name.
+        devices: Its devices, in its order.
+        is_local: Whether it belongs to one node, and no other node asks for it.
+    """
+
+    def __init__(self, resource_slice: ResourceSlice) -> None:
+        spec = resource_slice.spec
+        self.slice = resource_slice
+        self.pool = PoolId(spec.driver, spec.pool.name)
+        self.devices: Sequence[SlicedDevice] = [
+            SlicedDevice(
+                DeviceId(spec.driver, spec.pool.name, device.name),
+                device,
+                resource_slice,
+                bool(device.allow_multiple_allocations),
+                _Reach(device),
+            )
+            for device in spec.devices
+        ]
+        self.is_local = bool(spec.node_name) and not spec.shared_counters
+        self._reach = _Reach(spec)
+
+    def is_seen_by(self, node: Node) -> bool:
+        """Whether a node has to look at the slice.
+
+        Raises:
+            AllocationError: A node selector cannot be read.
+        """
+        spec = self.slice.spec
+        if spec.shared_counters:
+            return True
+        if spec.node_name or spec.all_nodes or spec.node_selector is not None:
+            return self._reach.includes(node)
+        return bool(spec.per_device_node_selection) and any(
+            device.is_on(node) for device in self.devices
+        )
+
+
+class _Reach:
+    """The nodes that reach a slice, or a device that says it for itself."""
+
+    __slots__ = ("_matcher", "_of")
+
+    def __init__(self, of: Device | ResourceSliceSpec) -> None:
+        self._of = of
+        self._matcher: NodeMatcher | None = None
+
+    def includes(self, node: Node) -> bool:
+        of = self._of
+        if of.node_name:
+            return node.name == of.node_name
+        if of.all_nodes or of.node_selector is None:
+            return bool(of.all_nodes)
+        if self._matcher is None:
+            self._matcher = compile_node_selector(of.node_selector)
+        try:
+            self._matcher.check()
+        except SelectorError as error:
+            message = f"gather pool information: failed to parse node selector: {error}"
+            raise AllocationError(message) from error
+        return self._matcher.matches(node)
+
+
+def _value_of(driver: str, device: Device) -> dict[str, Value]:
+    attributes = {
+        name: {
+            "int": one.int_value,
+            "bool": one.bool_value,
+            "string": one.string_value,
+            "version": one.version_value,
+        }
+        for name, one in device.attributes.items()
+    }
+    return device_value(
+        driver,
+        attributes,
+        {name: one.value for name, one in device.capacity.items()},
+        allow_multiple_allocations=bool(device.allow_multiple_allocations),
+    )

@@ -1,0 +1,37 @@
+"""The lowest priority among the pods of each node, kept up to date."""
+
+import numpy as np
+
+from quaymaster._core.state.arrays import BoolArray, Int64Array, RowArray
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._kits.preemption.columns import NOBODY
+
+__all__ = ["LowestPriorities"]
+
+
+class LowestPriorities:
+    """Tells on which nodes there is any pod of lower priority."""
+
+    def __init__(self) -> None:
+        self._revision = -1
+        self._lowest: Int64Array = np.empty(0, dtype=np.int64)
+
+    def are_below(self, nodes: NodeTable, rows: RowArray, priority: int) -> BoolArray:
+        """Tell which of some nodes have a pod of lower priority, shape ``(N,)``.
+
+        Args:
+            nodes: The snapshot's table.
+            rows: The rows of the nodes.
+            priority: What the pods' priorities are compared with.
+        """
+        changed = nodes.changes.since(self._revision)
+        if changed is None or len(self._lowest) != nodes.capacity:
+            self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
+            changed = range(len(nodes.infos))
+        self._revision = nodes.changes.revision
+        for row in changed:
+            info = nodes.infos[row]
+            lowest = None if info is None else info.lowest_priority
+            self._lowest[row] = NOBODY if lowest is None else lowest
+        found: BoolArray = self._lowest[rows] < priority
+        return found

@@ -1,0 +1,282 @@
+"""Searches candidates on columns: the nodes in turn, many at once."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, overload
+
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.handle import Handle, LastingFilters
+from quaymaster._core.contract.results import Candidate
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import BoolArray, RowArray
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._kits.preemption.candidates import Candidates
+from quaymaster._kits.preemption.columns import VictimColumns
+from quaymaster._kits.preemption.known_candidates import KnownCandidates
+from quaymaster._kits.preemption.row_memo import RowMemo, RowMemos
+from quaymaster._kits.preemption.row_trial import RowTrial
+from quaymaster._kits.preemption.rules import Limit, LowerPriority, VictimRule
+from quaymaster._kits.preemption.search import Search
+
+__all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
+
+# Chosen, not measured: nodes to try beyond the expected ones, so that the search seldom
+# needs another round for the last candidates.
+_SPARE: Final = 16
+
+
+class RowSearch:
+    """Tries nodes where no filter looks at single pods.
+
+    Args:
+        handle: The framework.
+        rule: Who may have to go.
+        limit: What must hold beside the filters, if anything.
+    """
+
+    def __init__(self, handle: Handle, rule: VictimRule, limit: Limit | None) -> None:
+        self._handle = handle
+        self._rule = rule
+        self._limit = limit
+        self._columns = VictimColumns(rule.importance)
+        self._memos = RowMemos()
+        # How many nodes it took to find a candidate last time.
+        self._effort = 1.0
+
+    def trial(
+        self,
+        state: CycleState,
+        pod: Pod,
+        infos: Sequence[NodeInfo],
+        among: Collection[str] | None = None,
+    ) -> RowTrial:
+        """Try some nodes, in any order; by default all filters are asked."""
+        return RowTrial(
+            self._handle,
+            state,
+            pod,
+            infos,
+            self._columns,
+            self._rule,
+            self._limit,
+            among,
+        )
+
+    def find(
+        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+    ) -> tuple["RowCandidates", "RowStatuses"] | None:
+        """Try nodes from the first on, until there are enough candidates.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod that needs room.
+            rows: The nodes, in the order in which they are tried.
+            wanted: With how many candidates the search ends; at least one.
+
+        Returns:
+            What was found; None if only the slow way can tell.
+        """
+        nodes = self._handle.snapshot.nodes
+        parts: list[_Part] = []
+        begun, left = 0, wanted
+        while left and begun < len(rows):
+            size = int(left * self._effort) + _SPARE
+            infos = nodes.infos_at(rows[begun : begun + size])
+            trial = self.trial(state, pod, infos)
+            if not _is_certain(trial):
+                return None
+            parts.append(_Part(infos, trial, left))
+            begun += size
+            left -= len(parts[-1].found)
+            tried = sum(len(part.infos) for part in parts)
+            self._effort = tried / max(1, wanted - left)
+        pairs = [(part, place) for part in parts for place in range(len(part.found))]
+        return RowCandidates(pairs), RowStatuses(parts)
+
+    def find_known(
+        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+    ) -> Search | None:
+        """Find the same as `find`, and try only nodes where anything has changed.
+
+        Returns:
+            What was found; if there are candidates, without the statuses of others.
+            None if `find` has to be asked.
+        """
+        lasting = self._lasting(state, pod)
+        if lasting is None:
+            return None
+        nodes = self._handle.snapshot.nodes
+        memo = self._memos.of(lasting, pod.priority, nodes)
+        parts: list[RowArray] = []
+        begun, left = 0, wanted
+        while left and begun < len(rows):
+            part = rows[begun : begun + int(left * self._effort) + _SPARE]
+            if not self._learn(state, pod, memo.unknown(part), lasting, memo):
+                return None
+            found = part[memo.are_candidates(part)]
+            if lasting.others:
+                passed = self._passing_others(state, pod, found, lasting)
+                if passed is None:
+                    return None
+                found = passed
+            parts.append(found[:left])
+            begun += len(part)
+            left -= len(parts[-1])
+            self._effort = begun / max(1, wanted - left)
+        if left < wanted:
+            return Search(KnownCandidates.at(np.concatenate(parts), nodes, memo))
+        if lasting.others:
+            return None  # what they say of other nodes is not known
+        infos = nodes.infos_at(rows)
+        return Search((), {info.name: memo.why_not(info.row) for info in infos})
+
+    def _lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        # Other rules and limits may look at more than the pods on a node.
+        if self._limit is not None or not isinstance(self._rule, LowerPriority):
+            return None
+        return self._handle.filters.lasting(state, pod)
+
+    def _learn(
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: RowArray,
+        lasting: LastingFilters,
+        memo: RowMemo,
+    ) -> bool:
+        """Try some nodes; False if only the slow way can tell what is found there."""
+        if not len(rows):
+            return True
+        infos = self._handle.snapshot.nodes.infos_at(rows)
+        trial = self.trial(state, pod, infos, lasting.plugins)
+        if not _is_certain(trial):
+            return False
+        memo.learn(infos, trial)
+        return True
+
+    def _passing_others(
+        self, state: CycleState, pod: Pod, rows: RowArray, lasting: LastingFilters
+    ) -> RowArray | None:
+        """Those of some rows that other filters accept; None if one met an error."""
+        nodes = self._handle.snapshot.nodes
+        passed = self._handle.filters.run_on_rows(
+            state, pod, nodes, np.sort(rows), among=lasting.others
+        )
+        if isinstance(passed, Status):
+            return None
+        is_passed: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
+        is_passed[passed.passed] = True
+        return rows[is_passed[rows]]
+
+
+def _is_certain(trial: RowTrial) -> bool:
+    """Whether no filter met an error, and no node is a candidate without victims."""
+    if not trial.is_certain:
+        return False
+    return not (trial.found > trial.victims.any(axis=0)).any()
+
+
+class _Part:
+    """Some nodes that were tried together.
+
+    Args:
+        infos: The nodes, in the order in which they are tried.
+        trial: What was found on them.
+        wanted: How many candidates to take at most.
+
+    Attributes:
+        infos: Those up to the last candidate that is wanted.
+        trial: The same.
+        found: Where the candidates are in ``trial.rows``, in the order of trying.
+        nodes: The node of each.
+    """
+
+    def __init__(self, infos: Sequence[NodeInfo], trial: RowTrial, wanted: int) -> None:
+        order = np.array([info.row for info in infos], dtype=np.intp)
+        index = np.searchsorted(trial.rows, order)
+        index[index == len(trial.rows)] = 0
+        is_found = np.zeros(len(order), dtype=np.bool_)
+        if len(trial.rows):
+            is_found = trial.found[index] & (trial.rows[index] == order)
+        places = is_found.nonzero()[0][:wanted]
+        if len(places) == wanted:
+            infos = infos[: places[-1] + 1]
+        self.infos = infos
+        self.trial = trial
+        self.found: RowArray = index[places]
+        self.nodes = [infos[place] for place in places.tolist()]
+        self._made: dict[int, Candidate] = {}
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place in `found`."""
+        made = self._made.get(place)
+        if made is None:
+            answer = self.trial.answer(self.nodes[place])
+            assert isinstance(answer, Candidate), "it was found to be one"
+            made = self._made[place] = answer
+        return made
+
+
+class RowCandidates(Candidates):
+    """Candidates that are built when somebody asks for them.
+
+    Args:
+        pairs: What was tried together, and a place in it, for each of the candidates.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[_Part, int]]) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        part, place = self._pairs[index]
+        return part.candidate(place)
+
+    def best(self) -> "RowCandidates":
+        """The best ones, by the name of the node."""
+        pairs = self._pairs
+        parts = dict.fromkeys(part for part, _ in pairs)
+        costs = zip(*(part.trial.costs(part.found) for part in parts), strict=True)
+        left: RowArray = np.arange(len(pairs))
+        for column in costs:
+            cost = np.concatenate(column)[left]
+            left = left[cost == cost.min()]
+        best = [pairs[index] for index in left.tolist()]
+        best.sort(key=lambda pair: pair[0].nodes[pair[1]].name)
+        return RowCandidates(best)
+
+
+class RowStatuses(Mapping[str, Status]):
+    """The statuses of nodes that are no candidates, built when somebody asks."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, node_name: str) -> Status:
+        return self._all[node_name]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Status]:
+        answers = (
+            (info.name, part.trial.answer(info))
+            for part in self._parts
+            for info in part.infos
+        )
+        return {name: one for name, one in answers if isinstance(one, Status)}

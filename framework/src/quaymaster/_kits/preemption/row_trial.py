@@ -1,0 +1,303 @@
+"""The dry run on many nodes at once, as long as only sums over pods matter.
+
+Rank by rank, in the order of importance, the next pod of every node is brought back,
+and the filters judge all these nodes together on an imagined table.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.errors import PluginError
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.handle import Handle
+from quaymaster._core.contract.results import Candidate, NodeStatuses
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import (
+    BoolArray,
+    Float64Array,
+    Int64Array,
+    RowArray,
+    Rows,
+)
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
+from quaymaster._kits.preemption.candidates import PRIORITY_OFFSET
+from quaymaster._kits.preemption.columns import VictimColumns
+from quaymaster._kits.preemption.pod_columns import PodColumns
+from quaymaster._kits.preemption.rules import Limit, VictimRule
+
+__all__ = ["NO_VICTIMS", "RowTrial"]
+
+NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
+"""What a dry run says of a node without any pod that may be preempted."""
+
+
+class RowTrial:
+    """The dry run of many nodes, where no budget matters.
+
+    ``N`` is the number of nodes with pods that may be preempted, ``K`` the number of
+    ranks.
+
+    Args:
+        handle: The framework; no filter that takes part looks at single pods.
+        state: The pod's scratch space after filtering.
+        pod: The pod that needs room.
+        infos: The nodes.
+        columns: The pods on them; it is brought up to date.
+        rule: Who may have to go.
+        limit: What must hold beside the filters, if anything.
+        among: The plugins whose filters are asked; by default all that take part.
+
+    Attributes:
+        is_certain: Whether no filter met an error.
+        rows: Shape ``(N,)``, ascending.
+        found: Shape ``(N,)``: whether the pod fits once the victims have gone.
+        victims: Shape ``(K, N)``: who would have to go, by rank.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        state: CycleState,
+        pod: Pod,
+        infos: Sequence[NodeInfo],
+        columns: VictimColumns,
+        rule: VictimRule,
+        limit: Limit | None,
+        among: Collection[str] | None = None,
+    ) -> None:
+        self._handle = handle
+        self._among = among
+        self._state = state
+        self._pod = pod
+        self._limit = limit
+        nodes = handle.snapshot.nodes
+        columns.bring_up(nodes, infos)
+        rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
+        rows.sort()
+        pods = PodColumns(columns, nodes, rows, rule.group)
+        # By rank and row: the pods that could go.
+        potential = _victims(rule, state, pod, pods)
+        concerned = np.flatnonzero(potential.any(axis=0))
+        self.rows = rows[concerned]
+        self._pods = PodColumns(columns, nodes, self.rows, rule.group)
+        self._potential = potential[:, concerned]
+        self._gone = self._potential.copy()
+        self._priority = columns.priority[:, self.rows]
+        self._start = columns.start[:, self.rows]
+        self._ranks: list[int] = np.flatnonzero(self._potential.any(axis=1)).tolist()
+        # The requests that matter: the table's column, and the amounts by rank and row.
+        self._requested = _used(columns.requested[:, :, self.rows])
+        self._non_zero = _used(columns.non_zero[:, :, self.rows])
+        numbers = self.rows.tolist()
+        self._uids = [columns.uids(row) for row in numbers]
+        self._index_of = {row: index for index, row in enumerate(numbers)}
+        self._statuses: list[tuple[BoolArray, NodeStatuses]] = []
+        self.found: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self.victims: BoolArray = np.zeros_like(self._potential)
+        # The first is without nominated pods, the second, if there are any, with.
+        self._tables = [nodes.imagined()]
+        self._has_nominated: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self.is_certain = self._imagine_nominated()
+        if self.is_certain and len(self.rows):
+            self.is_certain = self._run()
+
+    def answer(self, info: NodeInfo) -> Candidate | Status | None:
+        """The candidate, or the status why it is none; None if it must be tried alone.
+
+        Args:
+            info: One of the nodes.
+        """
+        if not self.is_certain:
+            return None
+        status = self.why_not(info)
+        if status is not None:
+            return status
+        victims = self._at(info, self._index_of[info.row], self.victims)
+        if not victims:
+            return None
+        return Candidate(node_name=info.name, victims=victims)
+
+    def why_not(self, info: NodeInfo) -> Status | None:
+        """The status why a node is no candidate, if it is none; no filter met an error.
+
+        Args:
+            info: One of the nodes.
+        """
+        index = self._index_of.get(info.row)
+        if index is None:
+            return NO_VICTIMS
+        return None if self.found[index] else self._rejection(info, index)
+
+    def victim_uids(self, index: int) -> Sequence[str]:
+        """The uids of the pods that would have to go from a node, by rank.
+
+        Args:
+            index: Where the node is in ``rows``.
+        """
+        uids = self._uids[index]
+        return [uids[rank] for rank in self.victims[:, index].nonzero()[0].tolist()]
+
+    def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
+        """The costs by which candidates are compared; the first counts most.
+
+        Args:
+            indices: Where they are in ``rows``.
+        """
+        victims, priority = self.victims[:, indices], self._priority[:, indices]
+        first = victims.argmax(axis=0), np.arange(len(indices))
+        # A rule's own order need not begin with the highest priority.
+        weights = np.where(victims, priority + PRIORITY_OFFSET, 0)
+        highest = victims & (weights == weights.max(axis=0))
+        earliest = np.where(highest, self._start[:, indices], np.inf).min(axis=0)
+        return priority[first], weights.sum(axis=0), victims.sum(axis=0), -earliest
+
+    def _at(self, info: NodeInfo, index: int, chosen: BoolArray) -> tuple[Pod, ...]:
+        uids, pods = self._uids[index], info.pods
+        ranks = chosen[:, index].nonzero()[0].tolist()
+        return tuple([pods[uids[rank]] for rank in ranks])
+
+    def _rejection(self, info: NodeInfo, index: int) -> Status | None:
+        for rejected, statuses in self._statuses:
+            if rejected[index]:
+                return statuses[info.name]
+        assert self._limit is not None, "who else rejected the node?"
+        gone = self._at(info, index, self._potential)
+        return self._limit.exceeded(self._state, self._pod, info, gone)
+
+    def _imagine_nominated(self) -> bool:
+        """Count nominated pods in; False if they request what no table knows."""
+        imagined = self._handle.filters.imagine_nominated_pods(self._pod)
+        if imagined is None:
+            return False
+        table, is_nominated = imagined
+        has_nominated: BoolArray = is_nominated[self.rows]
+        if has_nominated.any():
+            self._tables.append(table)
+            self._has_nominated = has_nominated
+        return True
+
+    def _run(self) -> bool:
+        """Try the nodes; False if a filter met an error."""
+        self._remove_all()
+        passed = self._fitting(np.arange(len(self.rows)), None)
+        if passed is None:
+            return False
+        self.found = passed = self._within_limit(np.arange(len(self.rows)), passed)
+        for rank in self._ranks:
+            asked = (self._potential[rank] & passed).nonzero()[0]
+            if not len(asked):
+                continue
+            self._move(rank, asked, 1)
+            fitting = self._fitting(asked, PodUse.SUMS)
+            if fitting is None:
+                return False
+            self._gone[rank, asked] = False
+            fitting = self._within_limit(asked, fitting)
+            leaving = asked[~fitting]
+            if len(leaving):
+                self._move(rank, leaving, -1)
+                self._gone[rank, leaving] = True
+                self.victims[rank, leaving] = True
+        return True
+
+    def _remove_all(self) -> None:
+        going, rows = self._potential, self.rows
+        for table in self._tables:
+            for column, amounts in self._columns(table):
+                column[rows] -= (amounts * going).sum(axis=0)
+            table.pod_count[rows] -= going.sum(axis=0)
+
+    def _move(self, rank: int, indices: RowArray, sign: int) -> None:
+        """Bring the pods of one rank back, or imagine them away."""
+        rows = self.rows[indices]
+        for table in self._tables:
+            for column, amounts in self._columns(table):
+                column[rows] += sign * amounts[rank, indices]
+            table.pod_count[rows] += sign
+
+    def _columns(self, table: NodeTable) -> Iterator[tuple[Int64Array, Int64Array]]:
+        for index, amounts in self._requested:
+            yield table.requested[index], amounts
+        for index, amounts in self._non_zero:
+            yield table.non_zero_requested[index], amounts
+
+    def _fitting(self, indices: RowArray, pod_use: PodUse | None) -> BoolArray | None:
+        """The nodes, among some, that the pod fits on with and without nominated pods.
+
+        None if a filter met an error. The verdicts of the first time, without
+        any victim, are kept.
+        """
+        nominated = self._has_nominated[indices]
+        fitting = self._filtered(self._tables[-1], indices, pod_use)
+        if fitting is None or len(self._tables) == 1:
+            return fitting
+        again = (fitting & nominated).nonzero()[0]
+        if len(again):
+            alone = self._filtered(self._tables[0], indices[again], pod_use)
+            if alone is None:
+                return None
+            fitting[again] = alone
+        return fitting
+
+    def _within_limit(self, indices: RowArray, fitting: BoolArray) -> BoolArray:
+        """Which of the fitting nodes are within the limit, too."""
+        if self._limit is None:
+            return fitting
+        exceeded = self._limit.exceeded_on_rows(
+            self._state, self._pod, self._pods, self._gone
+        )
+        _check(self._limit, "exceeded_on_rows", exceeded, (len(self.rows),))
+        return fitting & ~exceeded[indices]
+
+    def _filtered(
+        self, table: NodeTable, indices: RowArray, pod_use: PodUse | None
+    ) -> BoolArray | None:
+        rows = self.rows[indices]
+        found = self._handle.filters.run_on_rows(
+            self._state, self._pod, table, rows, pod_use, self._among
+        )
+        if isinstance(found, Status):
+            return None
+        passed = self._is_among(rows, found.passed)
+        if pod_use is None:
+            rejected: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+            rejected[indices] = ~passed
+            self._statuses.append((rejected, found.statuses))
+        return passed
+
+    def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
+        """Whether each of some rows is among others; both are ascending."""
+        found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
+        found[passed] = True
+        return found[rows]
+
+
+def _victims(
+    rule: VictimRule, state: CycleState, pod: Pod, pods: PodColumns
+) -> BoolArray:
+    found = rule.victims_on_rows(state, pod, pods)
+    _check(rule, "victims_on_rows", found, pods.priority.shape)
+    return found & pods.is_pod
+
+
+def _check(
+    asked: VictimRule | Limit, method: str, found: BoolArray, shape: tuple[int, ...]
+) -> None:
+    if found.shape != shape or found.dtype != np.bool_:
+        raise PluginError(
+            type(asked).__name__,
+            method,
+            f"returned shape {found.shape}, dtype {found.dtype}, "
+            f"expected shape {shape}, dtype bool",
+        )
+
+
+def _used(amounts: Int64Array) -> Sequence[tuple[int, Int64Array]]:
+    """The resources that any pod requests, with the amounts by rank and row."""
+    used = np.flatnonzero(amounts.any(axis=(0, 2))).tolist()
+    return [(index, np.ascontiguousarray(amounts[:, index])) for index in used]

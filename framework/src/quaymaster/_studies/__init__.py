@@ -1,0 +1,1 @@
+"""Questions about clusters: simulations, plans, scenarios, records, experiments."""

@@ -1,0 +1,125 @@
+"""The call that says how much room there is: `capacity`."""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.capacity.figures import Headroom, Room
+from quaymaster._studies.capacity.headroom import MORE_PODS, find_headroom
+from quaymaster._studies.capacity.measuring import measure_room
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.simulation.kinds import POD_KINDS
+from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = ["CapacityResult", "capacity"]
+
+
+@attrs.frozen(kw_only=True)
+class CapacityResult:
+    """How much room a cluster has.
+
+    Attributes:
+        room: The room once the pods of the input have been scheduled.
+        result: What became of these pods.
+        headroom: How many more of some pods fit, in the order in which it was asked:
+            each as if the others were not there.
+    """
+
+    room: Room
+    result: SimulationResult
+    headroom: tuple[Headroom, ...] = ()
+
+
+def capacity(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    by: Sequence[str] | None = None,
+    prices: Prices | None = None,
+    fit: Sequence[str] = (),
+    pods: Sequence[tuple[str, Pod]] = (),
+    namespace: str = "",
+    as_it_stands: bool = False,
+    limit: int = MORE_PODS,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+) -> CapacityResult:
+    """Schedule the pods of some objects, and say how much room is left.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as for `quaymaster.simulation`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        by: The labels to group nodes by; by default zone and instance type, if nodes
+            have them.
+        prices: What nodes cost, beside what their annotations say.
+        fit: Pods and workloads of the input, such as ``deploy/web``: how many more of
+            each fit?
+        pods: Other pods to ask this for, each with what to call it.
+        namespace: Where to look for those of ``fit`` only; empty for all namespaces.
+        as_it_stands: Whether only pods that have a node already count, and none is
+            scheduled.
+        limit: How many more of each pod to try at most.
+        on_progress: Called with how many pods have a node, and how many there are;
+            then for each pod of ``fit`` and ``pods`` with how many more fit so far,
+            and how many are tried at most.
+        options: What else can be set about the scheduler.
+        max_pods: How many pods the workloads may ask for in all.
+
+    Raises:
+        AdmissionError: Some objects break rules, or the price of a node is none.
+        PodNotFoundError: Nothing, or too much, has a name of ``fit``.
+        ProfileError: A profile's plugins cannot be built.
+        VerificationError: As for `quaymaster.simulation.simulate`.
+    """
+    given = list(objects)
+    stood = _standing(given) if as_it_stands else given
+    cluster = filled_cluster(stood, seed, max_pods)
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, options=options
+    ) as run:
+        if as_it_stands:
+            run.run_until(0)
+        else:
+            run.settle(on_progress)
+        named = (
+            filled_cluster(given, seed, max_pods) if as_it_stands and fit else cluster
+        )
+        asked = [(name, Wanted(name, namespace, named).find()) for name in fit]
+        room = measure_room(run, by=by, prices=prices, fragmentation=True)
+        result = run.result()
+        return CapacityResult(
+            room=room,
+            result=result,
+            headroom=tuple(
+                find_headroom(
+                    run,
+                    pod,
+                    asked=name,
+                    limit=limit,
+                    settle=not as_it_stands,
+                    on_progress=on_progress,
+                )
+                for name, pod in [*asked, *pods]
+            ),
+        )
+
+
+def _standing(objects: Sequence[ApiObject]) -> list[ApiObject]:
+    """Return the objects without what waits for a node, and what makes such pods."""
+    return [
+        obj
+        for obj in objects
+        if (bool(obj.node_name) if isinstance(obj, Pod) else obj.kind not in POD_KINDS)
+    ]

@@ -1,0 +1,129 @@
+"""Measures the room in a cluster, as the scheduler knows it."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from quaymaster._core.state.arrays import RowArray
+from quaymaster._studies.capacity.columns import AmountColumns
+from quaymaster._studies.capacity.figures import GroupRoom, NodeRoom, Room, TypicalPod
+from quaymaster._studies.capacity.fragmentation import (
+    FittingShape,
+    Fragmentation,
+    fitting_shapes,
+)
+from quaymaster._studies.capacity.grouping import default_labels, group_of
+from quaymaster._studies.capacity.prices import Prices, total_price
+from quaymaster._studies.simulation.run import Simulation
+
+__all__ = ["measure_room"]
+
+
+def measure_room(
+    simulation: Simulation,
+    *,
+    by: Sequence[str] | None = None,
+    prices: Prices | None = None,
+    each_node: bool = True,
+    fragmentation: bool = False,
+) -> Room:
+    """Measure the room in a simulated cluster as it is now.
+
+    Nothing changes, and no time passes; nodes that do not answer are left out. 5,000
+    nodes take some 80 milliseconds, most of it for the figures of each.
+
+    Args:
+        simulation: The simulation, which has been run.
+        by: The labels to group nodes by; by default zone and instance type, if nodes
+            have them.
+        prices: What nodes cost, beside what their annotations say.
+        each_node: Whether there are figures of each node, and not only of groups.
+        fragmentation: Whether the scheduler is asked where typical pods fit, which
+            takes some milliseconds for each kind of pods that there is.
+
+    Raises:
+        AdmissionError: The annotation of a node is no price.
+    """
+    columns = AmountColumns.of(simulation.scheduler.snapshot.nodes)
+    nodes = [info.node for info in columns.infos]
+    costs = (prices or Prices()).of_all(nodes)
+    shapes = fitting_shapes(simulation) if fragmentation else []
+    lost = Fragmentation(columns, shapes)
+    labels = tuple(default_labels(nodes) if by is None else by)
+    keys = [group_of(node, labels) for node in nodes]
+    silent = simulation.cluster.silent_nodes
+    there = [place for place, node in enumerate(nodes) if node.name not in silent]
+    return Room(
+        by=labels,
+        total=_group((), columns, costs, lost, there),
+        groups=tuple(
+            _group(key, columns, costs, lost, places)
+            for key, places in sorted(_places(keys, there).items())
+        ),
+        nodes=tuple(_nodes(columns, keys, costs, there)) if each_node else (),
+        typical=tuple(map(_typical, shapes)),
+    )
+
+
+def _typical(fitting: FittingShape) -> TypicalPod:
+    return TypicalPod(
+        pod=fitting.shape.pod.key,
+        pods=fitting.shape.count,
+        requests=fitting.shape.requests,
+        nodes=int(fitting.fits.sum()),
+    )
+
+
+def _places(
+    keys: Sequence[tuple[str, ...]], there: Iterable[int]
+) -> dict[tuple[str, ...], list[int]]:
+    """Return the places of each group's nodes."""
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place in there:
+        places.setdefault(keys[place], []).append(place)
+    return places
+
+
+def _group(
+    key: tuple[str, ...],
+    columns: AmountColumns,
+    costs: Sequence[float | None],
+    lost: Fragmentation,
+    places: Sequence[int],
+) -> GroupRoom:
+    at: RowArray = np.array(places, dtype=np.intp)
+    prices = [costs[place] for place in places]
+    return GroupRoom(
+        group=key,
+        nodes=len(places),
+        pods=sum(len(columns.infos[place].pods) for place in places),
+        resources=columns.sums(at),
+        imbalance=columns.imbalance(at),
+        price_per_hour=total_price(prices),
+        unpriced=prices.count(None),
+        fragmentation=lost.mean(at),
+        stranded=lost.stranded(at),
+    )
+
+
+def _nodes(
+    columns: AmountColumns,
+    keys: Sequence[tuple[str, ...]],
+    costs: Sequence[float | None],
+    there: Iterable[int],
+) -> Iterable[NodeRoom]:
+    wanted = set(there)
+    rooms = [
+        NodeRoom(
+            node=info.name,
+            group=keys[place],
+            pods=len(info.pods),
+            resources=resources,
+            price_per_hour=costs[place],
+        )
+        for place, (info, resources) in enumerate(
+            zip(columns.infos, columns.each(), strict=True)
+        )
+        if place in wanted
+    ]
+    return sorted(rooms, key=lambda one: one.node)

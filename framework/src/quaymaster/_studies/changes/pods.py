@@ -1,0 +1,43 @@
+"""What changes ask about pods: whose they are, and who makes them anew."""
+
+from typing import Final
+
+from quaymaster._api.objects import KINDS, Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import NotFoundError
+
+__all__ = ["is_made_anew", "is_of_daemon_set", "is_of_node", "pods_on"]
+
+_MIRROR: Final = "kubernetes.io/config.mirror"
+
+
+def pods_on(cluster: InMemoryCluster, node: str) -> list[Pod]:
+    """Return the pods that are bound to a node, by their keys."""
+    found = [pod for pod in cluster.list(Pod).items if pod.node_name == node]
+    return sorted(found, key=lambda pod: pod.key)
+
+
+def is_of_daemon_set(pod: Pod) -> bool:
+    """Whether a DaemonSet has made a pod, be it in the cluster or not."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == "DaemonSet"
+
+
+def is_of_node(pod: Pod) -> bool:
+    """Whether a kubelet runs a pod from a file of its own: a static pod's mirror."""
+    controller = pod.metadata.controller
+    of_node = controller is not None and controller.kind == "Node"
+    return of_node or _MIRROR in pod.annotations
+
+
+def is_made_anew(pod: Pod, cluster: InMemoryCluster) -> bool:
+    """Whether the cluster has the controller that makes a pod anew when it is gone."""
+    controller = pod.metadata.controller
+    kind = None if controller is None else KINDS.get(controller.kind)
+    if controller is None or kind is None:
+        return False
+    try:
+        owner = cluster.get(kind, f"{pod.namespace}/{controller.name}")
+    except NotFoundError:
+        return False
+    return controller.uid in ("", owner.uid)

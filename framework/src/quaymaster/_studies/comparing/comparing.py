@@ -1,0 +1,150 @@
+"""Compares variants: runs each under every seed, and says where they part."""
+
+from collections.abc import Sequence
+
+import attrs
+
+from quaymaster._studies.comparing.differences import (
+    Difference,
+    Divergence,
+    first_difference,
+    moved,
+)
+from quaymaster._studies.comparing.estimates import Estimate, estimate
+from quaymaster._studies.comparing.outcome import Outcome
+from quaymaster._studies.comparing.variants import ComparedVariant, Measures
+from quaymaster._studies.simulation.results import ProgressFn
+
+__all__ = ["Comparison", "VariantResult", "compare"]
+
+
+@attrs.frozen(kw_only=True)
+class VariantResult:
+    """What came out for one variant.
+
+    Attributes:
+        name: The variant's name.
+        outcomes: What it did, seed by seed.
+        figures: The mean of each figure over the seeds; those that some seed has no
+            value of are missing.
+    """
+
+    name: str
+    outcomes: tuple[Outcome, ...]
+    figures: dict[str, Estimate]
+
+
+@attrs.frozen(kw_only=True)
+class Comparison:
+    """What came out of a comparison.
+
+    Attributes:
+        seeds: The seeds that each variant ran under.
+        variants: The variants, in the order given.
+        differences: How each but the first one differs from the first.
+    """
+
+    seeds: tuple[int, ...]
+    variants: tuple[VariantResult, ...]
+    differences: tuple[Difference, ...]
+
+
+def compare(
+    variants: Sequence[ComparedVariant],
+    *,
+    seeds: Sequence[int] = (0,),
+    measures: Measures | None = None,
+    on_progress: ProgressFn | None = None,
+) -> Comparison:
+    """Simulate several variants of one question, and tell how they differ.
+
+    A seed decides the choice between equally good nodes and generated names, so figures
+    vary with it by chance. Under several seeds, means have 95 % confidence intervals,
+    and differences are taken seed by seed, which makes theirs narrower.
+
+    Args:
+        variants: At least two: a `Variant` each, or an `EnvironmentVariant`.
+        seeds: At least one.
+        measures: What is measured.
+        on_progress: Called with how many simulations are done, and how many there are.
+
+    Raises:
+        ValueError: There are too few variants or no seeds, or two have one name.
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ProfileError: A profile's plugins cannot be built.
+        EnvironmentFailedError: A virtual environment cannot run its part.
+    """
+    _check(variants, seeds)
+    chosen = measures or Measures()
+    results: list[VariantResult] = []
+    total = len(variants) * len(seeds)
+    for variant in variants:
+        outcomes: list[Outcome] = []
+        for seed in seeds:
+            if on_progress is not None:
+                on_progress(len(results) * len(seeds) + len(outcomes), total)
+            outcomes.append(variant.outcome(seed, chosen))
+        results.append(_result(variant.name, outcomes))
+    first = results[0]
+    return Comparison(
+        seeds=tuple(seeds),
+        variants=tuple(results),
+        differences=tuple(
+            Difference(
+                variant=other.name,
+                figures=_differences(first.outcomes, other.outcomes),
+                moved=moved(first.outcomes[0], other.outcomes[0]),
+                divergence=_divergence(variants[0], variant, first, other),
+            )
+            for variant, other in zip(variants[1:], results[1:], strict=True)
+        ),
+    )
+
+
+def _check(variants: Sequence[ComparedVariant], seeds: Sequence[int]) -> None:
+    names = [variant.name for variant in variants]
+    if len(names) < 2 or len(set(names)) < len(names):
+        expected = "expected two variants or more, each with a name of its own"
+        raise ValueError(f"{expected}, got {names}")
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise ValueError(f"expected one seed or more, each once, got {list(seeds)}")
+
+
+def _result(name: str, outcomes: Sequence[Outcome]) -> VariantResult:
+    figures = {
+        figure: estimate([one.figures[figure] for one in outcomes])
+        for figure in outcomes[0].figures
+        if all(figure in one.figures for one in outcomes)
+    }
+    return VariantResult(name=name, outcomes=tuple(outcomes), figures=figures)
+
+
+def _differences(
+    first: Sequence[Outcome], other: Sequence[Outcome]
+) -> dict[str, Estimate]:
+    pairs = list(zip(first, other, strict=True))
+    return {
+        figure: estimate([b.figures[figure] - a.figures[figure] for a, b in pairs])
+        for figure in first[0].figures
+        if all(figure in one.figures for pair in pairs for one in pair)
+    }
+
+
+def _divergence(
+    variant: ComparedVariant,
+    other_variant: ComparedVariant,
+    first: VariantResult,
+    other: VariantResult,
+) -> Divergence | None:
+    """Find where two part under the first seed, and why."""
+    ours, theirs = first.outcomes[0], other.outcomes[0]
+    found = first_difference(ours.decisions, theirs.decisions)
+    if found is None or found.first is None or found.other is None:
+        return found
+    if found.first.pod != found.other.pod:
+        return found
+    return attrs.evolve(
+        found,
+        first_explanation=variant.explain(found.first, ours.seed),
+        other_explanation=other_variant.explain(found.other, theirs.seed),
+    )

@@ -1,0 +1,214 @@
+"""What a process in another virtual environment is asked, and what it answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects.wire import from_wire, to_wire
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.contract.status import Code
+from quaymaster._core.cycle.explanation import (
+    Explanation,
+    NodeRejection,
+    NodeScores,
+    PluginScore,
+)
+from quaymaster._studies.comparing.outcome import Decision, Outcome
+from quaymaster._studies.simulation.observed import ObservedAttempt, ObservedRun
+from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.series import Sample
+
+__all__ = ["FORM", "Answer", "Request", "decode_answer", "decode_request", "encode"]
+
+FORM: Final = 2
+"""The newest form of requests and answers; a side must know that of a request.
+
+Form 2 says which Kubernetes decides; a request that does not is of form 1.
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """What a process is asked.
+
+    Attributes:
+        form: The form of this request.
+        objects: A list of objects, as kubectl prints one.
+        config: A configuration file, or the name of a shipped one; None: the default.
+        seed: What decides ties and generated names.
+        max_pods: How many pods workloads may ask for in all.
+        prices: Instance type -> price per hour.
+        topology_keys: The node labels over whose values the balance is measured.
+        explain: The decision to take apart; None: simulate, and tell what came out.
+        observe: Whether to simulate, and tell all that there is to see.
+        kubernetes: The Kubernetes whose decisions are made; None: the other's default.
+    """
+
+    form: int = 1
+    objects: Mapping[str, Any]
+    config: str | None
+    seed: int
+    max_pods: int
+    prices: Mapping[str, float]
+    topology_keys: tuple[str, ...]
+    explain: Decision | None = None
+    observe: bool = False
+    kubernetes: Kubernetes | None = None
+
+
+@attrs.frozen(kw_only=True)
+class _Rejected:
+    node: str
+    plugin: str
+    code: int
+    reasons: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class _Explained:
+    pod: str
+    scheduler: str
+    rejections: Sequence[_Rejected]
+    scores: Sequence[NodeScores]
+    message: str
+
+
+@attrs.frozen(kw_only=True)
+class _Observed:
+    """An observed run, with its objects as kubectl prints them."""
+
+    result: SimulationResult
+    nodes: Sequence[Mapping[str, Any]]
+    pods: Sequence[Mapping[str, Any]]
+    samples: Sequence[Sample]
+    attempts: Sequence[ObservedAttempt]
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What a process answers, or why it has no answer.
+
+    Attributes:
+        outcome: What came out.
+        explained: A decision taken apart; `explanation` gives it its own form again.
+        observed: All there is to see; `observed_run` gives it its own form again.
+        mistake: Why there is none of these, in one line or several.
+    """
+
+    outcome: Outcome | None = None
+    explained: _Explained | None = None
+    observed: _Observed | None = None
+    mistake: str = ""
+
+    @classmethod
+    def explaining(cls, found: Explanation | None) -> "Answer":
+        """Make the answer with a decision taken apart."""
+        if found is None:
+            return cls()
+        rejections = [
+            _Rejected(
+                node=one.node,
+                plugin=one.plugin,
+                code=int(one.code),
+                reasons=one.reasons,
+            )
+            for one in found.rejections
+        ]
+        explained = _Explained(
+            pod=found.pod,
+            scheduler=found.scheduler,
+            rejections=rejections,
+            scores=found.scores,
+            message=found.message or (found.status.message if found.status else ""),
+        )
+        return cls(explained=explained)
+
+    def explanation(self) -> Explanation | None:
+        """Return the decision that was taken apart, if there is one."""
+        found = self.explained
+        if found is None:
+            return None
+        return Explanation(
+            pod=found.pod,
+            scheduler=found.scheduler,
+            rejections=tuple(
+                NodeRejection(
+                    node=one.node,
+                    plugin=one.plugin,
+                    code=Code(one.code),
+                    reasons=one.reasons,
+                )
+                for one in found.rejections
+            ),
+            scores=tuple(
+                attrs.evolve(
+                    one,
+                    plugins={
+                        name: PluginScore(
+                            raw=score.raw,
+                            normalized=score.normalized,
+                            weighted=score.weighted,
+                        )
+                        for name, score in one.plugins.items()
+                    },
+                )
+                for one in found.scores
+            ),
+            message=found.message,
+        )
+
+    @classmethod
+    def showing(cls, run: ObservedRun) -> "Answer":
+        """Make the answer with all that there is to see of a run."""
+        observed = _Observed(
+            result=run.result,
+            nodes=[to_wire(node) for node in run.nodes],
+            pods=[to_wire(pod) for pod in run.pods],
+            samples=run.samples,
+            attempts=run.attempts,
+        )
+        return cls(observed=observed)
+
+    def observed_run(self, name: str) -> ObservedRun | None:
+        """Return the run that was observed, if there is one.
+
+        Args:
+            name: What to call it beside others.
+        """
+        found = self.observed
+        if found is None:
+            return None
+        return ObservedRun(
+            name=name,
+            result=found.result,
+            nodes=[from_wire(node, Node) for node in found.nodes],
+            pods=[from_wire(pod, Pod) for pod in found.pods],
+            samples=found.samples,
+            attempts=found.attempts,
+        )
+
+
+def encode(message: Request | Answer) -> bytes:
+    """Write a request or an answer."""
+    return msgspec.json.encode(message)
+
+
+def decode_request(text: bytes) -> Request:
+    """Read a request.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    return msgspec.json.decode(text, type=Request)
+
+
+def decode_answer(text: bytes) -> Answer:
+    """Read an answer.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    return msgspec.json.decode(text, type=Answer)

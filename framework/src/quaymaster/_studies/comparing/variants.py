@@ -1,0 +1,125 @@
+"""The variants that are compared, and how one of them is run."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.cycle.explanation import Explanation
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.comparing.decisions import DecisionLog
+from quaymaster._studies.comparing.figures import ZONE, measure
+from quaymaster._studies.comparing.outcome import Decision, Outcome
+from quaymaster._studies.simulation.calls import explain_pod, observe
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = ["ComparedVariant", "Measures", "Variant"]
+
+
+@attrs.frozen(kw_only=True)
+class Measures:
+    """What is measured of each variant.
+
+    Attributes:
+        prices: What nodes cost, beside what their annotations say.
+        topology_keys: The node labels over whose values the balance is measured.
+    """
+
+    prices: Prices = attrs.field(factory=Prices)
+    topology_keys: tuple[str, ...] = (ZONE,)
+
+
+class ComparedVariant(Protocol):
+    """Something that schedules an input, to be compared with others of its kind."""
+
+    @property
+    def name(self) -> str:
+        """How the comparison calls it."""
+
+    def outcome(self, seed: int, measures: Measures) -> Outcome:
+        """Simulate, and return what came out."""
+
+    def explain(self, decision: Decision, seed: int) -> Explanation | None:
+        """Return what every plugin said of every node when a decision was made."""
+
+
+@attrs.frozen(kw_only=True)
+class Variant:
+    """An input and a configuration, simulated in this process.
+
+    Attributes:
+        name: How the comparison calls it.
+        objects: Nodes, pods, workloads and all else, as for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        max_pods: How many pods the workloads may ask for in all.
+    """
+
+    name: str
+    objects: Sequence[ApiObject] = attrs.field(repr=False)
+    config: SchedulerConfig = attrs.field(repr=False)
+    registry: PluginRegistry = attrs.field(repr=False)
+    max_pods: int = MAX_PODS
+
+    def outcome(self, seed: int, measures: Measures) -> Outcome:
+        """Simulate, and return what came out.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+            ProfileError: A profile's plugins cannot be built.
+        """
+        cluster = filled_cluster(self.objects, seed, self.max_pods)
+        log = DecisionLog(cluster)
+        with Simulation(
+            cluster, config=self.config, registry=self.registry, seed=seed, log=log
+        ) as simulation:
+            simulation.settle()
+            return Outcome(
+                seed=seed,
+                figures=measure(simulation, measures.prices, measures.topology_keys),
+                decisions=tuple(log.decisions),
+                places=log.places(),
+            )
+
+    def explain(self, decision: Decision, seed: int) -> Explanation | None:
+        """Return what every plugin said of every node when a decision was made.
+
+        Args:
+            decision: A decision of this variant under that seed.
+            seed: The seed.
+        """
+        namespace, _, name = decision.pod.rpartition("/")
+        return explain_pod(
+            f"pod/{name}",
+            self.objects,
+            config=self.config,
+            registry=self.registry,
+            seed=seed,
+            attempt=decision.attempt,
+            namespace=namespace,
+            max_pods=self.max_pods,
+        ).explanation
+
+    def observe(self, seed: int) -> ObservedRun:
+        """Simulate, and return all that there is to see.
+
+        Args:
+            seed: What decides ties and generated names.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+            ProfileError: A profile's plugins cannot be built.
+        """
+        return observe(
+            self.objects,
+            config=self.config,
+            registry=self.registry,
+            name=self.name,
+            seed=seed,
+            max_pods=self.max_pods,
+        )

@@ -1,0 +1,214 @@
+"""Says what a newer Kubernetes decides otherwise about one input, and by which change.
+
+The older one's simulation is recorded, and each of its decisions is made again as the
+newer one does, on the same state. What differs then is made again without each of the
+changes in between: a change without which all is as before is the cause.
+"""
+
+import tempfile
+from collections.abc import Callable, Container, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._base.versions.kubernetes import CHANGES, Kubernetes
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.agreeing import AGREED
+from quaymaster._studies.recording.compared import Agreement, ComparedDecision, Decided
+from quaymaster._studies.recording.deciding import decide_again
+from quaymaster._studies.recording.simulating import record_simulation
+
+__all__ = ["ChangedDecision", "VersionChanges", "version_changes"]
+
+_Decisions: TypeAlias = Sequence[Mapping[int, ComparedDecision]]
+"""For each of several Kubernetes: the number of a decision -> how it compares."""
+
+
+@attrs.frozen(kw_only=True)
+class ChangedDecision:
+    """A decision that a newer Kubernetes makes, or words, otherwise.
+
+    Attributes:
+        pod: The pod's key, ``namespace/name``.
+        at: When the older one decided, in seconds since the beginning.
+        older: What the older one decided.
+        newer: What the newer one decides on the same state.
+        is_message: Whether the messages alone differ.
+        causes: The names of the changes. One that is alone: without it, all is as
+            before. Several: each is enough by itself to change the decision. None:
+            only something else, or several changes together, does.
+    """
+
+    pod: str
+    at: float
+    older: Decided
+    newer: Decided
+    is_message: bool
+    causes: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class VersionChanges:
+    """What a newer Kubernetes decides otherwise about one input.
+
+    Attributes:
+        configuration: The name of the configuration; empty for the only one.
+        older: The older Kubernetes.
+        newer: The newer one.
+        decisions: How many decisions were compared.
+        changed: Those that are made or worded otherwise, in order.
+    """
+
+    configuration: str
+    older: Kubernetes
+    newer: Kubernetes
+    decisions: int
+    changed: tuple[ChangedDecision, ...]
+
+
+def version_changes(
+    objects: Sequence[ApiObject],
+    completed: Callable[[Kubernetes], SchedulerConfig],
+    *,
+    older: Kubernetes,
+    newer: Kubernetes,
+    registry: PluginRegistry,
+    seed: int = 0,
+    max_pods: int = MAX_PODS,
+    configuration: str = "",
+    on_progress: Callable[[], None] = lambda: None,
+) -> VersionChanges:
+    """Say what a newer Kubernetes decides otherwise, and by which change.
+
+    Of nodes that are equally good to the newer one, it takes that of the older one.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as for `simulate`.
+        completed: Returns the configuration as it is completed for a Kubernetes.
+        older: The Kubernetes whose simulation is followed.
+        newer: The one that decides again.
+        registry: Where plugins are found by name.
+        seed: Decides ties and generated names of the older one.
+        max_pods: How many pods the workloads may ask for in all.
+        configuration: What to call the configuration.
+        on_progress: Called after each time that the record was gone through.
+
+    Raises:
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "older.jsonl"
+        config = completed(older)
+        record_simulation(
+            objects,
+            file,
+            config=config,
+            registry=registry,
+            seed=seed,
+            max_pods=max_pods,
+        )
+
+        def decide(
+            versions: Sequence[Kubernetes], only: Container[int] | None = None
+        ) -> _Decisions:
+            found = decide_again(
+                file,
+                configs=[completed(one) for one in versions],
+                registry=registry,
+                seed=seed,
+                only=only,
+            )
+            on_progress()
+            return found
+
+        [after] = decide([newer])
+        differing = {
+            number: one.agreement
+            for number, one in after.items()
+            if one.agreement not in AGREED
+        }
+        causes = _causes(differing, older, newer, decide)
+    return VersionChanges(
+        configuration=configuration,
+        older=older,
+        newer=newer,
+        decisions=len(after),
+        changed=tuple(
+            _changed(after[number], found) for number, found in causes.items()
+        ),
+    )
+
+
+def _causes(
+    differing: Mapping[int, Agreement],
+    older: Kubernetes,
+    newer: Kubernetes,
+    decide: Callable[[Sequence[Kubernetes], Container[int]], _Decisions],
+) -> dict[int, tuple[str, ...]]:
+    """Find the changes without which decisions are as before, by their numbers.
+
+    What the record does not say enough about for the older one to decide it again is
+    left out.
+
+    Args:
+        differing: The numbers of the decisions that differ -> how.
+        older: The older Kubernetes.
+        newer: The newer one.
+        decide: Makes decisions of these numbers again, as each of several Kubernetes
+            does, where the first one makes them as recorded.
+    """
+    if not differing:
+        return {}
+    between = [name for name in CHANGES if newer.has(name) and not older.has(name)]
+    without = [newer.without(name) for name in between]
+    before, *trials = decide([older, *without], differing)
+    found = {
+        number: tuple(
+            name
+            for name, trial in zip(between, trials, strict=True)
+            if _is_as_before(trial[number], kind)
+        )
+        for number, kind in differing.items()
+        if before[number].agreement in AGREED
+    }
+    left = frozenset(number for number, causes in found.items() if not causes)
+    if left and between:
+        alone = [_with_alone(newer, name, between) for name in between]
+        _, *trials = decide([older, *alone], left)
+        for number in left:
+            found[number] = tuple(
+                name
+                for name, trial in zip(between, trials, strict=True)
+                if not _is_as_before(trial[number], differing[number])
+            )
+    return found
+
+
+def _with_alone(newer: Kubernetes, change: str, between: Sequence[str]) -> Kubernetes:
+    """The newer Kubernetes with one of these changes and without all others."""
+    for other in between:
+        newer = newer if other == change else newer.without(other)
+    return newer
+
+
+def _is_as_before(found: ComparedDecision, before: Agreement) -> bool:
+    """Whether a trial undoes what differed: a message, or else the decision alone."""
+    if before is Agreement.REASONS:
+        return found.agreement in AGREED
+    return found.agreement in {*AGREED, Agreement.REASONS}
+
+
+def _changed(found: ComparedDecision, causes: tuple[str, ...]) -> ChangedDecision:
+    return ChangedDecision(
+        pod=found.pod,
+        at=found.at,
+        older=found.theirs,
+        newer=found.ours,
+        is_message=found.agreement is Agreement.REASONS,
+        causes=causes,
+    )

@@ -1,0 +1,62 @@
+"""The metric of what nodes cost."""
+
+from collections.abc import Mapping
+
+import attrs
+import numpy as np
+
+from quaymaster._studies.capacity.prices import Prices, total_price
+from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.simulation.driven import Run
+
+__all__ = ["NodeCost"]
+
+_SECONDS: float = 3600.0
+
+
+@attrs.define(kw_only=True, eq=False)
+class NodeCost(Metric):
+    """What the nodes cost, by their annotations or by their instance types.
+
+    Columns: ``per_hour`` for all nodes at the end, ``used_per_hour`` for those that
+    have pods; ``spent`` and ``used_spent`` for the same over the time of the run. All
+    are empty if no price is known, and a node without a price counts as nothing.
+
+    Attributes:
+        prices: Instance type -> price per hour, beside what annotations say.
+    """
+
+    prices: Mapping[str, float] = attrs.field(factory=dict)
+    _spent: float = attrs.field(init=False, default=0.0)
+    _used_spent: float = attrs.field(init=False, default=0.0)
+
+    def time_passes(self, run: Run, seconds: float) -> None:
+        """Add up what is spent."""
+        every, used = self._per_hour(run)
+        self._spent += (every or 0.0) * seconds / _SECONDS
+        self._used_spent += (used or 0.0) * seconds / _SECONDS
+
+    def end(self, run: Run) -> Measured:
+        """Say what they cost."""
+        every, used = self._per_hour(run)
+        is_known = every is not None
+        return Measured(
+            values={
+                "per_hour": every,
+                "used_per_hour": used,
+                "spent": self._spent if is_known else None,
+                "used_spent": self._used_spent if is_known else None,
+            }
+        )
+
+    def _per_hour(self, run: Run) -> tuple[float | None, float | None]:
+        """The price of all nodes, and of those in use."""
+        nodes = run.snapshot.nodes
+        rows = nodes.row_numbers(nodes.rows)
+        prices = Prices(per_instance_type=self.prices).of_all(
+            [info.node for info in nodes.infos_at(rows)]
+        )
+        in_use = np.flatnonzero(nodes.pod_count[rows]).tolist()
+        every = total_price(prices)
+        used = total_price(prices[place] for place in in_use)
+        return every, None if every is None else used or 0.0

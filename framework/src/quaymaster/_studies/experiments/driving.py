@@ -1,0 +1,119 @@
+"""Drives one run of an experiment: arrivals one by one, measured all the while."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._studies.experiments.inputs import Arrival, Workload
+from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.steps import Step, StepOutcome
+
+__all__ = ["drive"]
+
+_TURNED_AWAY: Final = frozenset({StepOutcome.UNSCHEDULABLE, StepOutcome.ERROR})
+
+
+def drive(
+    run: Run, workload: Workload, metrics: Mapping[str, Metric]
+) -> dict[str, Measured]:
+    """Let everything arrive, and go on until nothing moves any more.
+
+    Args:
+        run: The run, with the objects of the workload, before any attempt.
+        workload: What arrives.
+        metrics: Name -> metric.
+
+    Returns:
+        Name -> what the metric found.
+    """
+    return _Drive(run, workload, metrics).play()
+
+
+class _Drive:
+    """A run that is being driven."""
+
+    def __init__(
+        self, run: Run, workload: Workload, metrics: Mapping[str, Metric]
+    ) -> None:
+        self._run = run
+        self._scheduler = run.simulation.scheduler
+        clock = run.cluster.clock
+        assert isinstance(clock, VirtualClock), "runs are in virtual time"
+        self._clock = clock
+        self._workload = workload
+        self._metrics = metrics
+        # Those that only say something in the end cost nothing before.
+        self._arrive = _overriding(metrics, "arrive")
+        self._step = _overriding(metrics, "step")
+        self._time_passes = _overriding(metrics, "time_passes")
+        self._turns_away = ""
+
+    def play(self) -> dict[str, Measured]:
+        forget = self._clock.before_moving(self._before_moving)
+        try:
+            for metric in self._metrics.values():
+                metric.begin(self._run)
+            self._attempt()
+            for arrival in self._workload.arrivals:
+                self._wait_for(arrival.at)
+                self._let_in(arrival)
+            while not self._scheduler.is_stuck and self._scheduler.pass_time():
+                self._attempt()
+        finally:
+            forget()
+        return {name: one.end(self._run) for name, one in self._metrics.items()}
+
+    def _wait_for(self, at: float) -> None:
+        """Go on until a time."""
+        ahead = at - self._run.now
+        if ahead <= 0:
+            return
+        end = self._clock.now() + ahead
+        timer = self._clock.call_at(end, lambda: None)
+        while self._clock.now() < end:
+            self._scheduler.wait()
+            self._attempt()
+        timer.cancel()
+
+    def _let_in(self, arrival: Arrival) -> None:
+        stored = self._run.create(arrival.made())
+        if self._workload.turn_away and isinstance(stored, Pod):
+            self._turns_away = stored.metadata.uid
+        self._attempt()
+        for arrive in self._arrive:
+            arrive(self._run)
+
+    def _attempt(self) -> None:
+        """Try what is ready to be tried."""
+        run = self._run
+        while not self._scheduler.is_stuck:
+            step = run.attempt()
+            if step is None:
+                return
+            if step.outcome in _TURNED_AWAY and not step.nominated_node:
+                self._turn_away(step)
+            for note in self._step:
+                note(run, step)
+
+    def _turn_away(self, step: Step) -> None:
+        if step.pod.metadata.uid == self._turns_away:
+            self._run.delete(step.pod)
+
+    def _before_moving(self) -> None:
+        due = self._clock.next_due()
+        seconds = 0.0 if due is None else due - self._clock.now()
+        if seconds > 0:
+            for note in self._time_passes:
+                note(self._run, seconds)
+
+
+def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., None]]:
+    """The methods of that name that do something."""
+    # Identity: a method is inherited or not.
+    return [
+        getattr(one, name)
+        for one in metrics.values()
+        if getattr(type(one), name) is not getattr(Metric, name)
+    ]

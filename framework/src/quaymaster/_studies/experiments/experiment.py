@@ -1,0 +1,132 @@
+"""An experiment that is ready to run, and its runs."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.inputs import ExperimentInput
+from quaymaster._studies.experiments.metrics import Metric
+from quaymaster._studies.experiments.offers import Used, import_class
+
+__all__ = ["Cell", "Experiment", "Part", "registry_with"]
+
+
+@attrs.frozen(kw_only=True)
+class Part:
+    """An input or a configuration with some values of the parameters.
+
+    Attributes:
+        name: The name of the input or of the profile.
+        values: Parameter -> value, for those that set something in it.
+        used: The input; None for a configuration.
+        config: The document of the configuration; None for an input.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    used: Used[ExperimentInput] | None = attrs.field(default=None, repr=False)
+    config: Mapping[str, object] | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Cell:
+    """One run of an experiment.
+
+    Attributes:
+        input: What it begins with, and what arrives.
+        profile: The configuration.
+        seed: Decides what is random.
+        repetition: Which of the equal runs it is, from 0.
+    """
+
+    input: Part
+    profile: Part
+    seed: int
+    repetition: int
+
+    @property
+    def labels(self) -> Mapping[str, object]:
+        """What tells it from other runs: the first columns of the results."""
+        return {
+            "input": self.input.name,
+            "profile": self.profile.name,
+            **self.input.values,
+            **self.profile.values,
+            "seed": self.seed,
+            "repetition": self.repetition,
+        }
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.labels.items())
+
+
+@attrs.frozen(kw_only=True)
+class Experiment:
+    """An experiment with everything that its file names; it can be pickled.
+
+    Attributes:
+        name: What it is called.
+        file: Where it stands.
+        sha256: The hash of its text.
+        description: What it is about.
+        kubernetes: The Kubernetes whose scheduler decides.
+        plugins: Plugins beside the installed ones: name -> ``package.module:Class``.
+        inputs: The inputs, each with all values of its parameters.
+        profiles: The configurations, each with all values of its parameters.
+        parameters: The names of the parameters, in the order of the file.
+        seeds: What decides what is random, for each run.
+        repetitions: How often each run is made.
+        metrics: Name -> what is measured.
+    """
+
+    name: str
+    file: str
+    sha256: str
+    description: str = ""
+    kubernetes: Kubernetes
+    plugins: Mapping[str, str] = attrs.field(factory=dict)
+    inputs: Sequence[Part] = attrs.field(repr=False)
+    profiles: Sequence[Part] = attrs.field(repr=False)
+    parameters: Sequence[str] = ()
+    seeds: Sequence[int]
+    repetitions: int = 1
+    metrics: Mapping[str, Used[Metric]]
+
+    @property
+    def folder(self) -> Path:
+        """The folder that other files are relative to."""
+        return Path(self.file).parent
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The first columns of the results, which tell runs from one another."""
+        return ("input", "profile", *self.parameters, "seed", "repetition")
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """All runs, in the order of the file: the last named changes fastest."""
+        return tuple(
+            Cell(input=given, profile=profile, seed=seed, repetition=repetition)
+            for given, profile, seed, repetition in itertools.product(
+                self.inputs, self.profiles, self.seeds, range(self.repetitions)
+            )
+        )
+
+
+def registry_with(plugins: Mapping[str, str]) -> PluginRegistry:
+    """Return the installed plugins and some more.
+
+    Args:
+        plugins: Name -> ``package.module:Class``.
+
+    Raises:
+        LookupError: There is no such class.
+    """
+    registry = PluginRegistry.discover()
+    for name, origin in plugins.items():
+        registry = registry.with_plugin(import_class(origin), name)
+    return registry

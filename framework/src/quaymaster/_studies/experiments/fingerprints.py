@@ -1,0 +1,154 @@
+"""Says what a run is made of, so that it is known again: hashes of all that decides."""
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._base.versions.kubernetes import written_gates
+from quaymaster._core.config.kinds import profile_plugins
+from quaymaster._core.config.load import parse_config
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import (
+    Cell,
+    Experiment,
+    Part,
+    registry_with,
+)
+from quaymaster._studies.experiments.offers import INPUTS
+
+__all__ = ["Code", "Fingerprints", "code_of", "hash_of"]
+
+_OWN: Final = "quaymaster"
+_DIGITS: Final = 32
+
+
+@attrs.frozen(kw_only=True)
+class Code:
+    """The code of a package that takes part in an experiment.
+
+    Attributes:
+        package: The package, or the module.
+        sha256: The hash of its Python files.
+    """
+
+    package: str
+    sha256: str
+
+
+class Fingerprints:
+    """Hashes what the runs of an experiment are made of, each part once.
+
+    Args:
+        experiment: The experiment.
+
+    Attributes:
+        files: Path -> hash, of the files that inputs read.
+        code: The packages that take part.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self.files: dict[str, str] = {}
+        self.code = tuple(map(code_of, sorted(_packages(experiment))))
+        self._inputs = {id(one): self._input(one) for one in experiment.inputs}
+        self._common = hash_of(
+            {
+                "kubernetes": experiment.kubernetes.version,
+                "gates": written_gates(experiment.kubernetes.feature_gates),
+                "plugins": dict(experiment.plugins),
+                "metrics": {
+                    name: [used.origin, dict(used.parameters)]
+                    for name, used in experiment.metrics.items()
+                },
+                "code": [[one.package, one.sha256] for one in self.code],
+            }
+        )
+
+    def of(self, cell: Cell) -> str:
+        """Return the hash of a run: two that are equal give the same results."""
+        return hash_of(
+            {
+                "common": self._common,
+                "input": self._inputs[id(cell.input)],
+                "config": cell.profile.config,
+                "seed": cell.seed,
+                "repetition": cell.repetition,
+            }
+        )[:_DIGITS]
+
+    def _input(self, part: Part) -> str:
+        try:
+            return self._read_input(part)
+        except OSError as error:
+            file, reason = error.filename or "a file", error.strerror or str(error)
+            message = f"cannot read {file}: {reason.lower()}"
+            problem = Problem(
+                where=self._experiment.file, path=f"input {part.name}", message=message
+            )
+            raise ExperimentErrors([problem]) from error
+
+    def _read_input(self, part: Part) -> str:
+        assert part.used is not None
+        folder = self._experiment.folder
+        reads = INPUTS.build(part.used).reads(folder)
+        files = {}
+        for path in sorted(_files(reads)):
+            text = str(path)
+            if text not in self.files:
+                self.files[text] = hashlib.sha256(path.read_bytes()).hexdigest()
+            files[os.path.relpath(path, folder)] = self.files[text]
+        return hash_of([part.used.origin, dict(part.used.parameters), files])
+
+
+@functools.cache
+def code_of(package: str) -> Code:
+    """Hash the Python files of a package, or of a module, as it is installed here."""
+    digest = hashlib.sha256()
+    for path in sorted(_sources(package)):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return Code(package=package, sha256=digest.hexdigest())
+
+
+def _packages(experiment: Experiment) -> set[str]:
+    """The top-level packages whose code takes part."""
+    registry = registry_with(experiment.plugins)
+    origins = [
+        *(one.used.origin for one in experiment.inputs if one.used is not None),
+        *(one.origin for one in experiment.metrics.values()),
+    ]
+    plugins: set[str] = set()
+    for part in experiment.profiles:
+        config = parse_config(part.config, registry, kubernetes=experiment.kubernetes)
+        plugins.update(profile_plugins(config))
+    origins += [registry[name].origin for name in plugins]
+    return {_OWN, *(origin.partition(".")[0].partition(":")[0] for origin in origins)}
+
+
+def _sources(package: str) -> Iterator[Path]:
+    spec = importlib.util.find_spec(package)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        yield from Path(folder).rglob("*.py")
+    if spec is not None and spec.origin and not spec.submodule_search_locations:
+        yield Path(spec.origin)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from (one for one in path.rglob("*") if one.is_file())
+        else:
+            yield path
+
+
+def hash_of(value: object) -> str:
+    """Hash plain data, the order of keys aside."""
+    text = json.dumps(value, sort_keys=True, default=str, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,62 @@
+"""Numbers by name as they stand in the course of a run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from quaymaster._studies.experiments.metrics import Curve, Measured
+from quaymaster._studies.simulation.driven import Run
+
+__all__ = ["Levels", "Reading"]
+
+Reading: TypeAlias = Callable[[Run], Mapping[str, float]]
+"""Reads the numbers as they are now."""
+
+
+class Levels:
+    """Follows numbers: over arrivals, over time, and at the end.
+
+    Args:
+        read: Reads them.
+        every: After how many arrivals a point of the curves is read; 0 for no curves.
+    """
+
+    def __init__(self, read: Reading, every: int) -> None:
+        self._read = read
+        self._every = every
+        self._arrivals = 0
+        self._x: list[float] = []
+        self._points: list[Mapping[str, float]] = []
+        self._seconds = 0.0
+        self._sums: dict[str, float] = {}
+
+    def arrive(self, run: Run) -> None:
+        """Note an arrival."""
+        self._arrivals += 1
+        if self._every and self._arrivals % self._every == 0:
+            self._x.append(self._arrivals)
+            self._points.append(self._read(run))
+
+    def time_passes(self, run: Run, seconds: float) -> None:
+        """Note that they stay as they are for some time."""
+        self._seconds += seconds
+        for name, value in self._read(run).items():
+            self._sums[name] = self._sums.get(name, 0.0) + value * seconds
+
+    def end(self, run: Run) -> Measured:
+        """Return them as they are at the end, their means over time, and the curves.
+
+        A name that is missing at some moment counts as 0 in the mean, and leaves a gap
+        in the curve. There is no mean if no time has passed.
+        """
+        last = self._read(run)
+        means = {
+            f"{name}.mean": one / self._seconds for name, one in self._sums.items()
+        }
+        return Measured(values={**last, **means}, curves=self._curves())
+
+    def _curves(self) -> Sequence[Curve]:
+        names = dict.fromkeys(name for point in self._points for name in point)
+        return [
+            Curve(name=name, x=self._x, y=[point.get(name) for point in self._points])
+            for name in names
+        ]

@@ -1,0 +1,301 @@
+"""Loads experiment files: experiments that are ready to run."""
+
+import hashlib
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Final, cast
+
+from quaymaster._base.errors import Problem
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.header import check_header
+from quaymaster._core.config.load import parse_config, read_source
+from quaymaster._core.config.naming import show
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import Experiment, Part, registry_with
+from quaymaster._studies.experiments.model import (
+    API_VERSION,
+    KIND,
+    Document,
+    InputEntry,
+    Parameter,
+    ProfileEntry,
+)
+from quaymaster._studies.experiments.offers import INPUTS, METRICS, import_class
+from quaymaster._studies.experiments.overriding import (
+    FieldPathError,
+    parse_field_path,
+    set_field,
+)
+
+__all__ = ["COLUMNS", "load_experiment", "parse_experiment"]
+
+COLUMNS: Final = ("input", "profile", "seed", "repetition")
+"""The columns that every table of results has."""
+
+
+def load_experiment(file: str | PathLike[str]) -> Experiment:
+    """Read an experiment file, and the configurations that it names.
+
+    Args:
+        file: The file; what it names is relative to it.
+
+    Raises:
+        ExperimentErrors: Something is wrong with it; it tells everything.
+    """
+    source = fspath(file)
+    try:
+        content = read_content(Path(source), source)
+    except ConfigErrors as error:
+        raise ExperimentErrors(error.problems) from error
+    return parse_experiment(content, file=source)
+
+
+def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Experiment:
+    """Read an experiment from its text, and the configurations that it names.
+
+    Args:
+        text: YAML or JSON.
+        file: Where it stands: what it names is relative to it.
+
+    Raises:
+        ExperimentErrors: Something is wrong with it; it tells everything.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    findings = Findings(file)
+    try:
+        tree = read_yaml(content, file)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
+    except ConfigErrors as error:
+        raise ExperimentErrors(error.problems) from error
+    findings.extend("", mistakes)
+    if not isinstance(made, Document) or mistakes:
+        raise ExperimentErrors(findings.problems)
+    digest = hashlib.sha256(content).hexdigest()
+    return _Loading(file, made, findings, digest).experiment()
+
+
+class _Loading:
+    """Completes one experiment.
+
+    Args:
+        file: Where it stands.
+        document: What it says.
+        findings: Where mistakes are noted.
+        sha256: The hash of its text.
+    """
+
+    def __init__(
+        self, file: str, document: Document, findings: Findings, sha256: str
+    ) -> None:
+        self._file = file
+        self._folder = Path(file).parent
+        self._document = document
+        self._findings = findings
+        self._sha256 = sha256
+        self._problems: list[Problem] = []
+
+    def experiment(self) -> Experiment:
+        """The experiment.
+
+        Raises:
+            ExperimentErrors: Something is wrong.
+        """
+        document = self._document
+        kubernetes, registry = self._kubernetes(), self._registry()
+        self._check_parameters()
+        self._stop_at_mistakes()  # what they set cannot be looked at
+        self._check_names()
+        inputs = [
+            part
+            for index, entry in enumerate(document.inputs)
+            for part in self._input_parts(entry, f"inputs[{index}]")
+        ]
+        profiles = [
+            part
+            for index, entry in enumerate(document.profiles)
+            for part in self._profile_parts(
+                entry, f"profiles[{index}]", registry, kubernetes
+            )
+        ]
+        metrics = {
+            entry.name: METRICS.used(
+                entry.use or entry.name,
+                entry.parameters,
+                self._findings,
+                f"metrics[{index}].parameters",
+                f"metrics[{index}].{'use' if entry.use else 'name'}",
+            )
+            for index, entry in enumerate(document.metrics)
+        }
+        self._stop_at_mistakes()
+        return Experiment(
+            name=document.name or Path(self._file).name.partition(".")[0],
+            file=self._file,
+            sha256=self._sha256,
+            description=document.description,
+            kubernetes=kubernetes,
+            plugins=document.plugins,
+            inputs=inputs,
+            profiles=profiles,
+            parameters=[one.name for one in document.parameters],
+            seeds=document.seeds,
+            repetitions=document.repetitions,
+            metrics={name: one for name, one in metrics.items() if one is not None},
+        )
+
+    def _stop_at_mistakes(self) -> None:
+        problems = [*self._findings.problems, *self._problems]
+        if problems:
+            raise ExperimentErrors(dict.fromkeys(problems))
+
+    def _kubernetes(self) -> Kubernetes:
+        document = self._document
+        try:
+            return Kubernetes(document.kubernetes_version, document.feature_gates)
+        except KubernetesError as error:
+            is_version = error.where == "kubernetes_version"
+            key = "kubernetesVersion" if is_version else "featureGates"
+            self._findings.add(key, error.problem)
+            raise ExperimentErrors(self._findings.problems) from error
+
+    def _registry(self) -> PluginRegistry:
+        for name, origin in self._document.plugins.items():
+            try:
+                import_class(origin)
+            except LookupError as error:
+                self._findings.add(f"plugins.{name}", str(error.args[0]))
+        self._stop_at_mistakes()
+        return registry_with(self._document.plugins)
+
+    def _check_names(self) -> None:
+        """Names tell what is in the results, so each is there once."""
+        document = self._document
+        taken: Iterable[tuple[str, Sequence[object]]] = (
+            ("inputs", [one.name for one in document.inputs]),
+            ("profiles", [one.name for one in document.profiles]),
+            ("parameters", [one.name for one in document.parameters]),
+            ("metrics", [one.name for one in document.metrics]),
+            ("seeds", document.seeds),
+        )
+        for key, names in taken:
+            for index, name in enumerate(names):
+                first = names.index(name)
+                if first != index:
+                    what = "a seed" if key == "seeds" else "a name"
+                    place = f"{key}[{index}]" + ("" if key == "seeds" else ".name")
+                    message = f"expected {what} of its own, got that of {key}[{first}]"
+                    self._findings.add(place, message)
+        for index, parameter in enumerate(document.parameters):
+            if parameter.name in COLUMNS:
+                message = (
+                    f"expected another name, got that of a column: {parameter.name}"
+                )
+                self._findings.add(f"parameters[{index}].name", message)
+
+    def _check_parameters(self) -> None:
+        for index, one in enumerate(self._document.parameters):
+            place = f"parameters[{index}]"
+            if one.config is not None:
+                try:
+                    parse_field_path(one.config)
+                except FieldPathError as error:
+                    self._findings.add(f"{place}.config", str(error))
+            entries: Sequence[InputEntry | ProfileEntry] = (
+                self._document.profiles if one.config else self._document.inputs
+            )
+            names = [entry.name for entry in entries]
+            for number, name in enumerate(one.only_for):
+                if name not in names:
+                    known = ", ".join(names)
+                    hint = did_you_mean(name, names)
+                    message = f"expected one of {known}, got {name!r}{hint}"
+                    self._findings.add(f"{place}.onlyFor[{number}]", message)
+            for number, value in enumerate(one.values):
+                if one.values.index(value) != number:
+                    message = f"expected each value once, got {show(value)} again"
+                    self._findings.add(f"{place}.values[{number}]", message)
+
+    def _input_parts(self, entry: InputEntry, place: str) -> Iterator[Part]:
+        own = [one for one in self._parameters(entry.name) if one.input]
+        for values in _combinations(own):
+            parameters = dict(entry.parameters)
+            for one in own:
+                assert one.input is not None
+                parameters[one.input] = values[one.name]
+            used = INPUTS.used(
+                entry.use,
+                parameters,
+                self._findings,
+                f"{place}.parameters{_with(values)}",
+                f"{place}.use",
+            )
+            if used is not None:
+                yield Part(name=entry.name, values=values, used=used)
+
+    def _profile_parts(
+        self,
+        entry: ProfileEntry,
+        place: str,
+        registry: PluginRegistry,
+        kubernetes: Kubernetes,
+    ) -> Iterator[Part]:
+        source = self._config_source(entry.config or entry.name)
+        own = [one for one in self._parameters(entry.name) if one.config]
+        try:
+            document = read_yaml(read_source(source), source)
+        except ConfigErrors as error:
+            self._problems += error.problems
+            return
+        for values in _combinations(own):
+            changed = document
+            try:
+                for one in own:
+                    assert one.config is not None
+                    path = parse_field_path(one.config)
+                    changed = set_field(changed, path, values[one.name])
+                parse_config(
+                    changed,
+                    registry,
+                    source=f"{source}{_with(values)}",
+                    kubernetes=kubernetes,
+                )
+            except FieldPathError as error:
+                self._findings.add(f"{place}{_with(values)}", str(error))
+            except ConfigErrors as error:
+                self._problems += error.problems
+            else:
+                config = cast("Mapping[str, object]", changed)
+                yield Part(name=entry.name, values=values, config=config)
+
+    def _parameters(self, name: str) -> Iterator[Parameter]:
+        """The parameters that an input or a profile may have."""
+        for one in self._document.parameters:
+            if not one.only_for or name in one.only_for:
+                yield one
+
+    def _config_source(self, name: str) -> str:
+        """A file beside the experiment, or else a name as it stands."""
+        path = os.path.normpath(self._folder / name)
+        return path if Path(path).exists() or Path(name).suffix else name
+
+
+def _combinations(parameters: Sequence[Parameter]) -> Iterator[dict[str, object]]:
+    names = [one.name for one in parameters]
+    for values in itertools.product(*(one.values for one in parameters)):
+        yield dict(zip(names, values, strict=True))
+
+
+def _with(values: Mapping[str, object]) -> str:
+    """Tell the values of parameters behind the place that they were set in."""
+    told = ", ".join(f"{name} {show(value)}" for name, value in values.items())
+    return f" (with {told})" if told else ""

@@ -1,0 +1,106 @@
+"""The input that is made of manifests."""
+
+import enum
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod, SpecPool
+from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
+from quaymaster._clusters.manifests.load import load
+from quaymaster._core.config.errors import ArgsError
+from quaymaster._core.config.fields import duration, integer
+from quaymaster._studies.experiments.inputs import (
+    Arrival,
+    ExperimentInput,
+    InputContext,
+    Workload,
+)
+from quaymaster._studies.scenarios.streams import random_stream
+from quaymaster._studies.scenarios.templates import Template, made
+from quaymaster._studies.simulation.kinds import POD_KINDS
+
+__all__ = ["Manifests", "Order"]
+
+
+class Order(enum.Enum):
+    """In which order pods and workloads arrive."""
+
+    GIVEN = "Given"
+    RANDOM = "Random"
+
+
+@attrs.frozen(kw_only=True)
+class Manifests(ExperimentInput):
+    """Nodes, pods and workloads from manifests.
+
+    Pods without a node, and workloads, arrive one after the other; all else is there
+    at the beginning.
+
+    Attributes:
+        nodes: Nodes to make up, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
+        files: Manifests: files or directories, relative to the experiment.
+        run_cron_jobs: Whether to make one Job of each CronJob.
+        copies: How often each pod and each workload arrives; with more than one, all
+            have a number behind their names.
+        order: ``Given``: as they stand in the files; ``Random``: drawn with the seed.
+        interval: How much time lies between two arrivals.
+        turn_away: Whether a pod that found no node leaves for good.
+    """
+
+    nodes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    run_cron_jobs: bool = False
+    copies: int = attrs.field(default=1, validator=integer(1, 1_000_000))
+    order: Order = Order.GIVEN
+    interval: timedelta = attrs.field(
+        default=timedelta(), validator=duration(timedelta())
+    )
+    turn_away: bool = False
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there are nodes, and that they can be made."""
+        if not self.files and not self.nodes:
+            yield ArgsError("", "expected files, nodes, or both")
+        taken: list[str] = []
+        for index, spec in enumerate(self.nodes):
+            try:
+                taken += [node.name for node in make_nodes([spec], taken=taken)]
+            except NodesSpecError as error:
+                yield ArgsError(f"nodes[{index}]", str(error))
+
+    def make(self, context: InputContext) -> Workload:
+        """Read the manifests; see `ExperimentInput.make`."""
+        paths = list(self.reads(context.folder))
+        found = load(paths, kinds=context.kinds, run_cron_jobs=self.run_cron_jobs)
+        taken = [one.name for one in found.objects if isinstance(one, Node)]
+        nodes = make_nodes(self.nodes, taken=taken)
+        coming = [one for one in found.objects if _arrives(one)]
+        there = [one for one in found.objects if not _arrives(one)]
+        return Workload(
+            objects=[*nodes, *there],
+            arrivals=self._arrivals(coming, context.seed),
+            turn_away=self.turn_away,
+        )
+
+    def reads(self, folder: Path) -> Iterable[Path]:
+        """The files; see `ExperimentInput.reads`."""
+        return [Path(os.path.normpath(folder / name)) for name in self.files]
+
+    def _arrivals(self, coming: Sequence[ApiObject], seed: int) -> Iterator[Arrival]:
+        templates = [Template.of(one, SpecPool()) for one in coming]
+        numbers = range(self.copies) if self.copies > 1 else (None,)
+        objects = [one for number in numbers for one in made(templates, number, None)]
+        if self.order is Order.RANDOM:
+            order = random_stream(seed, "order of arrival").permutation(len(objects))
+            objects = [objects[place] for place in order.tolist()]
+        seconds = self.interval.total_seconds()
+        for place, obj in enumerate(objects):
+            yield Arrival(obj=obj, at=place * seconds)
+
+
+def _arrives(obj: ApiObject) -> bool:
+    return not obj.node_name if isinstance(obj, Pod) else obj.kind in POD_KINDS

@@ -1,0 +1,135 @@
+"""Finds inputs and metrics that distributions offer, and classes by their place."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Final, Generic, TypeVar, cast
+
+import attrs
+
+from quaymaster._base.raised import describe_exception, is_from_outside
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.findings import BrokenClassError, Findings
+from quaymaster._core.registry.offers import offers
+from quaymaster._studies.experiments.inputs import ExperimentInput
+from quaymaster._studies.experiments.metrics import Metric
+
+__all__ = ["INPUTS", "METRICS", "OfferedClasses", "Used", "import_class"]
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Used(Generic[T]):
+    """A class of inputs or metrics with the parameters that it is built with.
+
+    Attributes:
+        origin: Where the class is: ``package.module:Class``.
+        parameters: The parameters, as the file has them.
+    """
+
+    origin: str
+    parameters: Mapping[str, object]
+
+
+@attrs.frozen(kw_only=True)
+class OfferedClasses(Generic[T]):
+    """The classes of one kind.
+
+    Attributes:
+        group: The entry-point group that they are offered in.
+        parent: The class that they derive from.
+        what: What one of them is called.
+    """
+
+    group: str
+    parent: type
+    what: str
+
+    def used(
+        self,
+        use: str,
+        parameters: Mapping[str, object],
+        findings: Findings,
+        path: str,
+        name_path: str,
+    ) -> Used[T] | None:
+        """Find a class, and check the parameters for it.
+
+        Args:
+            use: What to use: an offered name, or ``package.module:Class``.
+            parameters: The parameters.
+            findings: Where mistakes are noted.
+            path: Where the parameters stand.
+            name_path: Where the name stands.
+        """
+        try:
+            origin = self._origin(use)
+            kind = self._class(origin)
+            _, mistakes = structure(dict(parameters), kind)
+        except (LookupError, BrokenClassError) as error:
+            findings.add(name_path, str(error.args[0]))
+            return None
+        findings.extend(path, mistakes)
+        return Used(origin=origin, parameters=parameters)
+
+    def build(self, used: Used[T]) -> T:
+        """Build one; its class and its parameters have been checked."""
+        made, mistakes = structure(dict(used.parameters), self._class(used.origin))
+        assert isinstance(made, self.parent), mistakes
+        return cast(T, made)
+
+    def _origin(self, use: str) -> str:
+        if ":" in use:
+            return use
+        known = {offer.entry.name: offer.entry.value for offer in offers(self.group)}
+        if use not in known:
+            names = ", ".join(sorted(known)) or "none"
+            hint = did_you_mean(use, known)
+            raise LookupError(
+                f"expected {self.what} (installed: {names}) or a class as "
+                f"package.module:Class, got {use!r}{hint}"
+            )
+        return known[use]
+
+    def _class(self, origin: str) -> type[T]:
+        found = import_class(origin)
+        if not (issubclass(found, self.parent) and attrs.has(found)):
+            name = self.parent.__name__
+            raise LookupError(
+                f"expected an attrs class that derives from {name}, got {origin!r}"
+            )
+        if inspect.isabstract(found):
+            missing = ", ".join(sorted(found.__abstractmethods__))
+            raise LookupError(f"{origin!r} lacks {missing}")
+        return cast("type[T]", found)
+
+
+def import_class(origin: str) -> type:
+    """Import a class by its place, ``package.module:Class``.
+
+    Raises:
+        LookupError: There is none.
+    """
+    module, _, name = origin.partition(":")
+    try:
+        found: object = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
+        problem = f"{origin!r} could not be imported: {describe_exception(error)}"
+        raise LookupError(problem) from error
+    if not isinstance(found, type):
+        raise LookupError(f"expected a class, got {origin!r}, which is none")
+    return found
+
+
+INPUTS: Final = OfferedClasses[ExperimentInput](
+    group="quaymaster.experiment_inputs", parent=ExperimentInput, what="an input"
+)
+METRICS: Final = OfferedClasses[Metric](
+    group="quaymaster.experiment_metrics", parent=Metric, what="a metric"
+)

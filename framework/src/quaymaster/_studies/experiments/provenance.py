@@ -1,0 +1,50 @@
+"""Says where results come from: versions, hashes, machines, times."""
+
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Final
+
+from quaymaster._studies.experiments.experiment import Experiment, registry_with
+from quaymaster._studies.experiments.fingerprints import Fingerprints, hash_of
+
+__all__ = ["provenance"]
+
+_LIBRARIES: Final = ("quaymaster", "numpy", "pyarrow", "msgspec", "attrs")
+
+
+def provenance(
+    experiment: Experiment, fingerprints: Fingerprints, session: Mapping[str, object]
+) -> bytes:
+    """Describe where the results of an experiment come from, as JSON.
+
+    Args:
+        experiment: The experiment.
+        fingerprints: The hashes of all that decides.
+        session: What is to be said of the sweep itself.
+    """
+    registry = registry_with(experiment.plugins)
+    distributions = {name: metadata.version(name) for name in _LIBRARIES} | {
+        one.distribution: one.version for one in registry.values() if one.distribution
+    }
+    document = {
+        "experiment": experiment.name,
+        "file": experiment.file,
+        "sha256": experiment.sha256,
+        "kubernetes": experiment.kubernetes.version,
+        "featureGates": dict(experiment.kubernetes.feature_gates),
+        "configurations": [
+            {"profile": one.name, **one.values, "sha256": hash_of(one.config)}
+            for one in experiment.profiles
+        ],
+        "files": dict(sorted(fingerprints.files.items())),
+        "code": {one.package: one.sha256 for one in fingerprints.code},
+        "distributions": dict(sorted(distributions.items())),
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        **session,
+    }
+    return json.dumps(document, indent=2, default=str).encode() + b"\n"

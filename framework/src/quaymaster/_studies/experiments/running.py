@@ -1,0 +1,115 @@
+"""Makes one run of an experiment."""
+
+import platform
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.load import parse_config
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._studies.experiments.driving import drive
+from quaymaster._studies.experiments.experiment import Cell, Experiment, registry_with
+from quaymaster._studies.experiments.inputs import InputContext
+from quaymaster._studies.experiments.metrics import Measured
+from quaymaster._studies.experiments.offers import INPUTS, METRICS
+from quaymaster._studies.simulation.driven import Run
+
+__all__ = ["RunResult", "run_cell"]
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one run.
+
+    Attributes:
+        values: Column -> value.
+        curves: Curve -> the places of its numbers, and the numbers.
+        seconds: How long it took.
+        cpu_seconds: How much processor time it took.
+        host: The machine that made it.
+    """
+
+    values: dict[str, bool | int | float | str | None]
+    curves: dict[str, tuple[list[float], list[float | None]]]
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    host: str = ""
+
+
+def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResult:
+    """Make one run of an experiment, in this process.
+
+    Args:
+        experiment: The experiment.
+        cell: Which of its runs.
+        verify: Make every so manieth decision a second time, the plain way, and stop
+            if it differs; 0 for none.
+
+    Raises:
+        QuaymasterError: Something about the input cannot be done, or a decision
+            differs. What inputs, metrics and plugins raise comes through as it is.
+    """
+    began, cpu_began = time.perf_counter(), time.process_time()
+    registry = registry_with(experiment.plugins)
+    config = parse_config(
+        cell.profile.config,
+        registry,
+        source=cell.profile.name,
+        kubernetes=experiment.kubernetes,
+    )
+    assert cell.input.used is not None
+    context = InputContext(
+        seed=cell.seed,
+        folder=experiment.folder,
+        kinds=declared_kinds(config, registry),
+    )
+    workload = INPUTS.build(cell.input.used).make(context)
+    metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
+    with Run(
+        workload.objects,
+        config=config,
+        registry=registry,
+        seed=cell.seed,
+        options=SchedulerOptions(verify=verify),
+    ) as run:
+        found = drive(run, workload, metrics)
+    return RunResult(
+        values=_values(found),
+        curves=_curves(found),
+        seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - cpu_began,
+        host=platform.node(),
+    )
+
+
+def _values(
+    found: Mapping[str, Measured],
+) -> dict[str, bool | int | float | str | None]:
+    return {
+        _joined(metric, name): _plain(value)
+        for metric, measured in found.items()
+        for name, value in measured.values.items()
+    }
+
+
+def _curves(
+    found: Mapping[str, Measured],
+) -> dict[str, tuple[list[float], list[float | None]]]:
+    return {
+        _joined(metric, curve.name): (
+            [float(x) for x in curve.x],
+            [None if y is None else float(y) for y in curve.y],
+        )
+        for metric, measured in found.items()
+        for curve in measured.curves
+    }
+
+
+def _joined(metric: str, name: str) -> str:
+    return f"{metric}.{name}" if name else metric
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - numpy's scalars count as Python's
+    return value.item() if hasattr(value, "item") else value

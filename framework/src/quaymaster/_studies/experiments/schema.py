@@ -1,0 +1,43 @@
+"""The JSON Schema of experiment files, for editors."""
+
+from typing import Final
+
+from quaymaster._core.config.type_schema import DIALECT, Definitions
+from quaymaster._studies.experiments.costs import NodeCost
+from quaymaster._studies.experiments.manifests import Manifests
+from quaymaster._studies.experiments.model import API_VERSION, KIND, Document
+from quaymaster._studies.experiments.outcomes import (
+    PlacedPods,
+    PreemptedPods,
+    WaitingTime,
+)
+from quaymaster._studies.experiments.states import (
+    FragmentedRoom,
+    Imbalance,
+    Utilisation,
+)
+from quaymaster._studies.experiments.times import TimeTaken
+
+__all__ = ["experiment_schema"]
+
+_PARAMETERS: Final = (
+    *(Manifests, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
+    *(NodeCost, WaitingTime, PreemptedPods, TimeTaken),
+)
+
+
+def experiment_schema() -> dict[str, object]:
+    """Describe experiment files.
+
+    Returns:
+        A JSON Schema, draft 2020-12. It is made of the classes that files are read
+        into, with the descriptions in their docstrings. ``$defs`` has the parameters of
+        the inputs and metrics that come with the framework, too.
+    """
+    definitions = Definitions()
+    document = definitions.of(Document)
+    definitions.amend(Document, "apiVersion", {"const": API_VERSION})
+    definitions.amend(Document, "kind", {"const": KIND})
+    for parameters in _PARAMETERS:
+        definitions.of(parameters)
+    return {"$schema": DIALECT, "title": KIND, **document, "$defs": definitions.named}

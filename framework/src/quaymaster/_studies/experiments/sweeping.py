@@ -1,0 +1,299 @@
+"""Makes all runs of an experiment, and writes the tables of the results."""
+
+import importlib.util
+import math
+import time
+from collections.abc import Callable, Generator, Sequence
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import Cell, Experiment
+from quaymaster._studies.experiments.fingerprints import Fingerprints
+from quaymaster._studies.experiments.provenance import provenance
+from quaymaster._studies.experiments.running import RunResult
+from quaymaster._studies.experiments.store import ResultStore, write_csv, write_whole
+from quaymaster._studies.experiments.workers import run_in_processes, usable_processors
+
+__all__ = ["FailedRun", "SweepProgress", "SweepProgressFn", "SweepResult", "sweep"]
+
+
+@attrs.frozen(kw_only=True)
+class SweepProgress:
+    """How far a sweep is.
+
+    Attributes:
+        done: How many runs are done, those that were done before included.
+        failed: How many have failed.
+        total: How many there are.
+        seconds_left: How long the rest will take, if it goes on as it went; None as
+            long as nothing tells.
+    """
+
+    done: int
+    failed: int
+    total: int
+    seconds_left: float | None
+
+
+SweepProgressFn: TypeAlias = Callable[[SweepProgress], None]
+"""Called before the first run, and after each."""
+
+
+@attrs.frozen(kw_only=True)
+class FailedRun:
+    """A run that has no result.
+
+    Attributes:
+        cell: The run.
+        cause: Why.
+        traceback: Where an exception was raised that is none of the framework's own.
+    """
+
+    cell: Cell
+    cause: str
+    traceback: str = attrs.field(default="", repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class SweepResult:
+    """What came of a sweep.
+
+    Attributes:
+        folder: Where the results are.
+        runs: The runs with a result, in order, and what came of each.
+        total: How many runs there are.
+        made: How many were made now.
+        failed: Those that have failed.
+        missing: How many were not tried, since the sweep was to stop at a failure.
+        seconds: How long it took now.
+        cpu_seconds: The processor time of all runs with a result, whenever they were
+            made.
+    """
+
+    folder: Path
+    runs: tuple[tuple[Cell, RunResult], ...] = attrs.field(repr=False)
+    total: int
+    made: int
+    failed: tuple[FailedRun, ...]
+    missing: int
+    seconds: float
+    cpu_seconds: float
+
+
+def sweep(
+    experiment: Experiment,
+    folder: str | PathLike[str],
+    *,
+    workers: int | None = None,
+    scheduler: str = "",
+    verify: int = 0,
+    stop_at_failure: bool = False,
+    on_progress: SweepProgressFn | None = None,
+) -> SweepResult:
+    """Make all runs of an experiment that are not done yet, and write the tables.
+
+    It may be ended at any moment and called again: what is done is not done again, and
+    the tables are the same in the end. A script that calls it needs the line
+    ``if __name__ == "__main__":``, since runs are made in processes of their own.
+
+    The folder gets ``results.parquet`` and ``results.csv``, with one row for each run;
+    ``curves.parquet`` and ``curves.csv``, if a metric gives curves, with one row for
+    each point; ``runs.csv`` with the times of the runs, and the causes of failures; and
+    ``provenance.json``.
+
+    Args:
+        experiment: The experiment.
+        folder: Where the results go.
+        workers: How many processes on this machine; by default one for each processor.
+            An experiment of a single run is made in this process.
+        scheduler: The address of a Dask scheduler, whose workers make the runs instead;
+            empty for none.
+        verify: Make every so manieth decision a second time, the plain way; a run in
+            which one differs fails. 0 for none. Runs that are done already stay done.
+        stop_at_failure: Whether the first run that fails ends the sweep.
+        on_progress: Called with the progress.
+
+    Raises:
+        ExperimentErrors: A library is missing, a file cannot be read, or the scheduler
+            cannot be reached.
+    """
+    return _Sweep(experiment, Path(folder)).play(
+        workers=usable_processors() if workers is None else workers,
+        scheduler=scheduler,
+        verify=verify,
+        stop_at_failure=stop_at_failure,
+        on_progress=on_progress,
+    )
+
+
+class _Sweep:
+    """A sweep, with what it has found so far."""
+
+    def __init__(self, experiment: Experiment, folder: Path) -> None:
+        _check_libraries()
+        self._experiment = experiment
+        self._folder = folder
+        try:
+            self._fingerprints = Fingerprints(experiment)
+            self._store = ResultStore(folder)
+        except OSError as error:
+            where = str(error.filename or experiment.file)
+            message = error.strerror or str(error)
+            problem = Problem(where=where, message=message.lower())
+            raise ExperimentErrors([problem]) from error
+        self._cells = experiment.cells
+        self._is_single = len(self._cells) == 1
+        self._keys = [self._fingerprints.of(cell) for cell in self._cells]
+        self._failed: dict[int, RunFailure] = {}
+        self._made = 0
+        self._began = time.perf_counter()
+        self._began_at = datetime.now(UTC)
+
+    def play(
+        self,
+        *,
+        workers: int,
+        scheduler: str,
+        verify: int,
+        stop_at_failure: bool,
+        on_progress: SweepProgressFn | None,
+    ) -> SweepResult:
+        missing = [
+            number for number, key in enumerate(self._keys) if not self._store.has(key)
+        ]
+        report = on_progress or (lambda _: None)
+        report(self._progress(len(missing)))
+        if missing:
+            cells = [self._cells[number] for number in missing]
+            ended = self._run(cells, workers, scheduler, verify)
+            for one in ended:
+                self._note(missing[one.number], one)
+                report(self._progress(len(missing)))
+                if self._failed and stop_at_failure:
+                    break
+            ended.close()
+        return self._finish(scheduler, workers)
+
+    def _run(
+        self, cells: Sequence[Cell], workers: int, scheduler: str, verify: int
+    ) -> Generator[Ended]:
+        if not scheduler:
+            # To start a process takes a second.
+            if self._is_single:
+                return self._run_here(verify)
+            return run_in_processes(
+                self._experiment, cells, workers=workers, verify=verify
+            )
+        # Part of the extra `dask`, which may not be installed.
+        from quaymaster._studies.experiments.dask_workers import run_on_dask  # noqa: PLC0415
+
+        return run_on_dask(
+            self._experiment,
+            cells,
+            scheduler=scheduler,
+            code=self._fingerprints.code,
+            verify=verify,
+        )
+
+    def _run_here(self, verify: int) -> Generator[Ended]:
+        """Make the only run in this process."""
+        yield Ended(0, try_cell(self._experiment, self._cells[0], verify))
+
+    def _note(self, number: int, ended: Ended) -> None:
+        if isinstance(ended.told, RunFailure):
+            self._failed[number] = ended.told
+        else:
+            self._store.write(self._keys[number], ended.told)
+            self._made += 1
+
+    def _progress(self, missing: int) -> SweepProgress:
+        over = self._made + len(self._failed)
+        seconds = time.perf_counter() - self._began
+        total = len(self._cells)
+        return SweepProgress(
+            done=total - missing + self._made,
+            failed=len(self._failed),
+            total=total,
+            seconds_left=seconds / over * (missing - over) if over else None,
+        )
+
+    def _finish(self, scheduler: str, workers: int) -> SweepResult:
+        """Write the tables, and say what came of it."""
+        # Needs the extra `sweep`, which was looked for at the beginning.
+        from quaymaster._studies.experiments.tables import write_results  # noqa: PLC0415
+
+        every = range(len(self._cells))
+        results = {
+            number: self._store.read(key)
+            for number, key in enumerate(self._keys)
+            if self._store.has(key)
+        }
+        runs = [(self._cells[number], one) for number, one in results.items()]
+        rows = [(cell.labels, one) for cell, one in runs]
+        labels = self._experiment.labels
+        write_results(self._folder, labels, rows)
+        write_csv(
+            self._folder / "runs.csv",
+            ["run", *labels, "status", "seconds", "cpu_seconds", "host", "cause"],
+            (self._line(number, results.get(number)) for number in every),
+        )
+        found = SweepResult(
+            folder=self._folder,
+            runs=tuple(runs),
+            total=len(self._cells),
+            made=self._made,
+            failed=tuple(
+                FailedRun(
+                    cell=self._cells[number],
+                    cause=one.cause,
+                    traceback=one.traceback,
+                )
+                for number, one in sorted(self._failed.items())
+            ),
+            missing=len(self._cells) - len(results) - len(self._failed),
+            seconds=time.perf_counter() - self._began,
+            cpu_seconds=math.fsum(one.cpu_seconds for one in results.values()),
+        )
+        here = "one process" if self._is_single else f"{workers} processes"
+        self._write_provenance(found, scheduler or here)
+        return found
+
+    def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
+        """What ``runs.csv`` says of a run."""
+        labels = self._cells[number].labels
+        named = [labels.get(name) for name in self._experiment.labels]
+        told: Sequence[object] = ("missing", None, None, None, None)
+        failure = self._failed.get(number)
+        if result is not None:
+            told = ("done", result.seconds, result.cpu_seconds, result.host, None)
+        elif failure is not None:
+            told = ("failed", None, None, None, failure.cause)
+        return [self._keys[number], *named, *told]
+
+    def _write_provenance(self, found: SweepResult, made_by: str) -> None:
+        session = {
+            "runs": found.total,
+            "failed": len(found.failed),
+            "cpuSeconds": found.cpu_seconds,
+            "lastSession": {
+                "began": self._began_at.isoformat(timespec="seconds"),
+                "seconds": found.seconds,
+                "runs": found.made,
+                "madeBy": made_by,
+            },
+        }
+        text = provenance(self._experiment, self._fingerprints, session)
+        write_whole(self._folder / "provenance.json", text)
+
+
+def _check_libraries() -> None:
+    if importlib.util.find_spec("pyarrow") is None:
+        message = "needs pyarrow: pip install 'quaymaster[sweep]'"
+        raise ExperimentErrors([Problem(where="sweep", message=message)])

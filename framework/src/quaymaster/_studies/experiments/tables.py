@@ -1,0 +1,104 @@
+"""Writes results as tables: Parquet and CSV."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no stubs
+from pyarrow import parquet
+
+from quaymaster._studies.experiments.running import RunResult
+from quaymaster._studies.experiments.store import write_csv, write_whole
+
+__all__ = ["Row", "curves_table", "results_table", "write_results"]
+
+Row: TypeAlias = tuple[Mapping[str, object], RunResult]
+"""What tells a run from others, and what came of it."""
+
+_INT64: Final = range(-(2**63), 2**63)
+
+
+def write_results(folder: Path, labels: Sequence[str], rows: Sequence[Row]) -> None:
+    """Write the table of results, and that of curves if there are any.
+
+    Args:
+        folder: Where they go.
+        labels: The first columns.
+        rows: The runs, in the order of the rows.
+    """
+    _write_table(results_table(labels, rows), folder, "results")
+    if any(result.curves for _, result in rows):
+        _write_table(curves_table(labels, rows), folder, "curves")
+    else:
+        for suffix in ("parquet", "csv"):
+            (folder / f"curves.{suffix}").unlink(missing_ok=True)
+
+
+def results_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
+    """Make the table with one row for each run.
+
+    Args:
+        labels: The first columns.
+        rows: The runs, in the order of the rows.
+    """
+    names = dict.fromkeys(name for _, result in rows for name in result.values)
+    columns: dict[str, list[object]] = {
+        name: [given.get(name) for given, _ in rows] for name in labels
+    }
+    for name in names:
+        columns[name] = [result.values.get(name) for _, result in rows]
+    return pa.table({name: _column(values) for name, values in columns.items()})
+
+
+def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
+    """Make the table with one row for each point of each curve of each run.
+
+    Args:
+        labels: The first columns; those behind them are ``curve``, ``x`` and ``y``.
+        rows: The runs, in the order of the rows.
+    """
+    lengths = [sum(len(x) for x, _ in result.curves.values()) for _, result in rows]
+    columns = {}
+    for name in labels:
+        values = _column([given.get(name) for given, _ in rows])
+        places = [row for row, length in enumerate(lengths) for _ in range(length)]
+        columns[name] = values.take(pa.array(places, pa.int64()))
+    curves = [item for _, result in rows for item in result.curves.items()]
+    columns["curve"] = pa.array(
+        [name for name, (x, _) in curves for _ in x], pa.string()
+    )
+    columns["x"] = pa.array([one for _, (x, _) in curves for one in x], pa.float64())
+    columns["y"] = pa.array([one for _, (_, y) in curves for one in y], pa.float64())
+    return pa.table(columns)
+
+
+def _write_table(table: pa.Table, folder: Path, name: str) -> None:
+    """Write a table as Parquet and as CSV; equal tables make equal files."""
+    buffer = io.BytesIO()
+    parquet.write_table(table, buffer, compression="zstd")
+    write_whole(folder / f"{name}.parquet", buffer.getvalue())
+    columns = [column.to_pylist() for column in table.columns]
+    write_csv(folder / f"{name}.csv", table.column_names, zip(*columns, strict=True))
+
+
+def _column(values: Sequence[object]) -> pa.Array:
+    """Make a column of one type: what differs in type is written as JSON."""
+    given = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in given) and given:
+        return pa.array(values, pa.bool_())
+    is_number = [
+        isinstance(value, int | float) and not isinstance(value, bool)
+        for value in given
+    ]
+    if given and all(is_number):
+        are_whole = all(isinstance(one, int) and one in _INT64 for one in given)
+        if are_whole:
+            return pa.array(values, pa.int64())
+        numbers = [None if one is None else float(cast(float, one)) for one in values]
+        return pa.array(numbers, pa.float64())
+    if all(isinstance(value, str) for value in given):
+        return pa.array(values, pa.string())
+    texts = [None if value is None else json.dumps(value) for value in values]
+    return pa.array(texts, pa.string())

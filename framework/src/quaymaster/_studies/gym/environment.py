@@ -1,0 +1,187 @@
+"""The environment: an agent takes the decisions of a scheduler."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from quaymaster._api.objects import Node
+from quaymaster._core.config.load import default_config
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.state.arrays import BoolArray
+from quaymaster._studies.experiments.inputs import Workload
+from quaymaster._studies.gym.actions import Action, Actions, NodeActions, WeightActions
+from quaymaster._studies.gym.columns import NodeColumns, ShareColumns
+from quaymaster._studies.gym.episode import Episode
+from quaymaster._studies.gym.workloads import small_workload
+from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.steps import Step
+
+__all__ = ["Reward", "SchedulingEnv", "placed"]
+
+Reward: TypeAlias = Callable[[Run, Step], float]
+"""What an attempt is worth, once it has been made."""
+
+_Columns: TypeAlias = npt.NDArray[np.float32]
+_Info: TypeAlias = dict[str, Any]
+
+
+def placed(_run: Run, step: Step) -> float:
+    """Return 1 for a pod that got a node, else 0."""
+    return 1.0 if step.node else 0.0
+
+
+class SchedulingEnv(gymnasium.Env[_Columns, Action]):
+    """An environment of Gymnasium, in which an agent takes a scheduler's decisions.
+
+    A decision is about one pod that at least one node is open to: every filter lets it
+    through. The scheduler does everything but score: its queue says which pod comes
+    next, and Reserve, Permit and binding may still refuse what was chosen. Pods that
+    fit nowhere are tried without a decision, and may preempt others. The episode ends
+    once everything has arrived, and nothing moves any more.
+
+    ``reset(seed=7)`` plays the workload of seed 7; without a seed, one is drawn.
+
+    What is observed are the nodes as columns, in the light of the pod. In the info is
+    the ``action_mask``, shape ``(N,)``, dtype int8: 1 for the rows of nodes that are
+    open to the pod.
+
+    Args:
+        workload: Seed -> what the episode is about; by default `small_workload`.
+        actions: What the agent may do; by default it chooses nodes.
+        config: The scheduler's configuration; by default the default one.
+        registry: Where plugins are found by name; by default the installed ones.
+        columns: What is seen of the nodes; by default `ShareColumns`.
+        reward: What each attempt is worth; by default `placed`.
+        max_nodes: How many rows of nodes there can be; by default as many as there are
+            nodes in the workload of seed 0.
+        options: What else can be set about the scheduler. With ``verify`` the filters
+            of every Nth decision are checked.
+
+    Attributes:
+        columns: What is seen of the nodes.
+        observation_space: Shape ``(N, F)``, dtype float32: a line for each row of the
+            nodes' table, a column for each name of `columns`. All is 0 where there is
+            no node, and in the end.
+    """
+
+    def __init__(
+        self,
+        workload: Callable[[int], Workload] = small_workload,
+        *,
+        actions: Actions | None = None,
+        config: SchedulerConfig | None = None,
+        registry: PluginRegistry | None = None,
+        columns: NodeColumns | None = None,
+        reward: Reward = placed,
+        max_nodes: int | None = None,
+        options: SchedulerOptions | None = None,
+    ) -> None:
+        self._workload = workload
+        self._actions: Actions = actions or NodeActions()
+        self._registry = registry or PluginRegistry.discover()
+        self._config = config or default_config(self._registry)
+        self._reward = reward
+        self._options = options
+        self._episode: Episode | None = None
+        self.columns: NodeColumns = columns or ShareColumns()
+        if max_nodes is None:
+            max_nodes = sum(isinstance(obj, Node) for obj in workload(0).objects)
+        self._size = max_nodes
+        low, high = self.columns.bounds
+        shape = (max_nodes, len(self.columns.names))
+        self.observation_space = gymnasium.spaces.Box(low, high, shape, np.float32)
+        self.action_space = self._actions.space(max_nodes, self._config)
+
+    @property
+    def run(self) -> Run:
+        """The run behind the episode, to be asked and not to be driven."""
+        return self._current().run
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[_Columns, _Info]:
+        """Begin an episode; as all environments do.
+
+        Args:
+            seed: The seed of the workload and of whatever is drawn.
+            options: None: there are none to set.
+
+        Raises:
+            ValueError: There are options.
+        """
+        if options:
+            raise ValueError(f"options: expected none, got {options!r}")
+        super().reset(seed=seed)
+        if seed is None:
+            seed = int(self.np_random.integers(2**31))
+        self.close()
+        self._episode = Episode(
+            self._workload(seed),
+            config=self._config,
+            registry=self._registry,
+            seed=seed,
+            options=self._options,
+        )
+        return self._observation(), self._info()
+
+    def step(self, action: Action) -> tuple[_Columns, float, bool, bool, _Info]:
+        """Take a decision, or more of them; as all environments do.
+
+        Args:
+            action: An action of the space.
+        """
+        episode = self._current()
+        steps = self._actions.take(episode, action, self.np_random)
+        reward = float(sum(self._reward(episode.run, step) for step in steps))
+        is_over = episode.upcoming is None
+        return self._observation(), reward, is_over, False, self._info()
+
+    def close(self) -> None:
+        """End the episode, if there is one."""
+        if self._episode is not None:
+            self._episode.close()
+            self._episode = None
+
+    def action_masks(self) -> BoolArray:
+        """Return which rows of nodes are open to the pod, shape ``(N,)``, dtype bool.
+
+        It has the name by which sb3-contrib asks for it. All is False in the end.
+        """
+        mask: BoolArray = np.zeros(self._size, dtype=np.bool_)
+        upcoming = self._current().upcoming
+        if upcoming is not None:
+            mask[upcoming.rows] = True
+        return mask
+
+    def _current(self) -> Episode:
+        if self._episode is None:
+            raise gymnasium.error.ResetNeeded("there is no episode: call reset first")
+        return self._episode
+
+    def _observation(self) -> _Columns:
+        found = np.zeros((self._size, len(self.columns.names)), dtype=np.float32)
+        upcoming = self._current().upcoming
+        if upcoming is not None:
+            nodes = upcoming.nodes
+            rows = nodes.row_numbers(nodes.rows)
+            if rows[-1] >= self._size:
+                raise ValueError(
+                    f"max_nodes: expected at least {rows[-1] + 1} for this workload, "
+                    f"got {self._size}"
+                )
+            found[rows] = self.columns.read(upcoming.pod, nodes, rows)
+        return found
+
+    def _info(self) -> _Info:
+        return {"action_mask": self.action_masks().astype(np.int8)}
+
+
+_WHERE: Final = "quaymaster.gym:SchedulingEnv"
+
+gymnasium.register("Quaymaster/Nodes-v0", _WHERE)
+gymnasium.register("Quaymaster/Weights-v0", _WHERE, kwargs={"actions": WeightActions()})

@@ -1,0 +1,177 @@
+"""Compares results of workloads with earlier ones, and says what is noise."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import attrs
+import msgspec
+
+from quaymaster._base.errors import Problem
+from quaymaster._studies.perf.errors import PerfErrors
+from quaymaster._studies.perf.runner import Outcome
+
+__all__ = ["AGAINST_COLUMNS", "Compared", "compare_results", "read_results"]
+
+AGAINST_COLUMNS: Final = (
+    "WORKLOAD",
+    "BEFORE",
+    "NOW",
+    "RATIO",
+    "LEAST",
+    "MOST",
+    "VERDICT",
+)
+_VERSION: Final = "v1"
+_FEWEST_RUNS: Final = 3
+_MOST_NAMES: Final = 5
+
+
+class _Entry(msgspec.Struct, rename="camel"):
+    """What is read of one entry of a result."""
+
+    workload: str
+    name: str = ""
+    busy_throughput: float = 0.0
+
+
+class _Results(msgspec.Struct):
+    version: str
+    results: list[_Entry]
+
+
+@attrs.frozen(kw_only=True)
+class Compared:
+    """One measurement beside its like in an earlier result.
+
+    Attributes:
+        workload: The workload's name.
+        name: The measurement's name.
+        before: The median of the earlier runs, in pods per second of work.
+        now: That of the new ones.
+        least: What the ratio is at least, by the slowest new and the fastest old run.
+        most: What it is at most.
+        runs: How many runs there were of the side that has fewer.
+    """
+
+    workload: str
+    name: str
+    before: float
+    now: float
+    least: float
+    most: float
+    runs: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast it is now."""
+        return self.now / self.before
+
+    @property
+    def verdict(self) -> str:
+        """``faster``, ``slower``, ``noise`` or ``too few runs``.
+
+        Noise is what the spread of the runs can explain by itself.
+        """
+        if self.runs < _FEWEST_RUNS:
+            return "too few runs"
+        if self.least > 1:
+            return "faster"
+        return "slower" if self.most < 1 else "noise"
+
+    def as_document(self) -> dict[str, object]:
+        """The same as plain data."""
+        return {
+            "workload": self.workload,
+            "name": self.name,
+            "before": self.before,
+            "now": self.now,
+            "ratio": self.ratio,
+            "least": self.least,
+            "most": self.most,
+            "verdict": self.verdict,
+        }
+
+    def as_row(self, *, is_only: bool) -> tuple[str, ...]:
+        """The same under `AGAINST_COLUMNS`.
+
+        Args:
+            is_only: Whether its workload has no other measurement.
+        """
+        return (
+            self.workload if is_only else f"{self.workload} ({self.name})",
+            f"{self.before:.0f}",
+            f"{self.now:.0f}",
+            f"{self.ratio:.2f}",
+            f"{self.least:.2f}",
+            f"{self.most:.2f}",
+            self.verdict,
+        )
+
+
+_Speeds = Mapping[tuple[str, str], Sequence[float]]
+
+
+def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
+    """Read what ``--json`` has written: workload and measurement -> speed of each run.
+
+    Args:
+        file: The file.
+        workloads: The names of those that are to be compared.
+
+    Raises:
+        PerfErrors: The file cannot be read, holds no results, or none of these.
+    """
+    try:
+        found = msgspec.json.decode(Path(file).read_bytes(), type=_Results)
+    except OSError as error:
+        raise _problem(file, f"cannot be read: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        expected = "expected what 'quaymaster perf --json' writes"
+        raise _problem(file, f"{expected}: {error}") from error
+    if found.version != _VERSION:
+        raise _problem(file, f"version: expected {_VERSION!r}, got {found.version!r}")
+    speeds: dict[tuple[str, str], list[float]] = {}
+    for one in found.results:
+        if one.busy_throughput > 0:
+            speeds.setdefault((one.workload, one.name), []).append(one.busy_throughput)
+    if not speeds:
+        raise _problem(file, "expected measurements, got none")
+    measured = sorted({workload for workload, _ in speeds})
+    if not set(workloads).intersection(measured):
+        some = ", ".join(measured[:_MOST_NAMES])
+        more = ", ..." if len(measured) > _MOST_NAMES else ""
+        raise _problem(file, f"has none of these workloads, but {some}{more}")
+    return speeds
+
+
+def compare_results(before: _Speeds, outcomes: Iterable[Outcome]) -> Iterator[Compared]:
+    """Compare what was measured with an earlier result, as far as both have it.
+
+    Args:
+        before: What `read_results` has read.
+        outcomes: What was measured, in one run or several.
+    """
+    now: dict[tuple[str, str], list[float]] = {}
+    for outcome in outcomes:
+        for one in outcome.measurements:
+            if one.busy_throughput > 0:
+                key = outcome.workload, one.name
+                now.setdefault(key, []).append(one.busy_throughput)
+    for (workload, name), speeds in now.items():
+        earlier = before.get((workload, name))
+        if earlier:
+            yield Compared(
+                workload=workload,
+                name=name,
+                before=median(earlier),
+                now=median(speeds),
+                least=min(speeds) / max(earlier),
+                most=max(speeds) / min(earlier),
+                runs=min(len(speeds), len(earlier)),
+            )
+
+
+def _problem(file: str, message: str) -> PerfErrors:
+    return PerfErrors([Problem(where=f"--against {file}", message=message)])

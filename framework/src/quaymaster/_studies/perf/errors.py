@@ -1,0 +1,23 @@
+"""The errors of benchmark files and workloads."""
+
+from collections.abc import Iterable
+
+from quaymaster._base.errors import Problem, QuaymasterError
+
+__all__ = ["PerfErrors", "WorkloadError"]
+
+
+class PerfErrors(QuaymasterError, ValueError):
+    """Benchmark files cannot be used; all their mistakes are told at once.
+
+    Attributes:
+        problems: One `Problem` per mistake.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class WorkloadError(QuaymasterError):
+    """A workload could not be run to its end."""

@@ -1,0 +1,314 @@
+"""Loads benchmark files: workloads that are ready to run."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._base.input.yaml.errors import YamlError
+from quaymaster._base.input.yaml.reading import documents
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.duration import parse_duration
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.naming import camel_case, join_path, show
+from quaymaster._studies.perf.errors import PerfErrors
+from quaymaster._studies.perf.gates import check_gates
+from quaymaster._studies.perf.model import (
+    OPERATIONS,
+    CreatePods,
+    CreatePodSets,
+    Operation,
+    StopCollecting,
+    TestCase,
+    WorkloadEntry,
+)
+
+__all__ = ["FILE_NAME", "Workload", "find_files", "load_workloads"]
+
+OpT = TypeVar("OpT", bound=attrs.AttrsInstance)
+
+FILE_NAME: Final = "performance-config.yaml"
+"""The name of benchmark files in directories."""
+
+# Read by upstream's own tests of a topic, not by the operations.
+DECLARED_FEATURES: Final = "numNodeDeclaredFeatures"
+
+
+@attrs.frozen(kw_only=True)
+class Workload:
+    """A workload with all its parameters filled in.
+
+    Attributes:
+        name: Of the test case and its own, ``SchedulingBasic/5Nodes``.
+        file: Where it stands.
+        topic: The name of the file's folder.
+        labels: Of the test case and its own.
+        operations: What happens, in order.
+        feature_gates: What it sets.
+        threshold: How many pods per second upstream demands; 0 if it does not.
+        default_pod_template: The file of the pods that name none.
+        scheduler_config: The file of its configuration, or None.
+        declared_features: How many features every node declares.
+    """
+
+    name: str
+    file: str
+    topic: str
+    labels: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    feature_gates: Mapping[str, bool]
+    threshold: float
+    default_pod_template: str | None
+    scheduler_config: str | None
+    declared_features: int
+
+    def path(self, relative: str) -> Path:
+        """A file that the benchmark file names, relative to itself."""
+        return Path(os.path.normpath(Path(self.file).parent / relative))
+
+
+def find_files(paths: Iterable[str]) -> list[str]:
+    """Find the benchmark files that some files and directories name.
+
+    Raises:
+        PerfErrors: There are none in a directory.
+    """
+    found: list[str] = []
+    problems = []
+    for path in paths:
+        if not Path(path).is_dir():
+            found.append(path)
+            continue
+        below = sorted(map(str, Path(path).rglob(FILE_NAME)))
+        if not below:
+            message = f"no {FILE_NAME} in this directory"
+            problems.append(Problem(where=path, message=message))
+        found += below
+    if problems:
+        raise PerfErrors(problems)
+    return list(dict.fromkeys(found))
+
+
+def load_workloads(paths: Iterable[str]) -> list[Workload]:
+    """All workloads of some benchmark files, in their order.
+
+    Raises:
+        PerfErrors: A file cannot be read, or something in it is wrong.
+    """
+    workloads: list[Workload] = []
+    problems: list[Problem] = []
+    for path in paths:
+        findings = Findings(path)
+        found = list(_workloads(path, findings))
+        problems += findings.problems
+        workloads += found
+    if problems:
+        raise PerfErrors(problems)
+    return workloads
+
+
+def _workloads(file: str, findings: Findings) -> Iterator[Workload]:
+    names: set[str] = set()
+    for index, entry in enumerate(_entries(file, findings)):
+        made, mistakes = structure(entry, TestCase)
+        name = made.name if isinstance(made, TestCase) else ""
+        place = name or f"[{index}]"
+        findings.extend(place, mistakes)
+        if not isinstance(made, TestCase):
+            continue
+        if name in names:
+            findings.add(place, "expected a name of its own")
+        names.add(name)
+        yield from _Case(file, made, place, findings).workloads()
+
+
+def _entries(file: str, findings: Findings) -> Sequence[object]:
+    try:
+        found = list(documents(Path(file).read_bytes(), unique_keys=True))
+    except OSError as error:
+        findings.add("", (error.strerror or str(error)).lower())
+        return ()
+    except YamlError as error:
+        findings.add("", str(error))
+        return ()
+    if len(found) != 1 or not isinstance(found[0], list) or not found[0]:
+        got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
+        findings.add("", f"expected a list of test cases, got {got}")
+        return ()
+    return found[0]
+
+
+class _Case:
+    """Makes the workloads of one test case."""
+
+    def __init__(
+        self, file: str, case: TestCase, place: str, findings: Findings
+    ) -> None:
+        self._file = file
+        self._case = case
+        self._place = place
+        self._findings = findings
+        # Unused parameters are not known while operations are missing.
+        self._is_broken = False
+        self._operations = tuple(self._read_operations())
+
+    def workloads(self) -> Iterator[Workload]:
+        """The workloads, as far as they are right."""
+        case = self._case
+        check_gates(case.feature_gates, f"{self._place}.featureGates", self._findings)
+        names: set[str] = set()
+        for index, entry in enumerate(case.workloads):
+            place = f"{self._place}.workloads[{index}]"
+            if entry.name in names:
+                self._findings.add(f"{place}.name", "expected a name of its own")
+            names.add(entry.name)
+            check_gates(entry.feature_gates, f"{place}.featureGates", self._findings)
+            yield self._workload(entry, place)
+
+    def _workload(self, entry: WorkloadEntry, place: str) -> Workload:
+        case = self._case
+        parameters = _Parameters(entry.params, f"{place} ({entry.name})")
+        operations = tuple(
+            resolved
+            for index, operation in self._operations
+            for resolved in self._resolved(operation, index, parameters)
+        )
+        features = parameters.take(DECLARED_FEATURES)
+        if not self._is_broken:
+            for name in parameters.unused():
+                self._findings.add(f"{place}.params.{name}", "no operation uses it")
+        topic = Path(self._file).absolute().parent.name
+        threshold = entry.threshold
+        if isinstance(threshold, Mapping):
+            threshold = threshold.get(topic, 0.0)
+        return Workload(
+            name=f"{case.name}/{entry.name}",
+            file=self._file,
+            topic=topic,
+            labels=(*case.labels, *entry.labels),
+            operations=operations,
+            feature_gates={**case.feature_gates, **entry.feature_gates},
+            threshold=threshold,
+            default_pod_template=case.default_pod_template_path,
+            scheduler_config=case.scheduler_config_path,
+            declared_features=features if isinstance(features, int) else 0,
+        )
+
+    def _read_operations(self) -> Iterator[tuple[int, Operation]]:
+        """The operations that are right, each behind its number."""
+        collects = False
+        for index, tree in enumerate(self._case.workload_template):
+            place = f"{self._place}.workloadTemplate[{index}]"
+            opcode = tree.get("opcode")
+            operation = self._read_operation(tree, opcode, place)
+            if operation is None:
+                self._is_broken = True
+                continue
+            collects = collects or _collects(operation)
+            yield index, operation
+        if not collects and not self._is_broken:
+            message = "expected an operation that collects metrics"
+            self._findings.add(f"{self._place}.workloadTemplate", message)
+
+    def _read_operation(
+        self, tree: Mapping[str, object], opcode: object, place: str
+    ) -> Operation | None:
+        kind = OPERATIONS.get(str(opcode))
+        if kind is None:
+            known = ", ".join(OPERATIONS)
+            hint = did_you_mean(opcode, OPERATIONS) or f" (known: {known})"
+            message = f"unknown opcode {show(opcode)}{hint}"
+            self._findings.add(f"{place}.opcode", message)
+            return None
+        made, mistakes = structure(tree, kind)
+        self._findings.extend(place, mistakes)
+        return None if mistakes else cast(Operation, made)
+
+    def _resolved(
+        self, operation: Operation, index: int, parameters: "_Parameters"
+    ) -> Iterator[Operation]:
+        place = f"{self._place}.workloadTemplate[{index}]"
+        operation = parameters.fill(operation, place, self._findings)
+        if not isinstance(operation, CreatePodSets):
+            yield operation
+            return
+        inner = parameters.fill(
+            operation.create_pods_op, f"{place}.createPodsOp", self._findings
+        )
+        for number in range(operation.count):
+            namespace = f"{operation.namespace_prefix}-{number}"
+            yield attrs.evolve(inner, namespace=namespace)
+
+
+class _Parameters:
+    """The parameters of one workload, and which of them were used."""
+
+    def __init__(self, values: Mapping[str, object], where: str) -> None:
+        self._values = values
+        self._where = where
+        self._used: set[str] = set()
+
+    def take(self, name: str) -> object:
+        """A value, or None."""
+        self._used.add(name)
+        return self._values.get(name)
+
+    def unused(self) -> list[str]:
+        """The parameters that nothing has used."""
+        return [name for name in self._values if name not in self._used]
+
+    def fill(self, operation: OpT, place: str, findings: Findings) -> OpT:
+        """An operation with values for the parameters that it names."""
+        changes: dict[str, object] = {}
+        for field in attrs.fields(type(operation)):
+            if not field.name.endswith("_param"):
+                continue
+            name = getattr(operation, field.name)
+            if not name:
+                continue
+            target = field.name.removesuffix("_param")
+            path = join_path(place, camel_case(field.name))
+            value = self.take(name[1:])
+            if value is None:
+                known = ", ".join(self._values) or "none"
+                hint = did_you_mean(name[1:], self._values) or f" (known: {known})"
+                message = f"{self._where} has no parameter {name[1:]!r}{hint}"
+                findings.add(path, message)
+                continue
+            read = _read_value(value, type(getattr(operation, target)))
+            if read is None:
+                expected = _EXPECTED[type(getattr(operation, target))]
+                message = f"expected {expected} for {name}, got {show(value)}"
+                findings.add(path, f"{message} in {self._where}")
+                continue
+            changes[target] = read
+        return attrs.evolve(operation, **changes)  # type: ignore[misc]  # is attrs
+
+
+_EXPECTED: Final = {
+    int: "a number of at least 0",
+    bool: "true or false",
+    timedelta: "a duration such as 15s",
+}
+
+
+def _read_value(value: object, kind: type) -> object:
+    if kind is int:
+        is_count = isinstance(value, int | float) and not isinstance(value, bool)
+        return int(cast(float, value)) if is_count and cast(float, value) >= 0 else None
+    if kind is timedelta:
+        return parse_duration(value) if isinstance(value, str) else None
+    return value if isinstance(value, kind) else None
+
+
+def _collects(operation: Operation) -> bool:
+    if isinstance(operation, CreatePodSets):
+        return operation.create_pods_op.collect_metrics
+    return isinstance(operation, StopCollecting) or (
+        isinstance(operation, CreatePods) and operation.collect_metrics
+    )

@@ -1,0 +1,309 @@
+"""Measures throughput and latencies while a workload runs."""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.contract.cluster import EventNote
+from quaymaster._core.contract.options import HookError, SlowHook
+from quaymaster._core.engine.framework import Framework
+from quaymaster._studies.perf.clock import PacedClock
+
+__all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
+
+_WINDOW_SECONDS: Final = (1.0, 0.1, 0.01, 0.001)
+# Percentiles of fewer windows would say little.
+_MIN_WINDOWS: Final = 20
+_BOUND: Final = "scheduled"
+
+
+@attrs.frozen(kw_only=True)
+class Distribution:
+    """The distribution of some values.
+
+    Attributes:
+        count: How many values there are; without any, the rest is 0.
+    """
+
+    count: int = 0
+    average: float = 0.0
+    p50: float = 0.0
+    p90: float = 0.0
+    p99: float = 0.0
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Distribution":
+        """The distribution of some values."""
+        if not values:
+            return cls()
+        ranked = sorted(values)
+        return cls(
+            count=len(ranked),
+            average=math.fsum(ranked) / len(ranked),
+            p50=_percentile(ranked, 50),
+            p90=_percentile(ranked, 90),
+            p99=_percentile(ranked, 99),
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Throughput:
+    """How many pods were bound per second.
+
+    Attributes:
+        average: Over the whole measurement.
+        window_seconds: How long the windows are that the percentiles are taken over.
+        rates: Pods per second, window by window.
+    """
+
+    average: float = 0.0
+    p50: float = 0.0
+    p90: float = 0.0
+    p99: float = 0.0
+    window_seconds: float = 0.0
+    rates: tuple[float, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Measurement:
+    """The measurements of one operation, or of those between two.
+
+    Attributes:
+        name: The namespace of the measured pods, or what the operation is called.
+        nodes: How many nodes there were in the end.
+        pods: How many measured pods were created.
+        scheduled: How many of them were bound.
+        throughput: Measured pods per second of the workload's time.
+        seconds: From the making of the first measured pod to the binding of the last.
+        busy_seconds: The same, without the waiting that was skipped.
+        attempts: Result -> how many attempts of any pod had it.
+        attempt_seconds: How long attempts took, binding included.
+        pod_seconds: How long measured pods were there before they were bound.
+    """
+
+    name: str
+    nodes: int
+    pods: int
+    scheduled: int
+    throughput: Throughput
+    seconds: float
+    busy_seconds: float
+    attempts: Mapping[str, int]
+    attempt_seconds: Distribution
+    pod_seconds: Distribution
+
+    @property
+    def busy_throughput(self) -> float:
+        """Measured pods per second of work."""
+        return self.scheduled / self.busy_seconds if self.busy_seconds else 0.0
+
+
+class _Open:
+    """A measurement that has not ended."""
+
+    def __init__(
+        self, name: str, namespaces: frozenset[str], labels: Mapping[str, str]
+    ) -> None:
+        self.name = name
+        self.namespaces = namespaces
+        self.labels = labels.items()
+        self.created = 0
+        self.started_at = 0.0
+        self.skipped_at_start = 0.0
+        self.ended_at = 0.0
+        self.skipped_at_end = 0.0
+        self.bound_at = array("d")
+        self.pod_seconds = array("d")
+        self.attempt_seconds = array("d")
+        self.attempts: Counter[str] = Counter()
+
+    def covers(self, pod: Pod) -> bool:
+        metadata = pod.metadata
+        return metadata.namespace in self.namespaces and (
+            not self.labels or self.labels <= metadata.labels.items()
+        )
+
+
+class Meter:
+    """Observes a scheduler, and measures between `start` and `stop`.
+
+    Args:
+        clock: The workload's time.
+        why_pending: Tells what an attempt that did not bind a pod has come to:
+            ``unschedulable``, ``error``, or None while the pod is still being bound.
+
+    Attributes:
+        steps: How many attempts and bindings there were: no pod gets any further
+            without one.
+        bound_pods: How many pods were bound.
+    """
+
+    def __init__(
+        self, clock: PacedClock, why_pending: Callable[[Pod], str | None]
+    ) -> None:
+        self._clock = clock
+        self._why_pending = why_pending
+        self._open: _Open | None = None
+        self._attempted: Pod | None = None
+        # The start of each attempt without a result yet, by the pod's uid.
+        self._began: dict[str, float] = {}
+        self.steps = 0
+        self.bound_pods = 0
+
+    @property
+    def is_measuring(self) -> bool:
+        """Whether a measurement is under way."""
+        return self._open is not None
+
+    def start(
+        self, name: str, namespaces: Sequence[str], labels: Mapping[str, str]
+    ) -> None:
+        """Start a measurement.
+
+        Args:
+            name: What the measurement is called.
+            namespaces: Where the measured pods are.
+            labels: What labels they have.
+        """
+        self._open = _Open(name, frozenset(namespaces), labels)
+        self._attempted = None
+        self._began.clear()
+
+    def stop(self, nodes: int) -> Measurement:
+        """End the measurement.
+
+        Args:
+            nodes: How many nodes there are.
+        """
+        one, self._open = self._open, None
+        assert one is not None
+        seconds = one.ended_at - one.started_at if one.bound_at else 0.0
+        skipped = one.skipped_at_end - one.skipped_at_start
+        return Measurement(
+            name=one.name,
+            nodes=nodes,
+            pods=one.created,
+            scheduled=len(one.bound_at),
+            throughput=_throughput(one.bound_at, one.started_at, seconds),
+            seconds=seconds,
+            busy_seconds=seconds - skipped,
+            attempts=dict(one.attempts),
+            attempt_seconds=Distribution.of(one.attempt_seconds),
+            pod_seconds=Distribution.of(one.pod_seconds),
+        )
+
+    def creating(self, pod: Pod) -> None:
+        """A pod is about to be created."""
+        one = self._open
+        if one is not None and one.covers(pod):
+            if not one.created:
+                one.started_at = self._clock.exact()
+                one.skipped_at_start = self._clock.skipped
+            one.created += 1
+
+    def attempting(self, pod: Pod, _framework: Framework) -> None:
+        """An attempt begins."""
+        self.steps += 1
+        if self._open is not None:
+            self._attempted = pod
+            self._began[pod.metadata.uid] = self._clock.exact()
+
+    def bound(self, pod: Pod, _node_name: str) -> None:
+        """A pod was bound."""
+        self.steps += 1
+        self.bound_pods += 1
+        one = self._open
+        if one is None:
+            return
+        now = self._clock.exact()
+        metadata = pod.metadata
+        began = self._began.pop(metadata.uid, None)
+        if began is not None:
+            one.attempt_seconds.append(now - began)
+            one.attempts[_BOUND] += 1
+        if one.covers(pod):
+            one.ended_at, one.skipped_at_end = now, self._clock.skipped
+            one.bound_at.append(now)
+            one.pod_seconds.append(now - (metadata.creation_timestamp or now))
+
+    def recorded(self, _note: EventNote) -> None:
+        """Events of plugins are not measured."""
+
+    def slow(self, _hook: SlowHook) -> None:
+        """Slow hooks are not measured."""
+
+    def failed(self, _error: HookError) -> None:
+        """Failures of hooks are not measured."""
+
+    def turned(self) -> None:
+        """A turn of the scheduler is over, and so is the attempt in it."""
+        pod, one = self._attempted, self._open
+        self._attempted = None
+        if pod is None or one is None or pod.metadata.uid not in self._began:
+            return
+        result = self._why_pending(pod)
+        if result is not None:
+            began = self._began.pop(pod.metadata.uid)
+            one.attempts[result] += 1
+            one.attempt_seconds.append(self._clock.exact() - began)
+
+
+def _throughput(
+    bound_at: Sequence[float], started_at: float, seconds: float
+) -> Throughput:
+    if not bound_at or seconds <= 0:
+        return Throughput()
+    window = _window(seconds)
+    rates = _rates(bound_at, started_at, seconds, window)
+    ranked = sorted(rates)
+    return Throughput(
+        average=len(bound_at) / seconds,
+        p50=_percentile(ranked, 50),
+        p90=_percentile(ranked, 90),
+        p99=_percentile(ranked, 99),
+        window_seconds=window,
+        rates=tuple(rates),
+    )
+
+
+def _window(seconds: float) -> float:
+    """The length of a window: a second as upstream, or less in short measurements."""
+    for window in _WINDOW_SECONDS:
+        if seconds >= _MIN_WINDOWS * window:
+            return window
+    return _WINDOW_SECONDS[-1]
+
+
+def _rates(
+    bound_at: Sequence[float], started_at: float, seconds: float, window: float
+) -> list[float]:
+    """Pods per second, window by window.
+
+    As upstream's collector has it, a window without a pod counts with those behind it
+    up to one with pods, so that waiting lowers the rates and cannot hide. The rest
+    behind the last whole window belongs to that one.
+    """
+    counts = [0] * max(1, math.floor(seconds / window + 1e-9))
+    for moment in bound_at:
+        counts[min(int((moment - started_at) / window), len(counts) - 1)] += 1
+    rates: list[float] = []
+    empty = 0
+    for number, count in enumerate(counts):
+        if not count:
+            empty += 1
+            continue
+        end = seconds if number == len(counts) - 1 else (number + 1) * window
+        begin = (number - empty) * window
+        rates += [count / (end - begin)] * (empty + 1)
+        empty = 0
+    return rates
+
+
+def _percentile(ranked: Sequence[float], percent: int) -> float:
+    """The percentile of sorted values: that share of them is not larger."""
+    return ranked[math.ceil(len(ranked) * percent / 100) - 1]

@@ -1,0 +1,259 @@
+"""The nodes, pods and volumes that operations make.
+
+Mirrors ``getNodePreparer``, ``getPodStrategy`` and ``makeBaseNode`` (Kubernetes v1.36,
+``test/integration/scheduler_perf``) and ``test/utils/runners.go``.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    ApiObject,
+    Container,
+    ContainerPort,
+    CSINode,
+    CSINodeDriver,
+    CSINodeSpec,
+    Node,
+    NodeCondition,
+    NodeStatus,
+    ObjectMeta,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    PodSpec,
+    ResourceRequirements,
+    Volume,
+    VolumeNodeResources,
+)
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._studies.perf.load import Workload
+from quaymaster._studies.perf.model import CreateNodes, CreatePods, NodeAllocatable
+from quaymaster._studies.perf.templates import KEPT, TemplateFiles, in_namespace
+
+__all__ = ["make_csi_node", "make_nodes", "make_pods"]
+
+_MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+_CAPACITY: Final = {
+    "pods": Quantity("110"),
+    "cpu": Quantity("4"),
+    "memory": Quantity("32Gi"),
+}
+_NODE_STATUS: Final = NodeStatus(
+    capacity=_CAPACITY,
+    allocatable=_CAPACITY,
+    conditions=(NodeCondition(type="Ready", status="True"),),
+)
+_REQUESTS: Final = {"cpu": Quantity("100m"), "memory": Quantity("500Mi")}
+_POD: Final = Pod(
+    metadata=ObjectMeta(generate_name="pod-"),
+    spec=PodSpec(
+        containers=(
+            Container(
+                name="pause",
+                image="registry.k8s.io/pause:3.10.2",
+                ports=(ContainerPort(container_port=80),),
+                resources=ResourceRequirements(limits=_REQUESTS, requests=_REQUESTS),
+            ),
+        )
+    ),
+)
+
+
+def make_nodes(
+    operation: CreateNodes, number: int, workload: Workload, files: TemplateFiles
+) -> Iterator[Node]:
+    """The nodes of an operation, as they are to be created.
+
+    Args:
+        operation: The operation.
+        number: Its number in the workload.
+        workload: The workload.
+        files: Where its templates are.
+    """
+    base = Node(
+        metadata=ObjectMeta(generate_name=f"node-{number}-"), status=_NODE_STATUS
+    )
+    path = operation.node_template_path
+    template = files.get(workload.path(path), Node) if path is not None else None
+    features = tuple(
+        sorted(f"Feature{n + 1}" for n in range(workload.declared_features))
+    )
+    for index in range(operation.count):
+        made = base if template is None else template.make(index, operation.count)
+        assert isinstance(made, Node)
+        node = _prepared(made, operation, number, index)
+        if features:
+            status = replace(node.status, declared_features=features)
+            node = replace(node, status=status)
+        yield node
+
+
+def make_csi_node(node: Node, limits: NodeAllocatable) -> CSINode:
+    """Make the CSINode of a node."""
+    return CSINode(
+        metadata=ObjectMeta(
+            name=node.name, annotations={_MIGRATED: ",".join(limits.migrated_plugins)}
+        ),
+        spec=CSINodeSpec(
+            drivers=tuple(
+                CSINodeDriver(
+                    name=driver,
+                    node_id=node.name,
+                    allocatable=VolumeNodeResources(count=limit.count),
+                )
+                for driver, limit in limits.csi_node_allocatable.items()
+            )
+        ),
+    )
+
+
+def make_pods(
+    operation: CreatePods, namespace: str, workload: Workload, files: TemplateFiles
+) -> Iterator[tuple[ApiObject, ...]]:
+    """The pods of an operation, each behind the volume and claim that are made with it.
+
+    Args:
+        operation: The operation.
+        namespace: Where the pods go.
+        workload: The workload.
+        files: Where its templates are.
+    """
+    path = operation.pod_template_path or workload.default_pod_template
+    template = files.get(workload.path(path), Pod) if path is not None else None
+    volumes = _Volumes(operation, namespace, workload, files)
+    placed = _Placed(namespace)
+    pod = in_namespace(_POD, namespace)
+    for index in range(operation.count):
+        if template is not None:
+            pod = placed.of(template.make(index, operation.count))
+        yield volumes.with_volume(pod, index)
+
+
+class _Placed:
+    """The pods of a template in a namespace; the same ones for the same objects.
+
+    Args:
+        namespace: Where they go.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        # By identity: what a template has made, and the pod. Both are kept, so that the
+        # number stands for nothing else.
+        self._known: dict[int, tuple[ApiObject, Pod]] = {}
+
+    def of(self, made: ApiObject) -> Pod:
+        known = self._known.get(id(made))
+        if known is None:
+            assert isinstance(made, Pod)
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = self._known[id(made)] = made, in_namespace(made, self._namespace)
+        return known[1]
+
+
+def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> Node:
+    """A node with the labels and resources that the operation adds."""
+    allocatable = operation.node_allocatable_strategy
+    labels = operation.label_node_prepare_strategy
+    unique = operation.unique_node_label_strategy
+    if allocatable is not None:
+        status = node.status
+        amounts = {
+            **(status.allocatable or status.capacity),
+            **{
+                name: Quantity(amount)
+                for name, amount in allocatable.node_allocatable.items()
+            },
+        }
+        return replace(node, status=replace(status, allocatable=amounts))
+    if labels is not None:
+        value = labels.label_values[index % len(labels.label_values)]
+        return _labelled(node, labels.label_key, value)
+    if unique is not None:
+        return _labelled(node, unique.label_key, f"unique-{number}-{index}")
+    return node
+
+
+def _labelled(node: Node, key: str, value: str) -> Node:
+    labels = {**node.metadata.labels, key: value}
+    return replace(node, metadata=replace(node.metadata, labels=labels))
+
+
+class _Volumes:
+    """Gives every pod of an operation a claim, and a volume that is bound to it."""
+
+    def __init__(
+        self,
+        operation: CreatePods,
+        namespace: str,
+        workload: Workload,
+        files: TemplateFiles,
+    ) -> None:
+        self._namespace = namespace
+        self._volume: PersistentVolume | None = None
+        self._claim: PersistentVolumeClaim | None = None
+        volume_path = operation.persistent_volume_template_path
+        claim_path = operation.persistent_volume_claim_template_path
+        if volume_path is not None and claim_path is not None:
+            volume = files.get(workload.path(volume_path), PersistentVolume).make(0, 1)
+            claim = files.get(workload.path(claim_path), PersistentVolumeClaim)
+            assert isinstance(volume, PersistentVolume)
+            self._volume = volume
+            self._claim = _without_class(claim.make(0, 1), namespace)
+
+    def with_volume(self, pod: Pod, index: int) -> tuple[ApiObject, ...]:
+        """A pod, behind its claim and its volume if it gets any."""
+        if self._volume is None or self._claim is None:
+            return (pod,)
+        name = f"pvc-{index}"
+        volume = self._bound_volume(self._volume, index, name)
+        claim = self._claim
+        claim = replace(
+            claim,
+            metadata=replace(claim.metadata, name=name),
+            spec=replace(claim.spec, volume_name=volume.name),
+            status=replace(claim.status, phase="Bound"),
+        )
+        source = PersistentVolumeClaimVolumeSource(claim_name=name)
+        used = Volume(name="vol", persistent_volume_claim=source)
+        pod = replace(pod, spec=replace(pod.spec, volumes=(used,)))
+        return (claim, volume, pod)
+
+    def _bound_volume(
+        self, volume: PersistentVolume, index: int, claim: str
+    ) -> PersistentVolume:
+        # Volumes are cluster-wide, so the namespace is part of the name.
+        name = f"{self._namespace}-vol-{index}"
+        spec = volume.spec
+        if spec.csi is not None:
+            spec = replace(spec, csi=replace(spec.csi, volume_handle=name))
+        elif spec.aws_elastic_block_store is not None:
+            disk = replace(spec.aws_elastic_block_store, volume_id=f"vol-{index}")
+            spec = replace(spec, aws_elastic_block_store=disk)
+        reference = ObjectReference(
+            kind="PersistentVolumeClaim",
+            api_version="v1",
+            namespace=self._namespace,
+            name=claim,
+        )
+        return replace(
+            volume,
+            metadata=replace(volume.metadata, name=name),
+            spec=replace(spec, claim_ref=reference),
+            status=replace(volume.status, phase="Bound"),
+        )
+
+
+def _without_class(made: ApiObject, namespace: str) -> PersistentVolumeClaim:
+    """A claim that asks for no class, since upstream's cluster has no default one."""
+    assert isinstance(made, PersistentVolumeClaim)
+    claim = in_namespace(made, namespace)
+    if claim.spec.storage_class_name is not None:
+        return claim
+    return replace(claim, spec=replace(claim.spec, storage_class_name=""))

@@ -1,0 +1,119 @@
+"""Makes trees that differ only in a few texts, and reads their YAML once."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from quaymaster._base.input.yaml.errors import YamlError
+from quaymaster._base.input.yaml.reading import documents
+from quaymaster._studies.perf.gotext import GoTemplate
+
+__all__ = ["Pattern", "make_pattern"]
+
+_Fill: TypeAlias = Callable[[Sequence[str]], object]
+"""Makes a part of a tree from the texts that its template's actions give."""
+
+# Private-use characters, which YAML leaves alone.
+_MARK: Final = "\ue000{}\ue001"
+_HOLE: Final = re.compile("\ue000([0-9]+)\ue001")
+
+
+class Pattern:
+    """Makes the trees of a template's objects.
+
+    Args:
+        marked: The tree with marks in place of what the actions give.
+        real: A tree with what they give.
+
+    Attributes:
+        has_fixed_keys: Whether all trees have the same keys at the same places.
+    """
+
+    __slots__ = ("_fill", "has_fixed_keys")
+
+    def __init__(self, marked: object, real: object) -> None:
+        self._fill = _filling(marked, real)
+        self.has_fixed_keys = not _has_marked_key(marked)
+
+    def tree(self, values: Sequence[str]) -> object:
+        """Make a tree from the texts that the template's actions give."""
+        return self._fill(values)
+
+
+def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
+    """The pattern of a template's trees.
+
+    Args:
+        template: The template; its first text must be YAML.
+        count: Of how many objects.
+
+    Returns:
+        None if what its actions give changes more than texts.
+
+    Raises:
+        YamlError: The first text is no YAML.
+        GoTemplateError: An action fails.
+    """
+    values = template.values(0, count)
+    real = _tree(template.fill(values, count))
+    marks = [_MARK.format(number) for number in range(template.places)]
+    try:
+        marked = _tree(template.fill(marks, count))
+    except YamlError:
+        return None
+    pattern = Pattern(marked, real)
+    return pattern if pattern.tree(values) == real else None
+
+
+def _tree(text: str) -> object:
+    return list(documents(text.encode(), unique_keys=True))
+
+
+def _has_marked_key(marked: object) -> bool:
+    if isinstance(marked, list):
+        return any(map(_has_marked_key, marked))
+    if isinstance(marked, dict):
+        return any(map(_HOLE.search, map(str, marked))) or any(
+            map(_has_marked_key, marked.values())
+        )
+    return False
+
+
+def _filling(marked: object, real: object) -> _Fill:
+    if isinstance(marked, list) and isinstance(real, list):
+        items = [_filling(a, b) for a, b in zip(marked, real, strict=False)]
+        return lambda values: [item(values) for item in items]
+    if isinstance(marked, dict) and isinstance(real, dict):
+        pairs = [
+            (_text_pattern(key), _filling(value, other))
+            for (key, value), other in zip(marked.items(), real.values(), strict=False)
+        ]
+        return lambda values: {key(values): value(values) for key, value in pairs}
+    if not isinstance(marked, str) or not _HOLE.search(marked):
+        return lambda _: marked
+    fill = _text_pattern(marked)
+    if isinstance(real, str):
+        return fill
+    return lambda values: _scalar(fill(values))
+
+
+def _text_pattern(marked: str) -> Callable[[Sequence[str]], str]:
+    # Texts and numbers of places in turn.
+    parts = _HOLE.split(marked)
+    if len(parts) == 1:
+        return lambda _: marked
+    places = [int(part) for part in parts[1::2]]
+
+    def fill(values: Sequence[str]) -> str:
+        filled = list(parts)
+        filled[1::2] = [values[place] for place in places]
+        return "".join(filled)
+
+    return fill
+
+
+@functools.lru_cache(maxsize=4096)
+def _scalar(text: str) -> object:
+    """Read an unquoted scalar."""
+    return next(documents(text.encode()))

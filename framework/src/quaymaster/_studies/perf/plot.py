@@ -1,0 +1,127 @@
+"""Draws throughput over time."""
+
+import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from quaymaster._studies.perf.measurement import Measurement
+from quaymaster._studies.perf.runner import Outcome
+
+__all__ = ["draw", "metadata_of", "style"]
+
+_COLUMNS: Final = 3
+_PANEL_INCHES: Final = (4.6, 3.1)
+_RATE: Final = "#1f6f8b"
+_AVERAGE: Final = "#99a8b2"
+_THRESHOLD: Final = "#c8553d"
+_HEADROOM: Final = 1.25
+
+
+def draw(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Draw one panel per measurement.
+
+    Args:
+        outcomes: What was measured; at least one measurement with bound pods.
+        path: Where the picture goes; its suffix says in which format.
+
+    Raises:
+        OSError: The file cannot be written.
+        ValueError: There is no such format.
+    """
+    panels = [
+        (outcome, one)
+        for outcome in outcomes
+        for one in outcome.measurements
+        if one.throughput.rates
+    ]
+    columns = min(_COLUMNS, max(1, len(panels)))
+    rows = max(1, math.ceil(len(panels) / columns))
+    width, height = _PANEL_INCHES
+    if len(panels) <= 1:
+        width, height = width * 1.6, height * 1.4
+    with style():
+        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.subplots(rows, columns, squeeze=False)
+        for (outcome, one), ax in zip(panels, figure.axes, strict=False):
+            _draw_panel(ax, outcome, one)
+        for ax in figure.axes[len(panels) :]:
+            ax.set_axis_off()
+        figure.savefig(path, dpi=150, metadata=metadata_of(path))
+
+
+def style() -> AbstractContextManager[None]:
+    """Return the context in which pictures of the house are drawn."""
+    return mpl.rc_context(
+        {
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": "#8a949b",
+            "xtick.color": "#5a646b",
+            "ytick.color": "#5a646b",
+            # Text stays text, and equal results make equal files.
+            "svg.fonttype": "none",
+            "svg.hashsalt": "quaymaster",
+        }
+    )
+
+
+def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
+    rates = one.throughput.rates
+    window = one.throughput.window_seconds
+    # The rest behind the last window belongs to that one.
+    edges = [*(number * window for number in range(len(rates))), one.seconds]
+    ax.stairs(rates, edges, baseline=0, fill=True, color=_RATE, alpha=0.18)
+    ax.stairs(rates, edges, baseline=None, color=_RATE, linewidth=1.6)
+    average = one.throughput.average
+    ax.axhline(average, color=_AVERAGE, linewidth=1.2, linestyle=(0, (5, 3)))
+    if outcome.threshold:
+        ax.axhline(outcome.threshold, color=_THRESHOLD, linewidth=1.4)
+        ratio = average / outcome.threshold
+        text = f"threshold {outcome.threshold:g} (average is {ratio:.1f} times that)"
+        ax.annotate(
+            text,
+            (0.99, outcome.threshold),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right",
+            color=_THRESHOLD,
+            fontsize=8,
+            bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.8},
+        )
+    case, _, size = outcome.workload.partition("/")
+    ax.set_title(f"{case}\n\n", loc="left", fontweight="bold", fontsize=10)
+    pods, nodes = _counted(one.scheduled, "pod"), _counted(one.nodes, "node")
+    subtitle = ax.text(
+        0,
+        1.02,
+        f"{size}\n{pods}, {nodes}, average {average:,.0f} per second",
+        transform=ax.transAxes,
+        color="#5a646b",
+        linespacing=1.3,
+    )
+    # A long name must not make the panels narrow.
+    subtitle.set_in_layout(False)
+    ax.set_xlim(0, one.seconds)
+    ax.set_ylim(0, max(*rates, average, outcome.threshold) * _HEADROOM)
+    ax.set_xlabel("seconds since the first measured pod was made")
+    ax.set_ylabel("pods bound per second")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def metadata_of(path: Path) -> dict[str, None] | None:
+    """Return what a picture says of itself: nothing that differs each time."""
+    return {"Date": None} if path.suffix.lower() == ".svg" else None

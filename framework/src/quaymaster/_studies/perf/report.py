@@ -1,0 +1,184 @@
+"""Results of workloads as plain data, and as rows of a table."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from quaymaster._studies.perf.against import Compared
+from quaymaster._studies.perf.measurement import Distribution, Measurement
+from quaymaster._studies.perf.runner import DONE, Outcome
+
+__all__ = [
+    "COLUMNS",
+    "as_document",
+    "is_beaten",
+    "is_good",
+    "rows",
+    "waits",
+]
+
+COLUMNS: Final = (
+    "WORKLOAD",
+    "NODES",
+    "PODS",
+    "PODS/S",
+    "BUSY",
+    "P50",
+    "P90",
+    "P99",
+    "WINDOW",
+    "THRESHOLD",
+    "RATIO",
+    "ATTEMPT P99",
+    "PEAK RSS",
+)
+_TENFOLD: Final = 10.0
+_MUCH: Final = 0.2  # of the time
+
+
+def as_document(
+    outcomes: Iterable[Outcome], compared: Iterable[Compared] = ()
+) -> dict[str, object]:
+    """The results in the form of ``--json``: one entry per measurement.
+
+    Args:
+        outcomes: The results.
+        compared: Some of them beside an earlier result.
+    """
+    document: dict[str, object] = {
+        "version": "v1",
+        "results": [entry for outcome in outcomes for entry in _entries(outcome)],
+    }
+    if against := [one.as_document() for one in compared]:
+        document["against"] = against
+    return document
+
+
+def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
+    """The results as rows under `COLUMNS`."""
+    for outcome in outcomes:
+        for one in outcome.measurements:
+            rates = one.throughput
+            yield (
+                _name(outcome, one),
+                str(one.nodes),
+                _pods(one),
+                f"{rates.average:.0f}",
+                f"{one.busy_throughput:.0f}",
+                f"{rates.p50:.0f}",
+                f"{rates.p90:.0f}",
+                f"{rates.p99:.0f}",
+                f"{rates.window_seconds:.3g}s",
+                f"{outcome.threshold:g}" if outcome.threshold else "-",
+                _ratio_text(outcome, one),
+                f"{one.attempt_seconds.p99 * 1000:.2f}ms",
+                f"{outcome.peak_rss_bytes / 2**20:.0f}MiB",
+            )
+
+
+def waits(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Say which workloads are paced by what they wait for, in a sentence each."""
+    for outcome in outcomes:
+        for one in outcome.measurements:
+            waited = 1 - one.busy_seconds / one.seconds if one.seconds else 0.0
+            if waited >= _MUCH and outcome.run == 1:
+                yield (
+                    f"{_name(outcome, one)} is paced by its own definition: for "
+                    f"{waited:.0%} of its {one.seconds:.3g} s there was nothing to do "
+                    "but to wait for its operations, or for the ends of pods; BUSY "
+                    "tells how fast the scheduler is"
+                )
+
+
+def is_beaten(outcome: Outcome) -> bool:
+    """Whether all measurements are above the threshold, if there is one."""
+    return all(
+        not outcome.threshold or one.throughput.average > outcome.threshold
+        for one in outcome.measurements
+    )
+
+
+def is_good(outcome: Outcome) -> bool:
+    """Whether the workload was done, and is above its threshold."""
+    return outcome.status == DONE and is_beaten(outcome)
+
+
+def _name(outcome: Outcome, measurement: Measurement) -> str:
+    name = outcome.workload
+    if len(outcome.measurements) > 1:
+        name += f" ({measurement.name})"
+    return name if outcome.run == 1 else f"{name} #{outcome.run}"
+
+
+def _pods(measurement: Measurement) -> str:
+    if measurement.scheduled == measurement.pods:
+        return str(measurement.pods)
+    return f"{measurement.scheduled} of {measurement.pods}"
+
+
+def _ratio(outcome: Outcome, measurement: Measurement) -> float | None:
+    if not outcome.threshold:
+        return None
+    return measurement.throughput.average / outcome.threshold
+
+
+def _ratio_text(outcome: Outcome, measurement: Measurement) -> str:
+    ratio = _ratio(outcome, measurement)
+    if ratio is None:
+        return "-"
+    mark = " tenfold" if ratio >= _TENFOLD else " below" if ratio <= 1 else ""
+    return f"{ratio:.1f}{mark}"
+
+
+def _entries(outcome: Outcome) -> Iterator[dict[str, object]]:
+    common = {
+        "workload": outcome.workload,
+        "topic": outcome.topic,
+        "run": outcome.run,
+        "status": outcome.status,
+    }
+    about: dict[str, object] = {
+        "threshold": outcome.threshold or None,
+        "peakRssBytes": outcome.peak_rss_bytes,
+        "ignoredFeatureGates": dict(outcome.ignored_gates),
+        "notes": list(outcome.notes),
+    }
+    if outcome.reason:
+        about["reason"] = outcome.reason
+    if not outcome.measurements:
+        yield {**common, **about}
+    for one in outcome.measurements:
+        yield {**common, **_measured(outcome, one), **about}
+
+
+def _measured(outcome: Outcome, one: Measurement) -> dict[str, object]:
+    rates = one.throughput
+    ratio = _ratio(outcome, one)
+    return {
+        "name": one.name,
+        "nodes": one.nodes,
+        "pods": one.pods,
+        "scheduled": one.scheduled,
+        "throughput": {
+            "average": rates.average,
+            "p50": rates.p50,
+            "p90": rates.p90,
+            "p99": rates.p99,
+            "windowSeconds": rates.window_seconds,
+            "rates": list(rates.rates),
+        },
+        "busyThroughput": one.busy_throughput,
+        "seconds": one.seconds,
+        "busySeconds": one.busy_seconds,
+        "waitedShare": 1 - one.busy_seconds / one.seconds if one.seconds else 0.0,
+        "ratio": ratio,
+        "tenfold": None if ratio is None else ratio >= _TENFOLD,
+        "attempts": dict(one.attempts),
+        "attemptSeconds": _distribution(one.attempt_seconds),
+        "podSchedulingSeconds": _distribution(one.pod_seconds),
+    }
+
+
+def _distribution(distribution: Distribution) -> dict[str, float]:
+    return attrs.asdict(distribution)

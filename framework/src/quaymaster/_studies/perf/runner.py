@@ -1,0 +1,153 @@
+"""Runs a workload in this process."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from quaymaster._base.errors import VerificationError
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._core.config.load import default_config, load_config
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.perf.errors import WorkloadError
+from quaymaster._studies.perf.gates import apply_gates, ignored_gates
+from quaymaster._studies.perf.load import Workload
+from quaymaster._studies.perf.measurement import Measurement
+from quaymaster._studies.perf.operations import Player
+from quaymaster._studies.perf.world import World
+
+if sys.platform != "win32":
+    import resource
+
+__all__ = ["DONE", "FAILED", "INCOMPLETE", "Outcome", "run_workload"]
+
+DONE = "done"
+INCOMPLETE = "incomplete"
+FAILED = "failed"
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """The outcome of a workload.
+
+    Attributes:
+        workload: Its name.
+        topic: The name of its file's folder.
+        threshold: How many pods per second upstream demands; 0 if it does not.
+        status: ``done``; ``incomplete`` if it could not be played to its end;
+            ``failed`` if its process died, or a decision is not what it has to be.
+        reason: Why it is not done.
+        measurements: What was measured.
+        peak_rss_bytes: The most memory that its process has taken.
+        ignored_gates: Feature gates that it sets and that make no difference.
+        notes: What else is not as upstream runs it.
+        run: Which time it was run, from 1.
+    """
+
+    workload: str
+    topic: str
+    threshold: float
+    status: str
+    reason: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    peak_rss_bytes: int = 0
+    ignored_gates: Mapping[str, bool] = {}
+    notes: tuple[str, ...] = ()
+    run: int = 1
+
+
+def run_workload(
+    workload: Workload,
+    *,
+    config_file: str | None = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    seed: int = 0,
+    verify: int = 0,
+    on_progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Run a workload in this process.
+
+    Args:
+        workload: The workload.
+        config_file: A configuration, or the name of a shipped profile; by default what
+            the workload names, or the default profile.
+        kubernetes: The Kubernetes whose decisions are made.
+        seed: Decides the choice between equally good nodes, and generated names.
+        verify: If above 0, every Nth decision is compared with what scalar hooks
+            alone say, which stops the workload if it differs.
+        on_progress: Told now and then how many pods were bound.
+
+    Raises:
+        ConfigErrors: The configuration is wrong.
+        PerfErrors: A template is wrong.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    status, reason = DONE, ""
+    registry = PluginRegistry.discover()
+    config = _config(workload, config_file, registry, kubernetes)
+    options = SchedulerOptions(verify=verify)
+    world = World(config, registry, seed, on_progress, options)
+    player = Player(workload, world, seed)
+    try:
+        player.play()
+    except WorkloadError as error:
+        status, reason = INCOMPLETE, str(error)
+    except VerificationError as error:
+        status, reason = FAILED, str(error)
+    finally:
+        world.close()
+    return Outcome(
+        workload=workload.name,
+        topic=workload.topic,
+        threshold=workload.threshold,
+        status=status,
+        reason=reason,
+        measurements=tuple(player.measurements),
+        peak_rss_bytes=peak_rss_bytes(),
+        ignored_gates=ignored_gates(workload.feature_gates),
+        notes=tuple(_notes(workload, verify)),
+    )
+
+
+def peak_rss_bytes() -> int:
+    """The most memory that this process has taken so far."""
+    # ru_maxrss also counts the process before it executed this program.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _notes(workload: Workload, verify: int) -> Iterator[str]:
+    if verify:
+        which = "every decision" if verify == 1 else f"one in {verify} decisions"
+        yield f"{which} was made a second time to verify it, which costs measured time"
+    if workload.declared_features:
+        yield (
+            f"all nodes declare {workload.declared_features} made-up features, but no "
+            "pod is taken to need them: the features that pods need are not made up"
+        )
+
+
+def _config(
+    workload: Workload,
+    config_file: str | None,
+    registry: PluginRegistry,
+    kubernetes: Kubernetes,
+) -> SchedulerConfig:
+    file: str | Path | None = config_file
+    if file is None and workload.scheduler_config is not None:
+        file = workload.path(workload.scheduler_config)
+    if file is None:
+        config = default_config(registry, kubernetes=kubernetes)
+    else:
+        config = load_config(file, registry, kubernetes=kubernetes)
+    return apply_gates(config, workload.feature_gates)

@@ -1,0 +1,187 @@
+"""The pods that need room in every plan that does, and the nodes that are there."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import (
+    DaemonSet,
+    Deployment,
+    Node,
+    Pod,
+    ReplicaSet,
+    StatefulSet,
+)
+from quaymaster._api.objects.pod_requests import status_changes_requests
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.controllers.daemon_sets import node_of
+from quaymaster._clusters.inmemory.controllers.deployments import find_set
+from quaymaster._clusters.inmemory.controllers.stateful_sets import has_replica
+from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
+from quaymaster._studies.planning.question import Question, is_lasting, is_tied
+
+__all__ = ["Demand", "Wanted", "demand_of"]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Wanted:
+    """Pods that are alike and stay for ever.
+
+    Attributes:
+        pod: One of them.
+        count: How many there are.
+        node: The node that they came with; empty for pods that need one.
+    """
+
+    pod: Pod
+    count: int = 1
+    node: str = ""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Demand:
+    """What needs room in every plan that does.
+
+    Attributes:
+        wanted: The pods that stay for ever, but for those that belong to a node.
+        nodes: The nodes of the input.
+        tied: Node -> the pods that belong to it and stay for ever.
+        daemon_sets: What puts pods on nodes that come, too.
+        updates: The Deployments that replace pods of an older template.
+        others: The pods that are neither, since they end, leave, are replaced or are
+            being resized.
+        pods: How many pods there are in all, of all kinds.
+    """
+
+    wanted: Sequence[Wanted]
+    nodes: Sequence[Node]
+    tied: Mapping[str, Sequence[Pod]]
+    daemon_sets: Sequence[DaemonSet] = ()
+    updates: Sequence[Deployment] = ()
+    others: Sequence[Pod] = ()
+    pods: int
+
+    def rooms(self, question: Question) -> list[Amounts]:
+        """Return what each node of the input offers beside the pods that it keeps."""
+        return [
+            _less(
+                offered(node),
+                total(
+                    requested(pod)
+                    for pod in self.tied.get(node.name, ())
+                    if question.enforces_room(pod)
+                ),
+            )
+            for node in self.nodes
+        ]
+
+
+def _less(there: Amounts, taken: Amounts) -> Amounts:
+    return {name: max(0, have - taken.get(name, 0)) for name, have in there.items()}
+
+
+def demand_of(cluster: InMemoryCluster) -> Demand:
+    """Read from a cluster with the input alone what needs room in every plan.
+
+    A StatefulSet makes its pods one after the other, and so does a Deployment during an
+    update; all of them are counted. Pods that these take away in time are left out, and
+    so are those that are being resized, since nobody knows what they will count with,
+    and those on nodes that do not exist.
+    """
+    nodes = cluster.list(Node).items
+    names = {node.name for node in nodes}
+    wanted: list[Wanted] = []
+    tied: dict[str, list[Pod]] = defaultdict(list)
+    others: list[Pod] = []
+    pods = cluster.list(Pod).items
+    updates = _updates(cluster)
+    leaving = _leaving(cluster, updates)
+    for pod in pods:
+        is_fixed = is_lasting(pod) and not status_changes_requests(pod)
+        if not is_fixed or pod.key in leaving:
+            others.append(pod)
+        elif is_tied(pod):
+            tied[pod.node_name or node_of(pod)].append(pod)
+        elif not pod.node_name or pod.node_name in names:
+            wanted.append(Wanted(pod=pod, node=pod.node_name))
+        else:
+            others.append(pod)
+    to_come = _to_come(cluster, updates)
+    return Demand(
+        wanted=[*wanted, *to_come],
+        nodes=nodes,
+        tied=tied,
+        daemon_sets=cluster.list(DaemonSet).items,
+        updates=[update.deployment for update in updates],
+        others=others,
+        pods=len(pods) + sum(one.count for one in to_come),
+    )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Update:
+    """A Deployment that replaces pods of older ReplicaSets.
+
+    Attributes:
+        deployment: The Deployment.
+        new: Its ReplicaSet whose pods come.
+        old: Its ReplicaSets whose pods leave.
+    """
+
+    deployment: Deployment
+    new: ReplicaSet
+    old: Sequence[ReplicaSet]
+
+
+def _updates(cluster: InMemoryCluster) -> list[_Update]:
+    sets: dict[str, list[ReplicaSet]] = defaultdict(list)
+    for each in cluster.list(ReplicaSet).items:
+        if (owner := each.metadata.controller) is not None:
+            sets[owner.uid].append(each)
+    found = []
+    for deployment in cluster.list(Deployment).items:
+        mine = sets[deployment.uid]
+        new = None if deployment.spec.paused else find_set(deployment, mine)
+        if new is not None:
+            # Identity: the newest one is one of these very objects.
+            old = [each for each in mine if each is not new and each.spec.replicas]
+            if old:
+                found.append(_Update(deployment=deployment, new=new, old=old))
+    return found
+
+
+def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[str]:
+    """Return the pods that their workloads take away, maybe one after the other."""
+    old = {each.uid for update in updates for each in update.old}
+    sets = {each.uid: each for each in cluster.list(StatefulSet).items}
+    leaving = set()
+    for pod in cluster.list(Pod).items:
+        if (owner := pod.metadata.controller) is None:
+            continue
+        stateful = sets.get(owner.uid)
+        is_surplus = stateful is not None and not has_replica(stateful, pod.name)
+        if owner.uid in old or is_surplus:
+            leaving.add(pod.key)
+    return frozenset(leaving)
+
+
+def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wanted]:
+    """Return the pods that wait for those before them, of which one waits already."""
+    made: dict[str, list[Pod]] = defaultdict(list)
+    for pod in cluster.list(Pod).items:
+        if (owner := pod.metadata.controller) is not None:
+            made[owner.uid].append(pod)
+    families: list[tuple[int | None, Sequence[Pod]]] = [
+        (update.deployment.spec.replicas, made[update.new.uid]) for update in updates
+    ]
+    for each in cluster.list(StatefulSet).items:
+        there = [pod for pod in made[each.uid] if has_replica(each, pod.name)]
+        families.append((each.spec.replicas, there))
+    found = []
+    for replicas, pods in families:
+        missing = (1 if replicas is None else replicas) - len(pods)
+        waiting = [pod for pod in pods if not pod.node_name]
+        if missing > 0 and waiting and is_lasting(waiting[0]):
+            found.append(Wanted(pod=waiting[0], count=missing))
+    return found

@@ -1,0 +1,390 @@
+"""Conditions on the domains of a topology that every plan must meet.
+
+A domain is a value of a label of nodes: a zone, a rack, or a host. Where pods may not
+share one, or must be spread evenly over all of them, a plan needs enough domains, and
+enough room in each:
+
+- Anti-affinity: of pods that required anti-affinity keeps from each other, each
+  domain has one. Nodes without the label take any number.
+- Spreading: if all pods that a ``DoNotSchedule`` constraint counts have it
+  themselves, the fullest domain has at most ``maxSkew`` pods more than the emptiest one
+  in the end. So of ``n`` pods in ``D`` domains, each has ``(n - (D - 1) maxSkew) / D``
+  at least and ``(n + (D - 1) maxSkew) / D`` at most; while there are fewer domains than
+  ``minDomains``, each has ``maxSkew`` at most. That holds for pods that nobody
+  preempts, may run on every node, and come without a node.
+
+Unlike `Need`, these are no sums over nodes, so they refute plans one by one.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+import attrs
+
+from quaymaster._api.objects import (
+    Node,
+    Pod,
+    PodAffinityTerm,
+    TopologySpreadConstraint,
+)
+from quaymaster._api.objects.codec import ENCODER
+from quaymaster._api.objects.selectors import compile_label_selector
+from quaymaster._clusters.inmemory.node_health import zone_of
+from quaymaster._studies.planning.amounts import requested
+from quaymaster._studies.planning.demand import Demand, Wanted
+from quaymaster._studies.planning.enforcement import APART, EVEN, HOST
+from quaymaster._studies.planning.question import BASIC, Counts, Question
+from quaymaster._studies.planning.shapes import Shapes
+
+__all__ = ["DomainRule", "excluding_terms", "families", "find_rules"]
+
+
+class DomainRule(Protocol):
+    """A condition on the domains that the nodes of a plan lie in."""
+
+    @property
+    def of(self) -> str:
+        """What is needed, for people."""
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it must hold after a loss, too."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether a plan that meets it meets it with more nodes, too."""
+
+    def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
+        """Whether a plan meets it.
+
+        Args:
+            counts: The plan.
+            lost_zone: The zone whose nodes do not count, or an empty text.
+        """
+
+
+@attrs.frozen(kw_only=True)
+class _Place:
+    """Nodes that are alike for a rule.
+
+    Attributes:
+        zone: The zone that they lie in.
+        domain: Their value of the label; None if each is a domain of its own.
+        room: How many pods one of them can have.
+    """
+
+    zone: str
+    domain: str | None
+    room: int
+
+
+@attrs.frozen(kw_only=True)
+class _Ground:
+    """Where the nodes of plans lie, as a rule sees it.
+
+    Attributes:
+        existing: The nodes of the input.
+        groups: For each group, the places that its nodes lie in by turns; none if they
+            lie in no domain.
+    """
+
+    existing: Sequence[_Place]
+    groups: Sequence[Sequence[_Place]]
+
+    def of(self, counts: Counts, lost_zone: str) -> Iterator[tuple[_Place, int]]:
+        """Return the places of a plan, each with its number of nodes."""
+        for place in self.existing:
+            if not lost_zone or place.zone != lost_zone:
+                yield place, 1
+        for places, count in zip(self.groups, counts, strict=True):
+            whole, rest = divmod(count, len(places) or 1)
+            for index, place in enumerate(places):
+                nodes = whole + (index < rest)
+                if nodes and (not lost_zone or place.zone != lost_zone):
+                    yield place, nodes
+
+
+@attrs.frozen(kw_only=True)
+class _Apart:
+    """Pods that may not share a domain.
+
+    Attributes:
+        of: What is needed, for people.
+        demand: How many pods there are.
+        ground: Where nodes lie; the room of a place is that of its domain.
+        lasts: Whether it must hold after a loss, too.
+        grows: More domains never harm.
+    """
+
+    of: str
+    demand: int
+    ground: _Ground
+    lasts: bool = True
+    grows: bool = True
+
+    def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
+        """Whether there are enough domains; see `DomainRule.is_met`."""
+        rooms: dict[str | None, int] = {}
+        for place, _ in self.ground.of(counts, lost_zone):
+            rooms[place.domain] = max(place.room, rooms.get(place.domain, 0))
+        return sum(rooms.values()) >= self.demand
+
+
+@attrs.frozen(kw_only=True)
+class _Even:
+    """Pods that are spread evenly.
+
+    Attributes:
+        of: What is needed, for people.
+        demand: How many pods there are.
+        skew: By how many the fullest domain may exceed the emptiest one.
+        min_domains: With fewer domains, none has more pods than `skew`.
+        ground: Where nodes lie.
+        lasts: Whether it must hold after a loss, too: the pods that are left then are
+            where they were, so it need not.
+        grows: A node in a new domain may ask for more than it offers.
+    """
+
+    of: str
+    demand: int
+    skew: int
+    min_domains: int
+    ground: _Ground
+    lasts: bool = False
+    grows: bool = False
+
+    def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
+        """Whether the domains have room enough; see `DomainRule.is_met`."""
+        rooms: Counter[str] = Counter()
+        alone: list[tuple[int, int]] = []
+        for place, nodes in self.ground.of(counts, lost_zone):
+            if place.domain is None:
+                alone.append((place.room, nodes))
+            else:
+                rooms[place.domain] += nodes * place.room
+        domains = [(room, 1) for room in rooms.values()] + alone
+        number = sum(nodes for _, nodes in domains)
+        if not number:
+            return not self.demand
+        slack = (number - 1) * self.skew
+        most = (self.demand + slack) // number
+        least = max(0, -((slack - self.demand) // number))
+        if number < self.min_domains:
+            most, least = min(most, self.skew), 0
+        if any(room < least for room, _ in domains):
+            return False
+        return sum(min(room, most) * nodes for room, nodes in domains) >= self.demand
+
+
+def find_rules(question: Question, demand: Demand, shapes: Shapes) -> list[DomainRule]:
+    """Find conditions on domains that every plan must meet."""
+    return [
+        *_apart_rules(question, demand, shapes),
+        *_even_rules(question, demand, shapes),
+    ]
+
+
+def families(
+    question: Question, demand: Demand
+) -> Iterator[tuple[PodAffinityTerm, Sequence[Wanted]]]:
+    """Return the pods that a required anti-affinity keeps apart, with its term."""
+    found: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
+    for one in demand.wanted:
+        if not question.enforces(one.pod, APART):
+            continue
+        for term in excluding_terms(one.pod):
+            key = (one.pod.namespace, ENCODER.encode(term))
+            found.setdefault(key, (term, []))[1].append(one)
+    yield from found.values()
+
+
+def excluding_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    """Return the terms that keep a pod from others like itself."""
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.pod_anti_affinity is None:
+        return
+    required = (
+        affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
+    )
+    for term in required:
+        means_own = pod.namespace in term.namespaces or not (
+            term.namespaces or term.namespace_selector is not None
+        )
+        by_keys = term.match_label_keys or term.mismatch_label_keys
+        selector = compile_label_selector(term.label_selector)
+        if means_own and not by_keys and selector.matches(pod.labels):
+            yield term
+
+
+def _apart_rules(
+    question: Question, demand: Demand, shapes: Shapes
+) -> Iterator[DomainRule]:
+    for term, wanted in families(question, demand):
+        key = term.topology_key
+        samples = [group.samples() for group in question.groups]
+        labelled = [node for nodes in (*samples, demand.nodes) for node in nodes]
+        if key == HOST or not all(key in node.labels for node in labelled):
+            continue
+        takers = _takers(wanted, shapes)
+        domains = {node.name: node.labels[key] for node in demand.nodes}
+        came: Counter[str] = Counter()
+        for one in wanted:
+            if one.node:
+                came[domains[one.node]] += one.count
+        number = sum(one.count for one in wanted)
+        pods = f"{number} pods such as {wanted[0].pod.key}"
+        yield _Apart(
+            of=f"{pods} may not share a value of {key}",
+            demand=number,
+            ground=_Ground(
+                existing=[
+                    _Place(
+                        zone=zone_of(node),
+                        domain=domains[node.name],
+                        room=max(1, came[domains[node.name]]),
+                    )
+                    for node in demand.nodes
+                ],
+                groups=[
+                    [
+                        _Place(
+                            zone=zone_of(node),
+                            domain=node.labels[key],
+                            room=int(index in takers),
+                        )
+                        for node in nodes
+                    ]
+                    for index, nodes in enumerate(samples)
+                ],
+            ),
+        )
+
+
+def _even_rules(
+    question: Question, demand: Demand, shapes: Shapes
+) -> Iterator[DomainRule]:
+    spread: dict[Hashable, list[Wanted]] = defaultdict(list)
+    constraints: dict[Hashable, TopologySpreadConstraint] = {}
+    for one in demand.wanted:
+        constraint = _constraint(one.pod)
+        if constraint is not None and question.enforces(one.pod, EVEN):
+            key = (one.pod.namespace, ENCODER.encode(constraint))
+            spread[key].append(one)
+            constraints[key] = constraint
+    for family, wanted in spread.items():
+        if _is_ruled_alone(constraints[family], wanted, demand):
+            yield _even(constraints[family], wanted, question, demand, shapes)
+
+
+def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
+    """Return what spreads a pod over all nodes, if nothing else says where it goes."""
+    spec = pod.spec
+    hard = [
+        one
+        for one in spec.topology_spread_constraints
+        if one.when_unsatisfiable == "DoNotSchedule"
+    ]
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = (
+        affinity.required_during_scheduling_ignored_during_execution
+        if affinity
+        else None
+    )
+    is_held = bool(spec.node_selector) or required is not None
+    if len(hard) != 1 or is_held or hard[0].match_label_keys:
+        return None
+    if hard[0].node_taints_policy not in (None, "Ignore"):
+        return None
+    return hard[0]
+
+
+def _is_ruled_alone(
+    constraint: TopologySpreadConstraint, wanted: Sequence[Wanted], demand: Demand
+) -> bool:
+    """Whether all pods that count follow the constraint, from the beginning on."""
+    pods = {id(one.pod) for one in wanted}
+    namespace = wanted[0].pod.namespace
+    priority = min(one.pod.priority for one in wanted)
+    selector = compile_label_selector(constraint.label_selector)
+    everybody = [
+        *(one.pod for one in demand.wanted),
+        *(pod for tied in demand.tied.values() for pod in tied),
+        *demand.others,
+    ]
+    return (
+        not demand.updates
+        and not any(one.node for one in wanted)
+        and all(selector.matches(one.pod.labels) for one in wanted)
+        and all(pod.node_name or pod.priority <= priority for pod in everybody)
+        and not any(
+            # Identity: the pods are the very objects of the demand.
+            id(pod) not in pods
+            and pod.namespace == namespace
+            and selector.matches(pod.labels)
+            for pod in everybody
+        )
+        and not any(
+            one.namespace == namespace
+            and selector.matches(one.spec.template.metadata.labels)
+            for one in demand.daemon_sets
+        )
+    )
+
+
+def _even(
+    constraint: TopologySpreadConstraint,
+    wanted: Sequence[Wanted],
+    question: Question,
+    demand: Demand,
+    shapes: Shapes,
+) -> _Even:
+    key = constraint.topology_key
+    least = _least_requests(wanted, question)
+    number = sum(one.count for one in wanted)
+    takers = _takers(wanted, shapes)
+
+    def places(node: Node, room: int) -> list[_Place]:
+        if key not in node.labels and key != HOST:
+            return []
+        # A host that is called like its node is one of its own.
+        domain = node.labels.get(key)
+        is_own = key == HOST and domain in (None, node.name)
+        domain = None if is_own else domain
+        return [_Place(zone=zone_of(node), domain=domain, room=room)]
+
+    def room_of(has: Iterable[tuple[int, int]]) -> int:
+        return min((have // size for have, size in has), default=number)
+
+    groups = []
+    for index, group in enumerate(question.groups):
+        shape = shapes.shapes[index]
+        room = room_of((shape.room(name), size) for name, size in least.items())
+        room = room if index in takers else 0
+        groups.append([one for node in group.samples() for one in places(node, room)])
+    existing = []
+    for node, free in zip(demand.nodes, demand.rooms(question), strict=True):
+        room = room_of((free.get(name, 0), size) for name, size in least.items())
+        existing += places(node, room)
+    return _Even(
+        of=f"room in each {key} for its part of {number} pods such as "
+        f"{wanted[0].pod.key}",
+        demand=number,
+        skew=constraint.max_skew,
+        min_domains=constraint.min_domains or 1,
+        ground=_Ground(existing=existing, groups=groups),
+    )
+
+
+def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, int]:
+    """Return what each of some pods requests at least, by resource."""
+    if not all(question.enforces_room(one.pod) for one in wanted):
+        return {}
+    requests = [requested(one.pod) for one in wanted]
+    least = {name: min(one.get(name, 0) for one in requests) for name in BASIC}
+    return {name: size for name, size in least.items() if size}
+
+
+def _takers(wanted: Sequence[Wanted], shapes: Shapes) -> frozenset[int]:
+    """Return the groups that are not known to be unable to take any of some pods."""
+    return frozenset().union(*(shapes.takers(one.pod) for one in wanted))

@@ -1,0 +1,100 @@
+"""Finds the pods that are on another node than before."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._studies.planning.question import is_tied
+from quaymaster._studies.simulation.owners import workload_of
+
+__all__ = ["Move", "Places", "moves_between", "places_of"]
+
+
+@attrs.frozen(kw_only=True)
+class Move:
+    """A pod that is on another node than before, or whose successor is.
+
+    Controllers give the pods that they make anew other names. Those of one workload
+    are equal, so the pods that it had and those that it has now are matched by their
+    names where they have them still, and otherwise in the order of their names.
+
+    Attributes:
+        workload: What the pod belongs to, as ``deployment.apps/NAMESPACE/NAME``.
+        pod: The key of the pod that is there now.
+        was: The key of the pod that was there before; the same if it kept its name.
+        source: The node before.
+        target: The node now.
+    """
+
+    workload: str
+    pod: str
+    was: str
+    source: str
+    target: str
+
+
+Places = Mapping[str, Mapping[str, str]]
+"""Workload -> key of a pod of it -> the node that it is on."""
+
+
+def places_of(cluster: InMemoryCluster) -> Places:
+    """Return where the pods of each workload run; those of DaemonSets cannot move."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    workloads: dict[str, str] = {}
+    for pod in cluster.list(Pod).items:
+        is_running = pod.node_name and not pod.is_finished and not pod.is_terminating
+        if not is_running or is_tied(pod):
+            continue
+        owner = _owner_of(pod)
+        workload = workloads.get(owner) if owner else None
+        if workload is None:
+            workload = workload_of(pod, cluster)
+            if owner:
+                workloads[owner] = workload
+        found[workload][pod.key] = pod.node_name
+    return found
+
+
+def moves_between(before: Places, after: Places) -> tuple[Move, ...]:
+    """Return the pods that are on another node than before, by workload and name."""
+    return tuple(
+        move
+        for workload in sorted(before.keys() & after.keys())
+        for move in _moves_of(workload, before[workload], after[workload])
+    )
+
+
+def _moves_of(
+    workload: str, before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterable[Move]:
+    same = sorted(before.keys() & after.keys())
+    pairs = [(key, key) for key in same if before[key] != after[key]]
+    came = {key: after[key] for key in sorted(after.keys() - before.keys())}
+    left = []
+    for key in sorted(before.keys() - after.keys()):
+        # A pod that was made anew on the same node has not moved.
+        heir = next((new for new, node in came.items() if node == before[key]), None)
+        if heir is None:
+            left.append(key)
+        else:
+            del came[heir]
+    pairs += zip(left, came, strict=False)
+    for old, new in pairs:
+        yield Move(
+            workload=workload,
+            pod=new,
+            was=old,
+            source=before[old],
+            target=after[new],
+        )
+
+
+def _owner_of(pod: Pod) -> str:
+    """Return a controller's namespace and uid; empty if the pod has none."""
+    controller = pod.metadata.controller
+    if controller is None or not controller.uid:
+        return ""
+    return f"{pod.namespace}/{controller.uid}"

@@ -1,0 +1,266 @@
+"""Conditions that every plan must meet, whatever the scheduler does.
+
+Each is a sum: what the pods need of something is at most what the nodes have of it.
+None says that a plan does; each proves of some plans that they do not, so that the
+cheapest plan that meets all of them is a lower bound. They follow from three rules
+alone, and only for pods whose profile holds to these:
+
+- What pods that stay for ever request, on a node, is no more than it offers, but for
+  pods that came with the node. That is counted by resource, and by how many pods of at
+  least one size a node can hold.
+- Two pods with one host port are on two nodes.
+- So are two pods that may not share a host, a zone and so on.
+
+The limits of utilisation are conditions of the same form.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import DeviceClass, Node, Pod
+from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
+from quaymaster._studies.planning.demand import Demand, Wanted
+from quaymaster._studies.planning.domains import families
+from quaymaster._studies.planning.enforcement import HOST, PORTS, RoomFor
+from quaymaster._studies.planning.question import BASIC, Counts, Question
+from quaymaster._studies.planning.shapes import Shape, Shapes, wildcard_ports
+
+__all__ = ["Need", "find_needs"]
+
+_SIZES: Final = 24
+"""How many sizes of pods are looked at, by resource: the largest ones."""
+_UNIONS: Final = 6
+"""Of how many kinds of pods all unions are looked at."""
+
+
+@attrs.frozen(kw_only=True)
+class Need:
+    """What pods need of one thing, and what nodes have of it.
+
+    Attributes:
+        of: The thing, for people.
+        demand: What all pods need.
+        existing: What each node of the input has.
+        capacity: What a node of each group has.
+        lasts: Whether it must hold after a loss, too.
+    """
+
+    of: str
+    demand: int
+    existing: tuple[int, ...]
+    capacity: tuple[int, ...]
+    lasts: bool = True
+
+    @property
+    def missing(self) -> int:
+        """What the nodes of the input lack."""
+        return self.demand - sum(self.existing)
+
+    def is_met(self, counts: Counts) -> bool:
+        """Whether a plan has what is needed."""
+        have = sum(n * each for n, each in zip(counts, self.capacity, strict=True))
+        return have >= self.missing
+
+
+def find_needs(question: Question, demand: Demand, shapes: Shapes) -> list[Need]:
+    """Find conditions that every plan must meet; those that all plans meet are left."""
+    makers = (_fit_needs, _port_needs, _affinity_needs, _utilization_needs)
+    found = (need for maker in makers for need in maker(question, demand, shapes))
+    seen = {
+        (need.demand, need.existing, need.capacity, need.lasts): need
+        for need in found
+        if need.missing > 0 or (need.lasts and question.loss is not None)
+    }
+    return list(seen.values())
+
+
+@attrs.frozen
+class _Batch:
+    """Pods that request the same, and came with the same node or with none."""
+
+    amounts: Amounts
+    takers: frozenset[int]
+    node: str
+    count: int
+
+
+def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:
+    batches = _batches(question, demand, shapes)
+    free = demand.rooms(question)
+    counted = _counted(question, demand)
+    for groups in _families({batch.takers for batch in batches}):
+        pods = [batch for batch in batches if batch.takers <= groups]
+        for name in sorted({name for batch in pods for name in batch.amounts}):
+            if name not in counted:
+                continue
+            rooms = [
+                shape.room(name) if index in groups else 0
+                for index, shape in enumerate(shapes.shapes)
+            ]
+            there = [each.get(name, 0) for each in free]
+            sizes = [(batch, batch.amounts.get(name, 0)) for batch in pods]
+            yield _need(name, sizes, rooms, there, demand.nodes)
+            for least in _sizes(sizes, [*rooms, *there]):
+                yield _need(
+                    f"{name}, in pods of {least} and more",
+                    [(batch, 1) for batch, size in sizes if size >= least],
+                    [room // least for room in rooms],
+                    [room // least for room in there],
+                    demand.nodes,
+                )
+
+
+def _batches(question: Question, demand: Demand, shapes: Shapes) -> list[_Batch]:
+    counts: Counter[tuple[tuple[tuple[str, int], ...], frozenset[int], str]] = Counter()
+    for one in demand.wanted:
+        if question.enforces_room(one.pod):
+            amounts = tuple(sorted(requested(one.pod).items()))
+            counts[amounts, shapes.takers(one.pod), one.node] += one.count
+    return [
+        _Batch(dict(amounts), takers, node, count)
+        for (amounts, takers, node), count in counts.items()
+    ]
+
+
+def _need(
+    of: str,
+    values: Iterable[tuple[_Batch, int]],
+    rooms: Sequence[int],
+    there: Sequence[int],
+    nodes: Sequence[Node],
+) -> Need:
+    """Add up what pods need; what came with a node may stay there, however much."""
+    demand = 0
+    came: Counter[str] = Counter()
+    for batch, value in values:
+        demand += batch.count * value
+        if batch.node:
+            came[batch.node] += batch.count * value
+    return Need(
+        of=of,
+        demand=demand,
+        existing=tuple(
+            max(room, came[node.name]) for node, room in zip(nodes, there, strict=True)
+        ),
+        capacity=tuple(rooms),
+    )
+
+
+def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
+    """Return the sets of groups that the pods of some kinds, and no others, can use.
+
+    Pods that only a few groups can take need room in these.
+    """
+    found = {*kinds, frozenset().union(*kinds)}
+    if len(kinds) <= _UNIONS:
+        for one in kinds:
+            found |= {one | other for other in found}
+    return sorted(found, key=sorted)
+
+
+def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequence[int]:
+    """Return the sizes of which a node holds few enough for a count to say more."""
+    largest = max(rooms, default=0)
+    return sorted({size for _, size in sizes if 0 < size <= largest})[-_SIZES:]
+
+
+def _counted(question: Question, demand: Demand) -> frozenset[str]:
+    """Return the resources that pods need room for.
+
+    Others than the basic ones may be left to extenders and devices, or to nobody.
+    """
+    asking: dict[str, set[str]] = defaultdict(set)
+    samples: dict[str, Pod] = {}
+    for one in demand.wanted:
+        profile = one.pod.spec.scheduler_name
+        samples[profile] = one.pod
+        for name in requested(one.pod):
+            asking[name].add(profile)
+    others = asking.keys() - BASIC
+    if question.config.extenders or any(
+        isinstance(obj, DeviceClass) for obj in question.objects
+    ):
+        others = set()
+    return frozenset(BASIC) | {
+        name
+        for name in others
+        if all(question.enforces(samples[one], RoomFor(name)) for one in asking[name])
+    }
+
+
+def _port_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:
+    using: dict[tuple[str, int], list[Wanted]] = defaultdict(list)
+    for one in demand.wanted:
+        if question.enforces(one.pod, PORTS):
+            for port in set(wildcard_ports(one.pod)):
+                using[port].append(one)
+    for port, wanted in using.items():
+        free = [int(port not in shape.ports) for shape in shapes.shapes]
+        protocol, number = port
+        yield _apart(f"host port {number}/{protocol}", wanted, free, demand, shapes)
+
+
+def _affinity_needs(
+    question: Question, demand: Demand, shapes: Shapes
+) -> Iterator[Need]:
+    samples = [node for group in question.groups for node in group.samples()]
+    nodes = [*samples, *demand.nodes]
+    anywhere = [1] * len(shapes.shapes)
+    for term, wanted in families(question, demand):
+        key = term.topology_key
+        if key != HOST and not all(key in node.labels for node in nodes):
+            continue
+        of = f"nodes without {wanted[0].pod.key} and its like"
+        yield _apart(of, wanted, anywhere, demand, shapes)
+
+
+def _apart(
+    of: str,
+    wanted: Sequence[Wanted],
+    free: Sequence[int],
+    demand: Demand,
+    shapes: Shapes,
+) -> Need:
+    """No two of the pods share a node."""
+    groups = frozenset().union(*(shapes.takers(one.pod) for one in wanted))
+    came = Counter(one.node for one in wanted if one.node)
+    return Need(
+        of=of,
+        demand=sum(one.count for one in wanted),
+        existing=tuple(max(1, came[node.name]) for node in demand.nodes),
+        capacity=tuple(
+            each if index in groups else 0 for index, each in enumerate(free)
+        ),
+    )
+
+
+def _utilization_needs(
+    question: Question, demand: Demand, shapes: Shapes
+) -> Iterator[Need]:
+    """What is requested is at most a part of what is offered: in whole numbers."""
+    wanted = total(
+        {name: one.count * amount for name, amount in requested(one.pod).items()}
+        for one in demand.wanted
+    )
+    tied = total(
+        requested(pod)
+        for node in demand.nodes
+        for pod in demand.tied.get(node.name, ())
+    )
+    for name, most in question.max_utilization.items():
+        part, whole = most.numerator, most.denominator
+        yield Need(
+            of=f"{name}, of which at most {float(most):.0%} may be requested",
+            demand=whole * (wanted.get(name, 0) + tied.get(name, 0)),
+            existing=tuple(part * offered(one).get(name, 0) for one in demand.nodes),
+            capacity=tuple(_spare(shape, name, part, whole) for shape in shapes.shapes),
+            lasts=False,
+        )
+
+
+def _spare(shape: Shape, name: str, part: int, whole: int) -> int:
+    offer, taken = shape.offered.get(name, 0), shape.taken.get(name, 0)
+    return max(0, part * offer - whole * taken)

@@ -1,0 +1,215 @@
+"""Lists plans in the order of their cost, the cheapest first, lazily.
+
+Plans that some need refutes are left out. The list is made by best-first search over
+the counts, one group after the other: what the groups to come must cost at least is
+bounded from below, by the need that is dearest to meet with the group that meets it
+cheapest. So a plan comes out when nothing that is left can be cheaper.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._studies.planning.needs import Need
+from quaymaster._studies.planning.question import Counts
+
+__all__ = ["Order"]
+
+_STEPS: Final = 200_000
+"""How many branches are looked at; with many groups there may be any number."""
+_ROUNDING: Final = 1 - 1e-12
+"""Bounds are floats: they are lowered by more than their rounding can be."""
+
+
+@attrs.frozen(order=True)
+class _Branch:
+    """The plans that begin with some counts.
+
+    Attributes:
+        bound: What each of them costs at least.
+        counts: How they begin.
+        cost: What these nodes cost.
+        missing: What is still needed, by need.
+        step: The neighbours to look at: 1 for more nodes of the last group, -1 for
+            fewer, 0 for both.
+    """
+
+    bound: float
+    counts: Counts
+    cost: int = attrs.field(order=False)
+    missing: tuple[int, ...] = attrs.field(order=False)
+    step: int = attrs.field(order=False)
+
+
+class Order:
+    """Plans in the order of their weight, each of which meets all needs.
+
+    Args:
+        needs: What every plan must meet.
+        weights: What one node of each group weighs, as a positive number.
+        lows: The fewest nodes of each group.
+        highs: The most nodes of each group.
+
+    Attributes:
+        bound: No plan that is still to come weighs less; infinite at the end.
+        is_complete: Whether the list ended because there are no more plans.
+    """
+
+    def __init__(
+        self,
+        needs: Sequence[Need],
+        weights: Sequence[int],
+        lows: Counts,
+        highs: Counts,
+    ) -> None:
+        self._weights, self._lows, self._highs = weights, lows, highs
+        self._needs = needs
+        self._capacities = [
+            tuple(need.capacity[index] for need in needs)
+            for index in range(len(weights))
+        ]
+        self._ratios = [self._ratio(depth) for depth in range(len(weights) + 1)]
+        self._reserves = [self._reserve(depth) for depth in range(len(weights) + 1)]
+        self._floors = [
+            sum(w * n for w, n in zip(weights[d:], lows[d:], strict=True))
+            for d in range(len(weights) + 1)
+        ]
+        self.bound: float = 0.0
+        self.is_complete = False
+
+    def __iter__(self) -> Iterator[tuple[int, Counts]]:
+        heap: list[_Branch] = []
+        root = _Branch(0.0, (), 0, tuple(need.missing for need in self._needs), 0)
+        self._open(heap, root)
+        for _ in range(_STEPS):
+            if not heap:
+                self.is_complete, self.bound = True, math.inf
+                return
+            branch = heapq.heappop(heap)
+            self.bound = max(self.bound, branch.bound)
+            self._widen(heap, branch)
+            if len(branch.counts) == len(self._weights):
+                yield branch.cost, branch.counts
+            else:
+                self._open(heap, branch)
+
+    def _ratio(self, depth: int) -> tuple[float, ...]:
+        """What a unit of each need costs at least with the groups from one on."""
+        return tuple(
+            min(
+                (
+                    weight / capacity[index]
+                    for weight, capacity in zip(
+                        self._weights[depth:], self._capacities[depth:], strict=True
+                    )
+                    if capacity[index]
+                ),
+                default=math.inf,
+            )
+            for index in range(len(self._needs))
+        )
+
+    def _reserve(self, depth: int) -> tuple[int, ...]:
+        """What all nodes that the groups from one on may have would have."""
+        return tuple(
+            sum(
+                high * capacity[index]
+                for high, capacity in zip(
+                    self._highs[depth:], self._capacities[depth:], strict=True
+                )
+            )
+            for index in range(len(self._needs))
+        )
+
+    def _open(self, heap: list[_Branch], branch: _Branch) -> None:
+        """Look at the cheapest number of nodes of the next group."""
+        depth = len(branch.counts)
+        least = self._least(branch, depth)
+        most = self._highs[depth]
+        if least > most:
+            return
+
+        def bound(number: int) -> float:
+            return self._child(branch, number, 0).bound
+
+        best = _lowest(bound, least, most)
+        heapq.heappush(heap, self._child(branch, best, 0))
+
+    def _least(self, branch: _Branch, depth: int) -> int:
+        """The fewest nodes of a group with which those to come can meet all needs."""
+        least = self._lows[depth]
+        for missing, capacity, reserve in zip(
+            branch.missing,
+            self._capacities[depth],
+            self._reserves[depth + 1],
+            strict=True,
+        ):
+            short = missing - reserve
+            if short > 0:
+                if not capacity:
+                    return self._highs[depth] + 1
+                least = max(least, -(-short // capacity))
+        return least
+
+    def _widen(self, heap: list[_Branch], branch: _Branch) -> None:
+        """Look at the neighbours: one node more, one node fewer."""
+        depth = len(branch.counts) - 1
+        *before, last = branch.counts
+        capacity = self._capacities[depth]
+        parent = _Branch(
+            0.0,
+            tuple(before),
+            branch.cost - last * self._weights[depth],
+            tuple(
+                missing + last * each
+                for missing, each in zip(branch.missing, capacity, strict=True)
+            ),
+            0,
+        )
+        if branch.step >= 0 and last < self._highs[depth]:
+            heapq.heappush(heap, self._child(parent, last + 1, 1))
+        if branch.step <= 0 and last > self._least(parent, depth):
+            heapq.heappush(heap, self._child(parent, last - 1, -1))
+
+    def _child(self, branch: _Branch, number: int, step: int) -> _Branch:
+        depth = len(branch.counts)
+        cost = branch.cost + number * self._weights[depth]
+        missing = tuple(
+            short - number * each
+            for short, each in zip(branch.missing, self._capacities[depth], strict=True)
+        )
+        return _Branch(
+            self._bound(cost, missing, depth + 1),
+            (*branch.counts, number),
+            cost,
+            missing,
+            step,
+        )
+
+    def _bound(self, cost: int, missing: Sequence[int], depth: int) -> float:
+        rest = max(
+            (
+                short * ratio
+                for short, ratio in zip(missing, self._ratios[depth], strict=True)
+                if short > 0
+            ),
+            default=0.0,
+        )
+        floor = self._floors[depth]
+        if depth == len(self._weights):
+            return float(cost)
+        return (cost + max(floor, rest)) * _ROUNDING
+
+
+def _lowest(value: Callable[[int], float], least: int, most: int) -> int:
+    """Return where a convex function is lowest."""
+    while least < most:
+        middle = (least + most) // 2
+        if value(middle + 1) < value(middle):
+            least = middle + 1
+        else:
+            most = middle
+    return least

@@ -1,0 +1,95 @@
+"""The answer of `plan`."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import attrs
+
+from quaymaster._api.objects import Node
+from quaymaster._base.notices import Notice
+from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.planning.trials import Utilization
+from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
+
+__all__ = ["Plan", "PlannedGroup", "Utilization"]
+
+
+@attrs.frozen(kw_only=True)
+class PlannedGroup:
+    """How many nodes a plan has of one group.
+
+    Attributes:
+        group: The group.
+        nodes: How many nodes of it the plan has.
+        utilization: Resource -> how much of it is requested on these nodes.
+    """
+
+    group: NodeGroup
+    nodes: int
+    utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the nodes cost together; None if nobody said what one costs."""
+        return None if self.group.price is None else self.nodes * self.group.price
+
+    @property
+    def spec(self) -> str:
+        """The line that makes these nodes, for ``--nodes``."""
+        return self.group.spec(self.nodes)
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """The nodes with which everything fits, or why there is no such plan.
+
+    Attributes:
+        groups: The groups, in the order in which they were given; without a plan, with
+            no nodes.
+        nodes: The nodes of the plan, to be added to those of the input.
+        is_found: Whether there is a plan.
+        is_final: Whether that was proven: that no plan is better than this one, or that
+            there is none at all.
+        lower_bound: The least that a plan can cost if the groups have prices, and else
+            the fewest nodes it can have. It is true of every plan, also where this one
+            may not be the best.
+        tried: How many plans were tried, each by at least one simulation.
+        utilization: Resource -> how much of it is requested on all nodes in the end.
+        obstacle: Why there is no plan, in one line; empty if there is one.
+        unplaced: Without a plan, the pods that stood in its way.
+        result: The simulation of the plan, or of the last one that was tried; None if
+            none was.
+        notices: What was left out or assumed.
+    """
+
+    groups: tuple[PlannedGroup, ...]
+    nodes: tuple[Node, ...] = ()
+    is_found: bool = False
+    is_final: bool = False
+    lower_bound: Decimal = Decimal(0)
+    tried: int = 0
+    utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+    obstacle: str = ""
+    unplaced: tuple[UnscheduledPod, ...] = ()
+    result: SimulationResult | None = attrs.field(default=None, repr=False)
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the nodes cost together; None if the groups have no prices."""
+        costs = [group.cost for group in self.groups]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known, Decimal(0)) if len(known) == len(costs) else None
+
+    @property
+    def gap(self) -> float:
+        """By what part of the bound the plan may be above the best one; 0 if it is not.
+
+        Infinite if the bound is 0 and the plan is not known to be the best.
+        """
+        if self.is_final or not self.is_found:
+            return 0.0
+        value = Decimal(len(self.nodes)) if self.cost is None else self.cost
+        if not self.lower_bound:
+            return float("inf") if value else 0.0
+        return float(value / self.lower_bound - 1)

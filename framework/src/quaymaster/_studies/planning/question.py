@@ -1,0 +1,138 @@
+"""What a plan is asked for, and the clusters that its answers are tried in."""
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._clusters.inmemory.nodes_spec import make_nodes
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.planning.enforcement import (
+    RoomFor,
+    Rule,
+    is_enforced,
+    probed_node,
+)
+from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = [
+    "BASIC",
+    "Counts",
+    "Loss",
+    "Question",
+    "is_lasting",
+    "is_tied",
+]
+
+Counts: TypeAlias = tuple[int, ...]
+"""How many nodes of each group, in the order of the groups."""
+
+BASIC: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+"""The resources that every node offers."""
+
+
+class Loss(enum.StrEnum):
+    """What may be lost, so that everything still fits on the rest."""
+
+    NODE = "node"
+    """Any one node."""
+
+    ZONE = "zone"
+    """All nodes of any one zone at once."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Question:
+    """What a plan is asked for.
+
+    Attributes:
+        objects: The input.
+        groups: The nodes that there may be more of.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        max_pods: How many pods the workloads may ask for in all.
+        max_utilization: Resource -> the largest part of what all nodes offer together
+            that may be requested in the end.
+        loss: What may be lost; None for nothing.
+    """
+
+    objects: Sequence[ApiObject]
+    groups: Sequence[NodeGroup]
+    config: SchedulerConfig
+    registry: PluginRegistry
+    seed: int
+    max_pods: int
+    max_utilization: Mapping[str, Fraction]
+    loss: Loss | None
+    _enforced: dict[tuple[str, Rule], bool] = attrs.field(factory=dict, init=False)
+
+    def nodes(self, counts: Counts) -> list[Node]:
+        """Make the nodes of a plan, as ``--nodes`` makes them."""
+        specs = [
+            group.spec(count)
+            for group, count in zip(self.groups, counts, strict=True)
+            if count
+        ]
+        taken = {obj.name for obj in self.objects if isinstance(obj, Node)}
+        return make_nodes(specs, taken=taken, max_nodes=max(1, sum(counts)))
+
+    def cluster(self, counts: Counts) -> InMemoryCluster:
+        """Make a cluster with the input and the nodes of a plan.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        return self.cluster_of([*self.nodes(counts), *self.objects])
+
+    def cluster_of(self, objects: Iterable[ApiObject]) -> InMemoryCluster:
+        """Make a cluster with other objects."""
+        return filled_cluster(list(objects), self.seed, self.max_pods)
+
+    def simulation(self, cluster: InMemoryCluster) -> Simulation:
+        """Make a simulation, to be closed, of the cluster under the question's rules.
+
+        Raises:
+            ProfileError: A profile's plugins cannot be built.
+        """
+        return Simulation(
+            cluster, config=self.config, registry=self.registry, seed=self.seed
+        )
+
+    def enforces(self, pod: Pod, rule: Rule) -> bool:
+        """Whether a pod is held to a rule, as the scheduler shows when it is asked."""
+        name = pod.spec.scheduler_name
+        if self.config.profile(name) is None:
+            return False
+        if (name, rule) not in self._enforced:
+            cluster = self.cluster_of([probed_node(rule)])
+            with self.simulation(cluster) as simulation:
+                found = is_enforced(simulation, name, rule)
+            self._enforced[name, rule] = found
+        return self._enforced[name, rule]
+
+    def enforces_room(self, pod: Pod) -> bool:
+        """Whether a pod needs room for what it requests of the basic resources."""
+        return all(self.enforces(pod, RoomFor(resource)) for resource in BASIC)
+
+
+def is_tied(pod: Pod) -> bool:
+    """Whether a pod belongs to its node: it comes and goes with it."""
+    return is_of_daemon_set(pod) or is_of_node(pod)
+
+
+def is_lasting(pod: Pod) -> bool:
+    """Whether a pod, once it runs, takes its room for ever."""
+    return not (
+        pod.is_finished
+        or pod.is_terminating
+        or RUN_SECONDS_ANNOTATION in pod.metadata.annotations
+    )

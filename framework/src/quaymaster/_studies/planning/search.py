@@ -1,0 +1,321 @@
+"""Searches for the lightest plan that does.
+
+First a plan is grown until it does, then it is shrunk. If there are more lighter plans
+than may be tried, it is varied: its room is moved from some groups to others. In the
+end all lighter plans that nothing refutes are tried, the lightest first, as long as the
+budget lasts. Nothing rests on monotony: that a plan does says nothing of larger ones,
+since the scheduler is greedy; growing, shrinking and varying only find a good plan.
+"""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._studies.planning.amounts import requested
+from quaymaster._studies.planning.order import Order
+from quaymaster._studies.planning.question import Counts, Question
+from quaymaster._studies.planning.refutation import Refutation
+from quaymaster._studies.planning.shapes import Shapes
+from quaymaster._studies.planning.trials import Trial, Trials
+from quaymaster._studies.planning.variation import variations
+
+__all__ = ["Found", "Search"]
+
+_ROUNDS: Final = 40
+"""How often a plan is made larger before the search gives up growing it."""
+_STEP: Final = 1 / 64
+"""By what part all of a plan is made larger at first; it doubles every round."""
+_VAIN: Final = 20
+"""How many plans are tried at most after growing has found none, if not all may be."""
+_SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
+"""What part of the way to the bound a variation is to save."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Found:
+    """What a search found.
+
+    Attributes:
+        trial: The lightest plan that does; without one, the last that does not, and
+            None if nothing had to be tried.
+        bound: No plan that does weighs less.
+        is_final: Whether every lighter plan was refuted, or all plans if none does.
+    """
+
+    trial: Trial | None
+    bound: int
+    is_final: bool
+
+
+class Search:
+    """Searches for the lightest plan that does.
+
+    Args:
+        question: What plans are to do.
+        trials: Tries plans.
+        shapes: What the groups' nodes offer.
+        refutation: Refutes plans without trying them.
+        order: All plans that no need refutes, the lightest first.
+        weights: What one node of each group weighs.
+        lows: The fewest nodes of each group.
+        highs: The most nodes of each group.
+        budget: How many plans may be tried; a plan is grown as far as it takes.
+        enough: How many nodes are more than could be of use.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        trials: Trials,
+        shapes: Shapes,
+        refutation: Refutation,
+        order: Order,
+        weights: Sequence[int],
+        lows: Counts,
+        highs: Counts,
+        budget: int,
+        enough: int,
+    ) -> None:
+        self._question = question
+        self._trials = trials
+        self._shapes = shapes
+        self._refutation = refutation
+        self._order = order
+        self._weights, self._lows, self._highs = weights, lows, highs
+        self._budget = budget
+        self._enough = enough
+        self._plans = iter(order)
+        self._waiting: deque[tuple[int, Counts]] = deque()
+        self._best: Trial | None = None
+        self._failed: Trial | None = None
+
+    def run(self) -> Found:
+        """Search.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        first = self._next()
+        if first is not None and not self._try(first):
+            self._grow()
+            self._shrink()
+            if not self._is_within_reach():
+                if self._best is None:
+                    self._budget = len(self._trials.tried) + min(self._left, _VAIN)
+                else:
+                    self._vary()
+                    self._shrink()
+            self._try_lighter_ones()
+        return self._found()
+
+    def _next(self) -> Counts | None:
+        """Return the lightest plan that is neither refuted nor tried, or None."""
+        while self._waiting or self._fetch():
+            counts = self._waiting[0][1]
+            if counts not in self._trials.tried:
+                return counts
+            self._waiting.popleft()
+        return None
+
+    def _fetch(self) -> bool:
+        """Let one more plan wait that nothing refutes; say whether there is one."""
+        for weight, counts in self._plans:
+            if not self._refutation.refutes(counts):
+                self._waiting.append((weight, counts))
+                return True
+            if weight >= self._lightest:
+                # Nobody asks for heavier ones, and there may be any number.
+                self._waiting.append((weight, counts))
+                return True
+        return False
+
+    @property
+    def _lightest(self) -> float:
+        """What the best plan weighs; infinite without one."""
+        return math.inf if self._best is None else self._weigh(self._best.counts)
+
+    @property
+    def _left(self) -> int:
+        """How many plans may still be tried."""
+        return self._budget - len(self._trials.tried)
+
+    def _is_within_reach(self) -> bool:
+        """Whether all lighter plans that nothing refutes may be tried."""
+        lighter = sum(self._is_open(*plan) for plan in self._waiting)
+        while lighter <= self._left:
+            if self._waiting and self._waiting[-1][0] >= self._lightest:
+                return True
+            if not self._fetch():
+                return self._order.is_complete
+            lighter += self._is_open(*self._waiting[-1])
+        return False
+
+    def _is_open(self, weight: int, counts: Counts) -> bool:
+        """Whether a plan would be better than the best one, if it did."""
+        return weight < self._lightest and counts not in self._trials.tried
+
+    def _try_lighter_ones(self) -> None:
+        """Try the plans that are lighter than the best one, the lightest first."""
+        while (counts := self._next()) is not None and self._left > 0:
+            if self._weigh(counts) >= self._lightest or self._try(counts):
+                return
+
+    def _found(self) -> Found:
+        counts = self._next()
+        ahead = self._order.bound if counts is None else self._weigh(counts)
+        is_final = self._lightest <= ahead
+        trial = self._best or self._failed
+        if trial is None and sum(self._highs) <= self._enough:
+            # Every plan was refuted: the largest one shows what is lacking.
+            trial = self._trials.at(self._highs)
+        bound = min(ahead, self._lightest)
+        return Found(
+            trial=trial,
+            bound=0 if math.isinf(bound) else math.ceil(bound),
+            is_final=is_final,
+        )
+
+    def _weigh(self, counts: Counts) -> int:
+        return sum(n * each for n, each in zip(counts, self._weights, strict=True))
+
+    def _try(self, counts: Counts) -> bool:
+        return self._tried(counts).fits
+
+    def _tried(self, counts: Counts) -> Trial:
+        """Try a plan, and remember it if it is the best one, or fails by little."""
+        trial = self._trials.at(counts)
+        if trial.fits:
+            if self._weigh(counts) < self._lightest:
+                self._best = trial
+        elif self._failed is None or len(trial.pending) <= len(self._failed.pending):
+            self._failed = trial
+        return trial
+
+    def _grow(self) -> None:
+        """Add nodes that could take the pods that wait, until none waits."""
+        trial = self._failed
+        for round_number in range(_ROUNDS):
+            if trial is None:
+                return
+            larger = self._larger(trial, 2**round_number)
+            if larger == trial.counts or sum(larger) > self._enough:
+                return
+            trial = self._tried(larger)
+            if trial.fits:
+                return
+
+    def _larger(self, trial: Trial, factor: int) -> Counts:
+        """Return a plan with more nodes of groups of which more may help."""
+        open_groups = [
+            index
+            for index, (count, high) in enumerate(
+                zip(trial.counts, self._highs, strict=True)
+            )
+            if count < high and index not in trial.idle and self._weights[index]
+        ]
+        parts = [0.0] * len(self._weights)
+        pods = [0] * len(self._weights)
+        for pod, _ in trial.pending:
+            takers = self._shapes.takers(pod)
+            fractions = {
+                index: self._fraction(requested(pod), index)
+                for index in open_groups
+                if index in takers
+            }
+            if fractions:
+                index = min(
+                    fractions,
+                    key=lambda one: (fractions[one] * self._weights[one], one),
+                )
+                parts[index] += fractions[index]
+                pods[index] += 1
+        if not trial.pending and open_groups:
+            index = self._roomiest(trial.short, open_groups)
+            parts[index], pods[index] = 1.0, factor
+        for index in open_groups if trial.pending else ():
+            # What does not fit beside other pods may fit if all have more room.
+            least = int(trial.counts[index] * factor * _STEP)
+            parts[index], pods[index] = (
+                max(parts[index], least / factor),
+                max(pods[index], least),
+            )
+        return tuple(
+            min(high, count + min(wanting, math.ceil(part * factor)))
+            for count, part, wanting, high in zip(
+                trial.counts, parts, pods, self._highs, strict=True
+            )
+        )
+
+    def _fraction(self, amounts: dict[str, int], index: int) -> float:
+        """Return the part of a node that a pod takes, of what is scarcest."""
+        shape = self._shapes.shapes[index]
+        return max(
+            amount / room if (room := shape.room(name)) else 1.0
+            for name, amount in amounts.items()
+        )
+
+    def _roomiest(self, names: Sequence[str], groups: Sequence[int]) -> int:
+        """Return the group that has most of some resources for its weight."""
+        shapes = self._shapes.shapes
+        return max(
+            groups,
+            key=lambda one: min(
+                (shapes[one].room(name) / self._weights[one] for name in names),
+                default=-self._weights[one],
+            ),
+        )
+
+    def _vary(self) -> None:
+        """Move room between groups, as long as that saves something."""
+        for part in _SAVINGS:
+            while self._saves(part):
+                pass
+
+    def _saves(self, part: float) -> bool:
+        """Look for a plan that is lighter by a part of what there may be to save."""
+        lightest = self._next()
+        assert self._best is not None
+        if lightest is None:
+            return False
+        weight = self._weigh(self._best.counts)
+        saving = max(1, int((weight - self._weigh(lightest)) * part))
+        for counts in variations(
+            self._best.counts, self._weights, self._lows, self._highs, weight - saving
+        ):
+            is_open = self._is_open(self._weigh(counts), counts)
+            if is_open and not self._refutation.refutes(counts):
+                if self._left <= 0:
+                    return False
+                if self._try(counts):
+                    return True
+        return False
+
+    def _shrink(self) -> None:
+        """Take nodes away, the heaviest first, while the plan still does."""
+        heaviest_first = sorted(
+            range(len(self._weights)), key=lambda index: -self._weights[index]
+        )
+        before = None
+        # Identity: each plan that is found is a new one.
+        while self._best is not None and self._best is not before:
+            before = self._best
+            for index in heaviest_first:
+                self._shrink_group(index)
+
+    def _shrink_group(self, index: int) -> None:
+        assert self._best is not None
+        base = self._best.counts
+        fails, does = self._lows[index] - 1, base[index]
+        while does - fails > 1 and len(self._trials.tried) < self._budget:
+            middle = (fails + does) // 2
+            counts = (*base[:index], middle, *base[index + 1 :])
+            known = self._trials.tried.get(counts)
+            if known is None:
+                known = not self._refutation.refutes(counts) and self._try(counts)
+            if known:
+                does = middle
+            else:
+                fails = middle

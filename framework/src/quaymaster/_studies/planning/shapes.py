@@ -1,0 +1,259 @@
+"""Asks the scheduler which pods an empty node of each group could take at all."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    Affinity,
+    ApiObject,
+    Container,
+    DaemonSet,
+    Deployment,
+    Job,
+    LimitRange,
+    Node,
+    ObjectMeta,
+    Pod,
+    PodDisruptionBudget,
+    PodSpec,
+    PodStatus,
+    ReplicaSet,
+    ReplicationController,
+    ResourceQuota,
+    StatefulSet,
+)
+from quaymaster._api.objects.codec import ENCODER
+from quaymaster._api.objects.resources import host_ports
+from quaymaster._api.objects.spec_key import SpecKey
+from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
+from quaymaster._studies.planning.enforcement import HOST, PORTS
+from quaymaster._studies.planning.finality import is_final
+from quaymaster._studies.planning.question import Question, is_lasting
+from quaymaster._studies.simulation.results import UnscheduledPod
+from quaymaster._studies.simulation.run import Simulation
+
+__all__ = ["Shape", "Shapes", "wildcard_ports"]
+
+_WITHOUT: Final = (
+    Deployment,
+    Job,
+    LimitRange,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    ResourceQuota,
+    StatefulSet,
+)
+_NAME: Final = "quaymaster-plan-probe"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Shape:
+    """What an empty node of a group offers.
+
+    Attributes:
+        offered: Its allocatable.
+        taken: What DaemonSets take of every such node.
+        ports: The host ports that they take, as protocol and number.
+        misfit: A pod of a DaemonSet that cannot run there, or None: with it, no plan
+            can have nodes of the group.
+    """
+
+    offered: Amounts
+    taken: Amounts
+    ports: frozenset[tuple[str, int]]
+    misfit: UnscheduledPod | None
+
+    def room(self, resource: str) -> int:
+        """Return how much of a resource is left for pods that come."""
+        return max(0, self.offered.get(resource, 0) - self.taken.get(resource, 0))
+
+
+class Shapes:
+    """The groups' shapes, and which pods each of them can take.
+
+    Args:
+        question: What the plan is asked for.
+        pods: The pods that need room; of those that are alike, one counts.
+
+    Attributes:
+        shapes: One per group.
+    """
+
+    def __init__(self, question: Question, pods: Iterable[Pod]) -> None:
+        self._question = question
+        kinds = {signature(pod): pod for pod in pods}
+        self._takers: dict[Hashable, frozenset[int]] = dict.fromkeys(kinds, frozenset())
+        self.shapes: list[Shape] = []
+        for index, group in enumerate(question.groups):
+            with self._probing(group.samples()) as simulation:
+                self.shapes.append(_shape(simulation, question, len(group.zones())))
+                for key, pod in kinds.items():
+                    if not is_final(_verdict(simulation, pod), simulation):
+                        self._takers[key] |= {index}
+        self.hopeless = self._hopeless(kinds)
+
+    def takers(self, pod: Pod) -> frozenset[int]:
+        """Return the groups that are not known to be unable to take a pod."""
+        return self._takers.get(
+            signature(pod), frozenset(range(len(self._question.groups)))
+        )
+
+    def why_hopeless(self, pod: Pod) -> UnscheduledPod | None:
+        """Return what the scheduler says of a pod that no node can take, or None."""
+        found = self.hopeless.get(signature(pod))
+        return None if found is None else attrs.evolve(found, pod=pod.key)
+
+    def _hopeless(self, kinds: dict[Hashable, Pod]) -> dict[Hashable, UnscheduledPod]:
+        """Ask again, with the nodes of the input, for pods that no group can take."""
+        left = {key: pod for key, pod in kinds.items() if not self._takers[key]}
+        if not left:
+            return {}
+        samples = [node for group in self._question.groups for node in group.samples()]
+        taken = {node.name for node in samples}
+        standing = [
+            obj
+            for obj in self._question.objects
+            if (isinstance(obj, Node) and obj.name not in taken)
+            or (isinstance(obj, Pod) and obj.node_name)
+        ]
+        found = {}
+        with self._probing([*samples, *standing]) as simulation:
+            for key, pod in left.items():
+                verdict = _verdict(simulation, pod)
+                if verdict is not None and is_final(verdict, simulation):
+                    found[key] = verdict
+        return found
+
+    @contextmanager
+    def _probing(self, nodes: Sequence[ApiObject]) -> Iterator[Simulation]:
+        """Open a simulation of some nodes with nothing on them but DaemonSets.
+
+        Those that choose nodes by name are left out: others of the group have none.
+        """
+        others = (
+            obj
+            for obj in self._question.objects
+            if not isinstance(obj, _WITHOUT)
+            and not (
+                isinstance(obj, DaemonSet) and _names_nodes(obj.spec.template.spec)
+            )
+        )
+        cluster = self._question.cluster_of([*nodes, *others])
+        with self._question.simulation(cluster) as simulation:
+            simulation.settle()
+            yield simulation
+
+
+def signature(pod: Pod) -> Hashable:
+    """Return what the pods have in common that the same nodes can take, alone."""
+    return _SIGNATURES.of(pod)
+
+
+def _signature(spec: PodSpec) -> bytes:
+    return ENCODER.encode(_plain(spec))
+
+
+_SIGNATURES: Final = SpecKey(_signature)
+
+
+def _plain(spec: PodSpec) -> PodSpec:
+    """Return a spec without what other pods, volumes and devices have a part in."""
+    affinity = spec.affinity
+    if affinity is not None:
+        affinity = Affinity(node_affinity=affinity.node_affinity)
+    return replace(
+        spec,
+        affinity=affinity,
+        topology_spread_constraints=(),
+        resource_claims=(),
+        scheduling_group=None,
+        volumes=(),
+        init_containers=tuple(map(_unclaiming, spec.init_containers)),
+        containers=tuple(map(_unclaiming, spec.containers)),
+    )
+
+
+def _unclaiming(container: Container) -> Container:
+    """Return a container without claims on devices, which its pod no longer has."""
+    return replace(container, resources=replace(container.resources, claims=()))
+
+
+def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
+    """Return why a pod like this one gets no node of its own; None if it gets one."""
+    cluster = simulation.cluster
+    probe = Pod(
+        metadata=ObjectMeta(name=_NAME, namespace=pod.namespace),
+        spec=_plain(pod.spec),
+        status=PodStatus(),
+    )
+    key = cluster.create(probe).key
+    simulation.settle()
+    there = cluster.get(Pod, key)
+    found = None if there.node_name else simulation.unscheduled(there)
+    cluster.delete(Pod, key, grace_period_seconds=0)
+    simulation.settle()
+    return found
+
+
+def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
+    cluster = simulation.cluster
+    pods: dict[str, list[Pod]] = defaultdict(list)
+    for pod in cluster.list(Pod).items:
+        if (owner := pod.metadata.controller) is not None:
+            pods[owner.uid].append(pod)
+    whole = [family for family in pods.values() if len(family) == samples]
+    taking = [
+        family[0]
+        for family in whole
+        if all(pod.node_name and is_lasting(pod) for pod in family)
+    ]
+    misfits = (
+        simulation.unscheduled(family[0])
+        for family in whole
+        if not any(pod.node_name for pod in family)
+    )
+    [first, *_] = cluster.list(Node).items
+    return Shape(
+        offered=offered(first),
+        taken=total(requested(pod) for pod in taking if question.enforces_room(pod)),
+        ports=frozenset(
+            chain.from_iterable(
+                wildcard_ports(pod) for pod in taking if question.enforces(pod, PORTS)
+            )
+        ),
+        misfit=next((one for one in misfits if is_final(one, simulation)), None),
+    )
+
+
+def wildcard_ports(pod: Pod) -> list[tuple[str, int]]:
+    """Return the host ports that a pod takes on all addresses of its node."""
+    return [
+        (port.protocol or "TCP", port.host_port)
+        for port in host_ports(pod)
+        if port.host_ip in ("", "0.0.0.0")
+    ]
+
+
+def _names_nodes(spec: PodSpec) -> bool:
+    """Whether a template may suit some nodes of a group and not others."""
+    if spec.node_selector.keys() & {HOST}:
+        return True
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = (
+        affinity.required_during_scheduling_ignored_during_execution
+        if affinity
+        else None
+    )
+    return required is not None and any(
+        term.match_fields or any(one.key == HOST for one in term.match_expressions)
+        for term in required.node_selector_terms
+    )

@@ -1,0 +1,288 @@
+"""Tries plans: a simulation for each, and more of what may be lost."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    ApiObject,
+    Binding,
+    DaemonSet,
+    Event,
+    Job,
+    Lease,
+    Node,
+    Pod,
+    PodStatus,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from quaymaster._api.objects.kinds import KINDS
+from quaymaster._base.errors import counted
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.node_health import zone_of
+from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
+from quaymaster._studies.planning.question import (
+    Counts,
+    Loss,
+    Question,
+    is_tied,
+)
+from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
+
+__all__ = ["Trial", "Trials", "Utilization", "utilization_of"]
+
+_REPLACING: Final = (ReplicaSet, ReplicationController, StatefulSet, Job, DaemonSet)
+_PASSING: Final = (Event, Lease, Binding)
+
+
+@attrs.frozen(kw_only=True)
+class Utilization:
+    """How much of one resource is requested, over all nodes.
+
+    CPU is in millicores, memory and storage are in bytes.
+
+    Attributes:
+        requested: What the pods on the nodes request.
+        allocatable: What the nodes offer.
+    """
+
+    requested: int
+    allocatable: int
+
+    @property
+    def share(self) -> float:
+        """The part that is requested; 0 if nothing is offered."""
+        return self.requested / self.allocatable if self.allocatable else 0.0
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Trial:
+    """What became of one plan.
+
+    Attributes:
+        counts: The plan.
+        problem: Why it does not do; empty if it does.
+        pending: The pods that have no node, each with what the scheduler says of it.
+        short: The resources of which too much is requested.
+        idle: The groups of which a node in every zone was left without pods of its own
+            when it failed, so that more of them would not help.
+        utilization: Resource -> how much of it is requested in the end.
+        taken: Node -> what is requested of it in the end.
+        result: The result of the simulation.
+    """
+
+    counts: Counts
+    problem: str
+    pending: tuple[tuple[Pod, UnscheduledPod], ...] = ()
+    short: tuple[str, ...] = ()
+    idle: frozenset[int] = frozenset()
+    utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+    taken: Mapping[str, Amounts] = attrs.field(factory=dict)
+    result: SimulationResult
+
+    @property
+    def fits(self) -> bool:
+        """Whether the plan does."""
+        return not self.problem
+
+
+class Trials:
+    """Tries plans, each once.
+
+    Args:
+        question: What they are to do.
+        on_try: Called with the number of plans that were tried, before each.
+
+    Attributes:
+        tried: Plan -> whether it does.
+    """
+
+    def __init__(self, question: Question, on_try: Callable[[int], None]) -> None:
+        self._question = question
+        self._on_try = on_try
+        self._irreplaceable: frozenset[str] | None = None
+        self._missing: frozenset[str] = frozenset()
+        self.tried: dict[Counts, bool] = {}
+
+    def know(self, cluster: InMemoryCluster) -> None:
+        """Learn from a cluster with the input alone what it lacks without any plan."""
+        self._missing = _missing(cluster.notices())
+        owners = {
+            owner.uid for kind in _REPLACING for owner in cluster.list(kind).items
+        }
+        self._irreplaceable = frozenset(
+            pod.key
+            for pod in cluster.list(Pod).items
+            if pod.metadata.controller is None
+            or pod.metadata.controller.uid not in owners
+        )
+
+    def at(self, counts: Counts) -> Trial:
+        """Try a plan.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        self._on_try(len(self.tried))
+        cluster = self._question.cluster(counts)
+        with self._question.simulation(cluster) as simulation:
+            simulation.settle()
+            result = simulation.result()
+        trial = self._judged(counts, cluster, result, "")
+        if trial.fits:
+            trial = self._short(trial)
+        if trial.fits and self._question.loss is not None:
+            trial = self._bereft(trial, cluster, self._question.loss)
+        self.tried[counts] = trial.fits
+        return trial
+
+    def _judged(
+        self,
+        counts: Counts,
+        cluster: InMemoryCluster,
+        result: SimulationResult,
+        after: str,
+    ) -> Trial:
+        """Say whether all pods of a settled cluster have a node."""
+        pods = {pod.key: pod for pod in cluster.list(Pod).items}
+        pending = tuple((pods[one.pod], one) for one in result.unscheduled)
+        problem = self._problem(result, after)
+        at_node = _by_node(pods.values())
+        taken = {name: total(map(requested, there)) for name, there in at_node.items()}
+        return Trial(
+            counts=counts,
+            problem=problem,
+            pending=pending,
+            idle=self._idle(counts, cluster, at_node) if problem else frozenset(),
+            utilization=utilization_of(cluster.list(Node).items, taken),
+            taken=taken,
+            result=result,
+        )
+
+    def _problem(self, result: SimulationResult, after: str) -> str:
+        if result.unscheduled:
+            return f"{after}no node for {counted(len(result.unscheduled), 'pod')}"
+        for victim in result.preempted:
+            if victim.pod in (self._irreplaceable or ()):
+                return f"{after}pod {victim.pod}: preempted by {victim.by} for good"
+        for message in sorted(_missing(result.notices) - self._missing):
+            return f"{after}{message}"
+        return ""
+
+    def _short(self, trial: Trial) -> Trial:
+        """Hold the utilisation against what is allowed."""
+        none = Utilization(requested=0, allocatable=0)
+        for name, most in self._question.max_utilization.items():
+            there = trial.utilization.get(name, none)
+            if there.requested > most * there.allocatable:
+                got, limit = f"{there.share:.1%}", f"{float(most):.1%}"
+                problem = f"{name}: {got} of it is requested, expected at most {limit}"
+                trial = attrs.evolve(trial, problem=problem, short=(*trial.short, name))
+        return trial
+
+    def _idle(
+        self,
+        counts: Counts,
+        cluster: InMemoryCluster,
+        at_node: Mapping[str, Sequence[Pod]],
+    ) -> frozenset[int]:
+        there = {node.name for node in cluster.list(Node).items}
+        made = iter(self._question.nodes(counts))
+        idle = set()
+        for index, (group, count) in enumerate(
+            zip(self._question.groups, counts, strict=True)
+        ):
+            own = [next(made) for _ in range(count)]
+            here = [node for node in own if node.name in there]
+            bare = {
+                zone_of(node) for node in here if all(map(is_tied, at_node[node.name]))
+            }
+            lost = {zone_of(node) for node in own} - {zone_of(node) for node in here}
+            if bare and bare >= {*group.zones()} - lost:
+                idle.add(index)
+        return frozenset(idle)
+
+    def _bereft(self, trial: Trial, cluster: InMemoryCluster, loss: Loss) -> Trial:
+        """Lose each zone, or each node, and see whether its pods fit on the rest."""
+        for name, lost in _losses(cluster, loss):
+            rest = self._question.cluster_of(_objects_after(cluster, lost))
+            with self._question.simulation(rest) as simulation:
+                simulation.settle()
+                result = simulation.result()
+            after = f"after the loss of {loss} {name}: "
+            judged = self._judged(trial.counts, rest, result, after)
+            if not judged.fits:
+                return attrs.evolve(judged, result=trial.result)
+        return trial
+
+
+def _missing(notices: Iterable[Notice]) -> frozenset[str]:
+    return frozenset(
+        str(notice) for notice in notices if notice.reason is NoticeReason.MISSING_PODS
+    )
+
+
+def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
+    """Return the pods that take room on each node."""
+    found: dict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        if pod.node_name and not pod.is_finished:
+            found[pod.node_name].append(pod)
+    return found
+
+
+def utilization_of(
+    nodes: Iterable[Node], taken: Mapping[str, Amounts]
+) -> Mapping[str, Utilization]:
+    """Return how much of what some nodes offer is taken, by resource."""
+    mine = list(nodes)
+    there = total(map(offered, mine))
+    wanted = total(taken.get(node.name, {}) for node in mine)
+    return {
+        name: Utilization(requested=wanted.get(name, 0), allocatable=there.get(name, 0))
+        for name in dict.fromkeys([*there, *wanted])
+    }
+
+
+def _losses(
+    cluster: InMemoryCluster, loss: Loss
+) -> Sequence[tuple[str, Collection[str]]]:
+    """Return what may be lost, with its nodes: first where most pods would move."""
+    at_node = _by_node(cluster.list(Pod).items)
+    lost: dict[str, list[str]] = defaultdict(list)
+    moving: dict[str, int] = defaultdict(int)
+    for node in cluster.list(Node).items:
+        name = node.name if loss is Loss.NODE else zone_of(node)
+        if name:
+            lost[name].append(node.name)
+            moving[name] += sum(not is_tied(pod) for pod in at_node.get(node.name, ()))
+    order = sorted((name for name in lost if moving[name]), key=lambda n: -moving[n])
+    return [(name, frozenset(lost[name])) for name in order]
+
+
+def _objects_after(
+    cluster: InMemoryCluster, lost: Collection[str]
+) -> Iterable[ApiObject]:
+    """Return what a cluster holds after a loss, with new pods for those that ran there.
+
+    Pods that belong to a lost node are gone with it; each other one is there again,
+    without a node.
+    """
+    for kind in KINDS.values():
+        if kind in _PASSING:
+            continue
+        for obj in cluster.list(kind).items:
+            if isinstance(obj, Node) and obj.name in lost:
+                continue
+            if isinstance(obj, Pod) and obj.node_name in lost and not obj.is_finished:
+                if is_tied(obj) or obj.is_terminating:
+                    continue
+                yield replace(obj, node_name="", status=PodStatus())
+            else:
+                yield obj

@@ -1,0 +1,204 @@
+"""Answers what-if questions: a cluster settles, and is changed step by step."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.capacity.measuring import measure_room
+from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.changes.change import ClusterChange, Effect
+from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.planning.moves import Places, moves_between, places_of
+from quaymaster._studies.planning.what_if_results import (
+    ClusterState,
+    WhatIfResult,
+    WhatIfStep,
+)
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import ProgressFn
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = ["what_if"]
+
+
+def what_if(
+    objects: Iterable[ApiObject],
+    changes: Iterable[ClusterChange],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    prices: Prices | None = None,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+    observe: bool = False,
+) -> WhatIfResult:
+    """Find out what becomes of a cluster if it is changed.
+
+    The objects are simulated as by `quaymaster.simulation.simulate`, until nothing
+    moves any more. Then each change is made, and simulated to its end, before the next
+    one.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as in manifests.
+        changes: The changes, in order.
+        config: The scheduler's configuration at the beginning.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        prices: What nodes cost, beside what their annotations say.
+        on_progress: Called with the progress.
+        options: What else can be set about the scheduler.
+        max_pods: How many pods the workloads may ask for in all.
+        observe: Whether the answer holds what there is to see, for a report.
+
+    Raises:
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ChangeError: A change cannot be made, such as of what does not exist.
+        ApiError: The cluster refuses a change.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    cluster = filled_cluster(list(objects), seed, max_pods)
+    with Simulation(
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observe=observe,
+    ) as simulation:
+        question = _Question(simulation, prices or Prices(), on_progress)
+        seen = _Seen(simulation if observe else None)
+        answer = question.answer(changes, seen)
+        return attrs.evolve(answer, observed=seen.runs)
+
+
+class _Question:
+    """A question on its way.
+
+    Args:
+        simulation: The cluster and its scheduler.
+        prices: What nodes cost.
+        on_progress: Called with the progress.
+    """
+
+    def __init__(
+        self, simulation: Simulation, prices: Prices, on_progress: ProgressFn | None
+    ) -> None:
+        self._simulation = simulation
+        self._prices = prices
+        self._on_progress = on_progress
+
+    def answer(self, changes: Iterable[ClusterChange], seen: "_Seen") -> WhatIfResult:
+        """Make the changes, one after the other."""
+        simulation = self._simulation
+        simulation.settle(self._on_progress)
+        seen.look("before")
+        before, first = self._state(), self._places()
+        steps: list[WhatIfStep] = []
+        places = first
+        for change in changes:
+            step = self._step(change, steps[-1].after if steps else before, places)
+            steps.append(step)
+            places = self._places()
+        seen.look("after")
+        return WhatIfResult(
+            before=before,
+            steps=tuple(steps),
+            moved=moves_between(first, places),
+            notices=simulation.notices(),
+        )
+
+    def _step(
+        self, change: ClusterChange, before: ClusterState, places: Places
+    ) -> WhatIfStep:
+        simulation = self._simulation
+        preempted = len(simulation.result().preempted)
+        effect = change.apply(simulation)
+        simulation.settle(self._on_progress)
+        after, known = self._state(), {one.pod for one in before.pending}
+        return WhatIfStep(
+            change=effect.change,
+            at=effect.at,
+            ended=_end_of(effect, simulation),
+            objects=tuple(effect.objects),
+            evicted=tuple(effect.evicted),
+            refused=tuple(effect.refused.values()),
+            stayed=effect.stayed | self._stuck(effect),
+            lost=tuple(effect.lost),
+            timed_out=tuple(effect.timed_out),
+            unmanaged=tuple(effect.unmanaged),
+            preempted=simulation.result().preempted[preempted:],
+            moved=moves_between(places, self._places()),
+            pending=tuple(one for one in after.pending if one.pod not in known),
+            notes=tuple(effect.notes),
+            after=after,
+        )
+
+    def _stuck(self, effect: Effect) -> dict[str, str]:
+        """Return the deleted pods whose end nobody has confirmed -> why."""
+        cluster = self._simulation.cluster
+        silent = cluster.silent_nodes
+        there = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
+        return {
+            one.pod: "Terminating until its node answers or is deleted"
+            for one in effect.timed_out
+            if one.node in silent and there.get(one.pod) == one.node
+        }
+
+    def _places(self) -> Places:
+        return places_of(self._simulation.cluster)
+
+    def _state(self) -> ClusterState:
+        simulation = self._simulation
+        cluster = simulation.cluster
+        nodes = {node.name for node in cluster.list(Node).items}
+        nodes -= cluster.silent_nodes
+        placed = [
+            pod
+            for pod in cluster.list(Pod).items
+            if pod.node_name in nodes and not pod.is_finished
+        ]
+        used = {
+            pod.node_name
+            for pod in placed
+            if not is_of_daemon_set(pod) and not is_of_node(pod)
+        }
+        room = measure_room(simulation, prices=self._prices, each_node=False)
+        return ClusterState(
+            at=simulation.now,
+            placed=len(placed),
+            pending=simulation.result().unscheduled,
+            nodes=len(nodes),
+            nodes_used=len(used),
+            room=room.total,
+        )
+
+
+class _Seen:
+    """What there is to see of a simulation, before and after.
+
+    Args:
+        simulation: The simulation; None if nobody wants to see it.
+
+    Attributes:
+        runs: What was seen so far.
+    """
+
+    def __init__(self, simulation: Simulation | None) -> None:
+        self.runs: tuple[ObservedRun, ...] = ()
+        self._simulation = simulation
+
+    def look(self, name: str) -> None:
+        """Keep how things stand, under a name."""
+        if self._simulation is not None:
+            self.runs = (*self.runs, self._simulation.observed(name))
+
+
+def _end_of(effect: Effect, simulation: Simulation) -> float:
+    return simulation.now if effect.ended is None else effect.ended

@@ -1,0 +1,136 @@
+"""The answers to what-if questions: before, after each change, and in all."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TypeVar
+
+import attrs
+
+from quaymaster._base.notices import Notice
+from quaymaster._studies.capacity.figures import GroupRoom
+from quaymaster._studies.changes.change import Evicted, RefusedEviction
+from quaymaster._studies.planning.moves import Move
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import Preemption, UnscheduledPod
+
+__all__ = ["ClusterState", "WhatIfResult", "WhatIfStep"]
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class ClusterState:
+    """A cluster at one moment.
+
+    Attributes:
+        at: The moment, in seconds since the beginning.
+        placed: How many pods have a node that answers, and have not ended.
+        pending: The pods that have none, by key.
+        nodes: How many nodes there are that answer.
+        nodes_used: How many of them have a pod that is neither of a DaemonSet nor
+            static.
+        room: What the nodes offer, what of it is requested, and what they cost.
+    """
+
+    at: float = attrs.field(eq=False)
+    placed: int
+    pending: tuple[UnscheduledPod, ...]
+    nodes: int
+    nodes_used: int
+    room: GroupRoom
+
+
+@attrs.frozen(kw_only=True)
+class WhatIfStep:
+    """What one change has done, once nothing moved any more.
+
+    Attributes:
+        change: The change, as people write it.
+        at: When it was made, in seconds since the beginning.
+        ended: When it was done: for a drain, when the last node was given up or empty.
+        objects: What was made, changed or deleted, as ``KIND/KEY``.
+        evicted: The pods that were evicted, in order.
+        refused: The pods whose eviction was refused, in order of the first time.
+        stayed: The pods that a drain has left on their node, and those that cannot end
+            there since it does not answer -> why.
+        lost: The keys of pods that went together with their node.
+        timed_out: The pods that were deleted since their node did not answer, in order.
+        unmanaged: The keys of pods that are gone and that nothing makes anew.
+        preempted: The pods that were preempted, in order.
+        moved: The pods that are on another node than before the change.
+        pending: The pods that have no node, and were not pending before the change.
+        notes: What else a user should know.
+        after: The cluster, once nothing moved any more.
+    """
+
+    change: str
+    at: float = attrs.field(eq=False)
+    ended: float = attrs.field(eq=False)
+    objects: tuple[str, ...] = ()
+    evicted: tuple[Evicted, ...] = ()
+    refused: tuple[RefusedEviction, ...] = ()
+    stayed: Mapping[str, str] = attrs.field(factory=dict)
+    lost: tuple[str, ...] = ()
+    timed_out: tuple[Evicted, ...] = ()
+    unmanaged: tuple[str, ...] = ()
+    preempted: tuple[Preemption, ...] = ()
+    moved: tuple[Move, ...] = ()
+    pending: tuple[UnscheduledPod, ...] = ()
+    notes: tuple[str, ...] = ()
+    after: ClusterState
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The keys of the pods that a drain should have evicted and has not."""
+        return tuple(
+            refused.pod for refused in self.refused if refused.pod in self.stayed
+        )
+
+
+@attrs.frozen(kw_only=True)
+class WhatIfResult:
+    """The answer to a what-if question.
+
+    Attributes:
+        before: The cluster before the first change, once nothing moved any more.
+        steps: The changes, in order.
+        moved: The pods that are on another node in the end than before it all.
+        notices: What was left out or assumed.
+        observed: What there is to see before the first change and after the last one;
+            empty unless it was asked for.
+    """
+
+    before: ClusterState
+    steps: tuple[WhatIfStep, ...]
+    moved: tuple[Move, ...]
+    notices: tuple[Notice, ...] = ()
+    observed: tuple[ObservedRun, ...] = attrs.field(default=(), eq=False, repr=False)
+
+    @property
+    def after(self) -> ClusterState:
+        """The cluster after the last change."""
+        return self.steps[-1].after if self.steps else self.before
+
+    @property
+    def evicted(self) -> tuple[Evicted, ...]:
+        """The pods that were evicted, by all changes together."""
+        return _all(step.evicted for step in self.steps)
+
+    @property
+    def refused(self) -> tuple[RefusedEviction, ...]:
+        """The pods whose eviction was refused, by all changes together."""
+        return _all(step.refused for step in self.steps)
+
+    @property
+    def preempted(self) -> tuple[Preemption, ...]:
+        """The pods that were preempted, after all changes together."""
+        return _all(step.preempted for step in self.steps)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The keys of the pods that drains should have evicted and have not."""
+        return _all(step.left for step in self.steps)
+
+
+def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(chain.from_iterable(parts))

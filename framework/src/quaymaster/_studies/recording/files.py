@@ -1,0 +1,247 @@
+"""Record files: lines of JSON, compressed if the name ends with ``.gz``.
+
+Whatever ends a recording, what was flushed can be read: each flush ends a block of the
+compressed text, and whoever reads takes all whole lines there are. Going on appends
+another gzip member.
+"""
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import msgspec
+
+from quaymaster._base.errors import QuaymasterError, one_line
+from quaymaster._studies.recording.lines import (
+    FORMAT,
+    Begin,
+    Line,
+    decode_line,
+    encode_line,
+)
+
+__all__ = ["RecordError", "RecordFile", "RecordWriter", "is_record"]
+
+_GZIP: Final = b"\x1f\x8b"
+_GZIP_BITS: Final = zlib.MAX_WBITS | 16
+_BLOCK: Final = 1 << 18
+_ENDING: Final = ".gz"
+_FIRST: Final = b'{"type":"BEGIN"'
+
+
+class RecordError(QuaymasterError):
+    """A record that cannot be written or read.
+
+    Args:
+        where: The file, and the line if one is to blame.
+        message: What is wrong.
+    """
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(one_line(where, message))
+
+
+class RecordFile:
+    """Reads a record.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        is_whole: Whether the last reading came to an end without loss: the last line
+            was whole, and the last member of the compressed text was.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self.is_whole = True
+
+    def beginning(self) -> bytes:
+        """The first of what is in the file, some hundred kilobytes at most."""
+        return next(self._blocks(), b"")
+
+    def texts(self) -> Iterator[bytes]:
+        """All whole lines, without their ends.
+
+        Raises:
+            RecordError: The file cannot be read.
+        """
+        self.is_whole = True
+        rest = b""
+        try:
+            for block in self._blocks():
+                *lines, rest = (rest + block).split(b"\n")
+                yield from lines
+        except OSError as error:
+            raise _refused(self._path, error) from error
+        if rest:
+            self.is_whole = False
+
+    def lines(self) -> Iterator[Line]:
+        """All whole lines.
+
+        Raises:
+            RecordError: The file cannot be read, or is no record.
+        """
+        number = 0
+        for number, text in enumerate(self.texts(), 1):
+            yield self._line(text, number)
+        if not number:
+            raise RecordError(str(self._path), "expected a record, got an empty file")
+
+    def _line(self, text: bytes, number: int) -> Line:
+        where = f"{self._path}: line {number}"
+        try:
+            line = decode_line(text)
+        except msgspec.DecodeError as error:
+            if number == 1:
+                raise self._not_a_record() from error
+            raise RecordError(where, f"expected a line of a record: {error}") from error
+        if number == 1 and not isinstance(line, Begin):
+            raise self._not_a_record()
+        if isinstance(line, Begin) and line.format != FORMAT:
+            message = f"expected the format {FORMAT!r}, got {line.format!r}"
+            raise RecordError(where, message)
+        return line
+
+    def _not_a_record(self) -> RecordError:
+        message = "expected a record, as 'quaymaster record' writes it"
+        return RecordError(str(self._path), message)
+
+    def _blocks(self) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            first = file.read(_BLOCK)
+            if not first.startswith(_GZIP):
+                while first:
+                    yield first
+                    first = file.read(_BLOCK)
+                return
+            yield from self._unzipped(first, iter(lambda: file.read(_BLOCK), b""))
+
+    def _unzipped(self, block: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
+        unzip, is_inside = zlib.decompressobj(_GZIP_BITS), False
+        while block:
+            try:
+                content = unzip.decompress(block)
+            except zlib.error:
+                self.is_whole = False  # the end was being written
+                return
+            if content:
+                yield content
+            is_inside, block = not unzip.eof, unzip.unused_data
+            if unzip.eof:
+                unzip = zlib.decompressobj(_GZIP_BITS)
+            block = block or next(more, b"")
+        if is_inside:
+            self.is_whole = False
+
+
+class RecordWriter:
+    """Writes a record, behind what the file has.
+
+    Args:
+        path: The file; it is made, or goes on. What an interruption has left of a line
+            is taken away.
+
+    Raises:
+        RecordError: The file cannot be written, or is no record.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        try:
+            _mend(self._path)
+            self._file = self._path.open("ab")
+        except OSError as error:
+            raise _refused(self._path, error) from error
+        self._zip = (
+            zlib.compressobj(wbits=_GZIP_BITS)
+            if self._path.name.endswith(_ENDING)
+            else None
+        )
+        self._has_news = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def write(self, line: Line) -> None:
+        """Write a line, at the next `flush` at the latest."""
+        text = encode_line(line)
+        self._put(text if self._zip is None else self._zip.compress(text))
+        self._has_news = True
+
+    def flush(self) -> None:
+        """Let whoever reads the file see all lines."""
+        if not self._has_news:
+            return
+        if self._zip is not None:
+            self._put(self._zip.flush(zlib.Z_SYNC_FLUSH))
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _refused(self._path, error) from error
+        self._has_news = False
+
+    def close(self) -> None:
+        """End the file; a second time does no harm."""
+        if self._file.closed:
+            return
+        if self._zip is not None:
+            self._put(self._zip.flush())
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _refused(self._path, error) from error
+
+    def _put(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise _refused(self._path, error) from error
+
+
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a record, by its first line."""
+    file = Path(path)
+    if not file.is_file():
+        return False
+    try:
+        return RecordFile(file).beginning().startswith(_FIRST)
+    except OSError:
+        return False
+
+
+def _mend(path: Path) -> None:
+    """Leave only whole lines in a file that was cut off, so that it can go on."""
+    if not path.exists() or not path.stat().st_size:
+        return
+    record = RecordFile(path)
+    for _ in record.lines():
+        pass
+    if record.is_whole:
+        return
+    mended = path.with_name(f".{path.name}.mended")
+    mended.unlink(missing_ok=True)
+    zipped = zlib.compressobj(wbits=_GZIP_BITS) if path.name.endswith(_ENDING) else None
+    with mended.open("wb") as file:
+        for text in record.texts():
+            line = text + b"\n"
+            file.write(line if zipped is None else zipped.compress(line))
+        if zipped is not None:
+            file.write(zipped.flush())
+    mended.replace(path)
+
+
+def _refused(path: Path, error: OSError) -> RecordError:
+    return RecordError(str(path), (error.strerror or str(error)).lower())

@@ -1,0 +1,136 @@
+"""Follows a record, and asks about each decision in it on the state that it met."""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
+from typing import TypeAlias
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Node, Pod, Time
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._studies.recording.files import RecordFile
+from quaymaster._studies.recording.moments import Moments
+from quaymaster._studies.recording.ordering import put_in_order
+from quaymaster._studies.recording.searching import bound_as
+from quaymaster._studies.recording.state import Entry, RecordState
+from quaymaster._studies.recording.supposing import Moved
+from quaymaster._studies.recording.survey import Outcome, QueueKey, Survey, survey
+from quaymaster._studies.recording.world import RecordedWorld
+
+__all__ = ["Ask", "Following"]
+
+Ask: TypeAlias = Callable[[Outcome, Pod, Moments], None]
+"""Called with a decision, its pod and the changes around it, as things stand."""
+
+
+class Following:
+    """Goes through a record twice: to find its decisions, and to ask about them.
+
+    After each decision the record is followed, whatever anybody says about it: so each
+    one is asked about on the state that the recorded scheduler met, as far as it can be
+    seen from outside.
+
+    Args:
+        file: The record.
+        kinds: The kinds of objects that are known.
+
+    Attributes:
+        state: The record, as far as it has been read.
+        world: The cluster as it stands.
+        clock: Its time.
+        found: The decisions of the record.
+        shown: The same, by the number of the change that shows each of them.
+        assumed: The decisions that have been made and not been seen, by the pod's uid.
+        others: Scheduler name -> the decisions that nobody was asked about.
+        most_nodes: How many nodes there were at most when something was decided.
+
+    Raises:
+        RecordError: The file cannot be read, or is no record.
+    """
+
+    def __init__(self, file: RecordFile, kinds: KindSet) -> None:
+        self.state = RecordState(kinds)
+        self.world = RecordedWorld()
+        self.found = Survey()
+        self.shown: dict[int, Outcome] = {}
+        self.assumed: dict[str, Moved] = {}
+        self.others: Counter[str] = Counter()
+        self.most_nodes = 0
+        self._file = file
+        self._kinds = kinds
+        self._lines = file.lines()
+        self.state.take(next(self._lines))
+        self._start = Time.parse(self.state.begins[0].time)
+        self.clock = VirtualClock(self._start)
+
+    def go_through(
+        self, place_of: QueueKey, schedulers: Container[str], ask: Ask
+    ) -> None:
+        """Find the decisions, and ask about each of them in the order they were made.
+
+        Args:
+            place_of: Where a pod stands in the queue.
+            schedulers: The scheduler names whose decisions are asked about.
+            ask: Called with each decision.
+
+        Raises:
+            RecordError: The file cannot be read, or is no record.
+        """
+        self.found = survey(self.state.entries(self._lines), place_of)
+        self.shown = {one.seen: one for one in self.found.outcomes}
+        self._follow(
+            RecordState(self._kinds).entries(self._file.lines()), schedulers, ask
+        )
+
+    def _follow(
+        self, entries: Iterator[Entry], schedulers: Container[str], ask: Ask
+    ) -> None:
+        due = put_in_order(self.found.outcomes)
+        moments = Moments(entries)
+        for number, entry in moments:
+            self._pass_time(entry.at)
+            for outcome in due.get(number, ()):
+                if outcome.scheduler not in schedulers:
+                    self.others[outcome.scheduler] += 1
+                    continue
+                pod = self._pod(outcome)
+                if pod is not None:
+                    self._take(outcome, pod, number, moments, ask)
+            self._apply(entry)
+
+    def _pass_time(self, at: float) -> None:
+        seconds = self._start + at - self.clock.now()
+        if seconds > 0:
+            self.clock.advance(seconds)
+
+    def _apply(self, entry: Entry) -> None:
+        new = entry.new
+        if isinstance(new, Pod) and new.uid in self.assumed:
+            if new.node_name:
+                del self.assumed[new.uid]
+            else:
+                node = self.assumed[new.uid].outcome.node
+                new = replace(new, node_name=node)
+                entry = attrs.evolve(entry, new=new)
+        self.world.apply(entry)
+
+    def _take(
+        self, outcome: Outcome, pod: Pod, number: int, moments: Moments, ask: Ask
+    ) -> None:
+        self.most_nodes = max(self.most_nodes, len(self.world.list(Node).items))
+        ask(outcome, pod, moments)
+        if outcome.node and outcome.seen > number:
+            bound = bound_as(outcome, pod)
+            self.assumed[outcome.uid] = Moved(outcome, (bound,))
+            self.world.apply(bound)
+
+    def _pod(self, outcome: Outcome) -> Pod | None:
+        """The pod as it is now; None if there is another one of that name."""
+        try:
+            pod = self.world.get(Pod, outcome.pod)
+        except NotFoundError:
+            return None
+        return pod if pod.uid == outcome.uid and not pod.node_name else None

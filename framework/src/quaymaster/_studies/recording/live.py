@@ -1,0 +1,356 @@
+"""Records a live cluster: what its watches tell, for as long as somebody wants."""
+
+import os
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import ApiObject, Node, Pod, Time
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import decode
+from quaymaster._base.errors import ObjectError
+from quaymaster._base.notices import Notice
+from quaymaster._clusters.driver.frames import Changed, Current, Message, Trouble
+from quaymaster._clusters.driver.packing import Gone, Text
+from quaymaster._clusters.driver.reflector import SECONDS_OF_SILENCE, Reflector
+from quaymaster._clusters.driver.told import as_text
+from quaymaster._clusters.kubernetes.access import Access
+from quaymaster._clusters.kubernetes.anonymising import Anonymiser
+from quaymaster._clusters.kubernetes.client import ApiClient
+from quaymaster._clusters.kubernetes.issuing import Issuer
+from quaymaster._clusters.kubernetes.resolving import find_access
+from quaymaster._clusters.kubernetes.resources import resource_of
+from quaymaster._studies.recording.clusters import recorded_kinds
+from quaymaster._studies.recording.files import RecordError, RecordFile, RecordWriter
+from quaymaster._studies.recording.followed import (
+    Followed,
+    GoneError,
+    MarkedReader,
+    Reached,
+)
+from quaymaster._studies.recording.lines import Line, Tree
+from quaymaster._studies.recording.state import RecordState
+from quaymaster._studies.recording.telling import Teller, kind_of, lean
+
+__all__ = ["RecordProgress", "Recorded", "record"]
+
+_NAMELESS: Final = "an anonymous cluster"
+_SECONDS_TO_FLUSH: Final = 1.0
+_KEY_BYTES: Final = 32
+
+RecordProgress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with how many objects there are, and how many lines so far."""
+
+
+@attrs.frozen(kw_only=True)
+class Recorded:
+    """What was recorded.
+
+    Attributes:
+        file: The file.
+        lines: How many lines were written.
+        objects: How many objects there are now.
+        pods: How many of them are pods.
+        seconds: For how long it was recorded, this time.
+        went_on: Whether the file had a record, which went on.
+        notices: What could not be read.
+    """
+
+    file: str
+    lines: int
+    objects: int
+    pods: int
+    seconds: float
+    went_on: bool = False
+    notices: tuple[Notice, ...] = ()
+
+
+def record(
+    file: str | os.PathLike[str],
+    *,
+    context: str = "",
+    kubeconfig: str | None = None,
+    kinds: Iterable[type[ApiObject]] = (),
+    seconds: float | None = None,
+    anonymise: bool = False,
+    stop: threading.Event | None = None,
+    on_progress: RecordProgress | None = None,
+) -> Recorded:
+    """Write what becomes of a live cluster into a file; nothing is written to it.
+
+    A file that has a record goes on where that ended: what happened in between is
+    learnt from the server as far as it remembers, and else by what is different.
+
+    Args:
+        file: The file; compressed if its name ends with ``.gz``.
+        context: The context of the kubeconfig; empty for the current one.
+        kubeconfig: The kubeconfig file, instead of the usual ones.
+        kinds: Kinds that plugins and packages declare.
+        seconds: For how long; None until somebody stops it.
+        anonymise: Whether to give everything other names.
+        stop: Ends it when it is set.
+        on_progress: Called with the progress.
+
+    Returns:
+        What was recorded.
+
+    Raises:
+        RecordError: The file cannot be written, is no record, or one of another
+            cluster.
+        QuaymasterError: The server cannot be asked, or refuses nodes or pods; or there
+            are no credentials.
+        ConfigErrors: The kubeconfig is wrong.
+    """
+    access = find_access(kubeconfig=kubeconfig, context=context)
+    access = attrs.evolve(
+        access, reread=partial(find_access, kubeconfig=kubeconfig, context=context)
+    )
+    _check_reads(access)
+    declared = tuple(kinds)
+    known = _known(Path(file), KindSet(declared), access.name, anonymise)
+    with RecordWriter(file) as writer:
+        recorder = _Recorder(access, declared, writer, known, anonymise=anonymise)
+        recorder.run(seconds, stop or threading.Event(), on_progress)
+        return recorder.summary(str(file))
+
+
+def _check_reads(access: Access) -> None:
+    """Ask for what there must be."""
+    with closing(ApiClient(access)) as client:
+        for kind in (Node, Pod):
+            client.get(resource_of(kind).path(), {"limit": 1})
+
+
+def _known(
+    path: Path, kinds: KindSet, source: str, anonymise: bool
+) -> RecordState | None:
+    """What a file has already, which is to go on."""
+    if not path.exists() or not path.stat().st_size:
+        return None
+    state = RecordState(kinds)
+    for _ in state.entries(RecordFile(path).lines()):
+        pass
+    before = state.begins[-1]
+    if before.anonymous or anonymise:
+        message = "an anonymous record cannot go on: its names are forgotten"
+        raise RecordError(str(path), message)
+    if before.source != source:
+        message = f"expected a record of {source!r}, got one of {before.source!r}"
+        raise RecordError(str(path), message)
+    return state
+
+
+class _Recorder:
+    """Records one cluster.
+
+    Args:
+        access: Where it is.
+        declared: Kinds that plugins and packages declare.
+        writer: Takes the lines.
+        known: What the file has already, or None.
+        anonymise: Whether to give everything other names.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        declared: Sequence[type[ApiObject]],
+        writer: RecordWriter,
+        known: RecordState | None,
+        *,
+        anonymise: bool,
+    ) -> None:
+        self._access = access
+        self._issuer = Issuer()
+        self._kinds = recorded_kinds(declared)
+        self._writer = writer
+        self._known = known
+        self._teller = Teller(self._write, known)
+        self._anonymiser = (
+            Anonymiser(secrets.token_bytes(_KEY_BYTES)) if anonymise else None
+        )
+        self._is_anonymous = anonymise
+        self._begun = self._started = time.time()
+        if known is not None:
+            self._started = Time.parse(known.begins[0].time)
+        self._news: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._followed = [
+            Followed(kind, number) for number, kind in enumerate(self._kinds)
+        ]
+        self._lines = 0
+
+    def run(
+        self,
+        seconds: float | None,
+        stop: threading.Event,
+        on_progress: RecordProgress | None,
+    ) -> None:
+        """Record, until the time is over or somebody stops it."""
+        self._teller.begin(
+            self._now(),
+            now=self._begun,
+            source=_NAMELESS if self._is_anonymous else self._access.name,
+            kinds=self._kinds,
+            anonymous=self._is_anonymous,
+        )
+        gone = threading.Event()
+        for followed in self._followed:
+            self._follow(followed, gone)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        try:
+            while not stop.is_set() and (
+                deadline is None or time.monotonic() < deadline
+            ):
+                self._take_news(_SECONDS_TO_FLUSH)
+                self._teller.mark(self._now())
+                self._writer.flush()
+                if on_progress is not None:
+                    on_progress(self._objects(), self._lines)
+        finally:
+            gone.set()
+            self._teller.end(self._now())
+
+    def summary(self, file: str) -> Recorded:
+        """What was recorded."""
+        pods = next(one for one in self._followed if one.kind is Pod)
+        return Recorded(
+            file=file,
+            lines=self._lines,
+            objects=self._objects(),
+            pods=len(pods.keys),
+            seconds=time.time() - self._begun,
+            went_on=self._known is not None,
+            notices=tuple(
+                notice for one in self._followed for notice in one.notices(self._access)
+            ),
+        )
+
+    def _follow(self, followed: "Followed", gone: threading.Event) -> None:
+        client = ApiClient(
+            self._access, timeout=SECONDS_OF_SILENCE, issuer=self._issuer
+        )
+
+        def tell(message: Message) -> None:
+            if gone.is_set():
+                raise GoneError
+            self._news.put(message)
+
+        def wait(pause: float) -> None:
+            if gone.wait(pause):
+                raise GoneError
+
+        path = resource_of(followed.kind).path()
+        number, reached = followed.number, [""]
+
+        def mark() -> None:
+            if reflector.version != reached[0]:
+                reached[0] = reflector.version
+                tell(Reached(number, reached[0]))
+
+        reader = MarkedReader(client, mark)
+        reflector = Reflector(reader, number, path, as_text, tell, wait=wait)
+        if self._known is not None:
+            name = kind_of(followed.kind)
+            stored = self._known.stored.get(name, {})
+            followed.keys.update({key: key for key in stored})
+            latest = self._known.versions.get(name, "")
+            followed.is_listed = bool(latest)
+            versions = {key: one.version for key, one in stored.items()}
+            reflector.go_on(versions, latest)
+
+        def work() -> None:
+            try:
+                reflector.run()
+            except GoneError:
+                client.close()
+
+        threading.Thread(target=work, name=path, daemon=True).start()
+
+    def _take_news(self, seconds: float) -> None:
+        """Write what comes within some time."""
+        until = time.monotonic() + seconds
+        while True:
+            left = until - time.monotonic()
+            try:
+                message = self._news.get(timeout=max(0.0, left))
+            except queue.Empty:
+                return
+            self._take(message)
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Changed():
+                followed = self._followed[message.resource]
+                for change in followed.unpacker.changes(message.changes):
+                    self._changed(followed, change)
+            case Current():
+                self._followed[message.resource].is_listed = True
+            case Reached():
+                kind = self._followed[message.resource].kind
+                self._teller.reached(kind, message.version)
+            case Trouble():
+                followed = self._followed[message.resource]
+                followed.trouble, followed.code = message.why, message.code
+            case _:
+                pass
+
+    def _changed(self, followed: "Followed", change: object) -> None:
+        kind, now = followed.kind, self._now()
+        if isinstance(change, Gone):
+            key = followed.keys.pop(change.key, "")
+            self._teller.drop(now, kind, key, missed=True)
+            return
+        if not isinstance(change, Text):
+            return
+        try:
+            obj = decode(change.json, kind, pool=followed.pool)
+        except (ObjectError, msgspec.DecodeError):
+            followed.unreadable += 1
+            return
+        if change.type == "DELETED":
+            key = followed.keys.pop(obj.key, "")
+            version = obj.metadata.resource_version
+            self._teller.drop(now, kind, key, version=version)
+            return
+        key, tree = self._named(obj)
+        followed.keys[obj.key] = key
+        self._teller.put(
+            now,
+            kind,
+            key,
+            tree,
+            version=obj.metadata.resource_version,
+            listed=not followed.is_listed,
+        )
+
+    def _named(self, obj: ApiObject) -> tuple[str, Tree]:
+        """An object as it is written, with its key."""
+        tree = lean(obj)
+        if self._anonymiser is None:
+            return obj.key, tree
+        typed = {"apiVersion": obj.api_version, "kind": obj.kind, **tree}
+        renamed = self._anonymiser.renamed(typed)
+        metadata = renamed["metadata"]
+        names = (metadata.get("namespace", ""), metadata.get("name", ""))
+        for key in ("apiVersion", "kind"):
+            del renamed[key]
+        return "/".join(filter(None, names)), renamed
+
+    def _objects(self) -> int:
+        return sum(len(one.keys) for one in self._followed)
+
+    def _write(self, line: Line) -> None:
+        self._lines += 1
+        self._writer.write(line)
+
+    def _now(self) -> float:
+        return time.time() - self._started

@@ -1,0 +1,48 @@
+"""The changes of a record around the present one: just before, and just after."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeAlias
+
+from quaymaster._studies.recording.state import Entry
+
+__all__ = ["SECONDS", "Moments", "Numbered"]
+
+SECONDS: Final = 1.0
+"""For how long what was written may be unseen, or be seen in another order."""
+
+_MOST: Final = 256  # changes on either side
+
+Numbered: TypeAlias = tuple[int, Entry]
+"""A change, and which of all it is, from 0 on."""
+
+
+class Moments:
+    """Goes through the changes of a record, and remembers a few.
+
+    Args:
+        entries: All of them.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries = enumerate(entries)
+        self._past: deque[Numbered] = deque(maxlen=_MOST)
+        self._coming: deque[Numbered] = deque(islice(self._entries, _MOST + 1))
+
+    def __iter__(self) -> Iterator[Numbered]:
+        """Each change, which is the present one until the next is asked for."""
+        while self._coming:
+            yield self._coming[0]
+            self._past.append(self._coming.popleft())
+            self._coming.extend(islice(self._entries, 1))
+
+    def before(self) -> Sequence[Numbered]:
+        """The changes just before the present one, the latest first."""
+        until = self._coming[0][1].at - SECONDS
+        return [one for one in reversed(self._past) if one[1].at >= until]
+
+    def after(self) -> Sequence[Numbered]:
+        """The present change and those just after it, in their order."""
+        until = self._coming[0][1].at + SECONDS
+        return [one for one in self._coming if one[1].at <= until]

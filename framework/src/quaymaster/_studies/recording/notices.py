@@ -1,0 +1,71 @@
+"""What to say of a record: what it lacks, and what nobody can know from it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from quaymaster._base.errors import counted
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._studies.recording.files import RecordFile
+from quaymaster._studies.recording.state import RecordState
+from quaymaster._studies.recording.survey import Survey
+
+__all__ = ["notices_of", "unknown_of"]
+
+_SAMPLED_FROM: Final = 100  # nodes, upstream's ``minFeasibleNodesToFind``
+_ALL: Final = 100
+
+_ALWAYS: Final = (
+    "the order in which pods of several priorities, or tried again, left the queue",
+    "what the scheduler had seen of the last changes, on watches without common order",
+    "pods that had a node and were not bound yet, and pods that waited on Permit",
+    "attempts that failed for the same reasons as the one before: they change nothing",
+    "which of several equally good nodes the scheduler drew",
+    "the scheduler's configuration: plugins, weights and arguments are those given",
+)
+
+
+def unknown_of(
+    found: Survey, state: RecordState, config: SchedulerConfig, most_nodes: int
+) -> tuple[str, ...]:
+    """What cannot be known of a record from outside.
+
+    Args:
+        found: The decisions.
+        state: The record at its end.
+        config: Our configuration.
+        most_nodes: How many nodes there were at most.
+    """
+    if not found.outcomes:
+        return ()
+    return (*_ALWAYS, *_sometimes(state, config, most_nodes))
+
+
+def _sometimes(
+    state: RecordState, config: SchedulerConfig, most_nodes: int
+) -> Iterator[str]:
+    if most_nodes > _SAMPLED_FROM and config.percentage_of_nodes_to_score >= _ALL:
+        yield (
+            f"which of the {most_nodes} nodes the scheduler looked at: of more than "
+            f"{_SAMPLED_FROM} it takes a part, unless percentageOfNodesToScore is 100"
+        )
+    gaps = len(state.begins) - 1
+    if gaps:
+        yield f"what happened while nothing was recorded: {counted(gaps, 'gap')}"
+
+
+def notices_of(file: RecordFile, state: RecordState) -> tuple[Notice, ...]:
+    """What a user should know of a record that was read to its end."""
+    return tuple(_notices(file, state))
+
+
+def _notices(file: RecordFile, state: RecordState) -> Iterator[Notice]:
+    if not file.is_whole:
+        message = "the file was cut off: what follows its last whole line is lost"
+        yield Notice(reason=NoticeReason.UNREAD_KINDS, message=message)
+    if state.unknown:
+        message = (
+            f"{counted(state.unknown, 'change')} of kinds that no plugin declares "
+            "were left out"
+        )
+        yield Notice(reason=NoticeReason.UNREAD_KINDS, message=message)

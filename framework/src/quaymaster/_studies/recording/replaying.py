@@ -1,0 +1,160 @@
+"""Replays a record: each decision in it is made again, on the state that it met."""
+
+import os
+from contextlib import closing
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._core.cycle.explanation import Explanation, NodeScores
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.agreeing import AGREED, compared_with, theirs_of
+from quaymaster._studies.recording.compared import (
+    Agreement,
+    ComparedDecision,
+    ReplayProgress,
+    ReplayResult,
+)
+from quaymaster._studies.recording.files import RecordFile
+from quaymaster._studies.recording.following import Following
+from quaymaster._studies.recording.judge import Judge
+from quaymaster._studies.recording.moments import Moments
+from quaymaster._studies.recording.notices import notices_of, unknown_of
+from quaymaster._studies.recording.searching import Search
+from quaymaster._studies.recording.supposing import Doubts
+from quaymaster._studies.recording.survey import Outcome
+
+__all__ = ["replay"]
+
+_DECISIONS_PER_REPORT: Final = 64
+
+
+def replay(
+    record: str | os.PathLike[str],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    on_progress: ReplayProgress | None = None,
+) -> ReplayResult:
+    """Make each decision of a record again, and compare.
+
+    After each comparison the record is followed, whatever ours decided: so each
+    decision is made on the state that the recorded scheduler met, as far as it can be
+    seen from outside.
+
+    Args:
+        record: The file.
+        config: The configuration of our scheduler.
+        registry: Where plugins are found by name.
+        seed: Seeds what is random in plugins; ties are told, not drawn.
+        on_progress: Called with the progress.
+
+    Raises:
+        RecordError: The file cannot be read, or is no record.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    file = RecordFile(record)
+    following = Following(file, KindSet(declared_kinds(config, registry)))
+    judge = Judge(following.world, following.clock, config, registry, seed)
+    run = _Replay(following, judge, on_progress)
+    with closing(judge):
+        following.go_through(judge.place_in_queue, judge.schedulers, run.take)
+    found, state = following.found, following.state
+    return attrs.evolve(
+        run.result(),
+        unknown=unknown_of(found, state, config, following.most_nodes),
+        notices=notices_of(file, state),
+    )
+
+
+class _Replay:
+    """One replay.
+
+    Args:
+        following: Follows the record.
+        judge: Makes our decisions.
+        on_progress: Called with the progress, or None.
+    """
+
+    def __init__(
+        self, following: Following, judge: Judge, on_progress: ReplayProgress | None
+    ) -> None:
+        self._following = following
+        self._judge = judge
+        self._on_progress = on_progress
+        self._decisions: list[tuple[int, ComparedDecision]] = []
+        self._differing: set[int] = set()
+
+    def take(self, outcome: Outcome, pod: Pod, moments: Moments) -> None:
+        """Make a decision again, as things stand."""
+        compared = self._compared(outcome, pod, moments)
+        self._decisions.append((outcome.seen, compared))
+        done = len(self._decisions)
+        if self._on_progress is not None and done % _DECISIONS_PER_REPORT == 0:
+            self._on_progress(done, len(self._following.found.outcomes))
+
+    def result(self) -> ReplayResult:
+        """What it came to."""
+        ordered = sorted(self._decisions, key=lambda one: one[0])
+        following = self._following
+        pods = following.state.objects.get(Pod.kind, {}).values()
+        waiting = [
+            pod
+            for pod in pods
+            if isinstance(pod, Pod)
+            and not (pod.node_name or pod.is_finished or pod.is_terminating)
+        ]
+        return ReplayResult(
+            decisions=tuple(decision for _, decision in ordered),
+            seconds=following.state.end,
+            pods=len(following.found.lives),
+            others=dict(sorted(following.others.items())),
+            with_node=following.found.with_node,
+            waiting=len(waiting),
+        )
+
+    def _compared(
+        self, outcome: Outcome, pod: Pod, moments: Moments
+    ) -> ComparedDecision:
+        following = self._following
+        verdict = self._judge.decide(pod, theirs_of(outcome))
+        compared = compared_with(outcome, verdict)
+        if compared.agreement in AGREED:
+            return compared
+        compared = _explained(compared, self._judge.explain(pod))
+        doubts = Doubts(outcome, moments, following.shown, following.assumed)
+        search = Search(following.world, self._is_decided_so, self._differing)
+        width = search.width_of(outcome, pod, doubts)
+        order = Agreement.ORDER if width else compared.agreement
+        if order is Agreement.DIFFERS:
+            self._differing.add(outcome.rank)
+        return attrs.evolve(compared, agreement=order, tried=search.tried, width=width)
+
+    def _is_decided_so(self, outcome: Outcome) -> bool:
+        """Whether ours decides the same about a pod as things stand."""
+        try:
+            pod = self._following.world.get(Pod, outcome.pod)
+        except NotFoundError:
+            return False
+        verdict = self._judge.decide(pod, theirs_of(outcome))
+        return compared_with(outcome, verdict).agreement in AGREED
+
+
+def _explained(compared: ComparedDecision, found: Explanation) -> ComparedDecision:
+    """Add how ours rates both nodes, and why it leaves out theirs."""
+    scores = {one.node: one for one in found.scores}
+    theirs = compared.theirs.node or compared.theirs.nominated_node
+    rejections = (one for one in found.rejections if one.node == theirs)
+    ours: NodeScores | None = scores.get(compared.ours.node)
+    return attrs.evolve(
+        compared,
+        our_scores=ours,
+        their_scores=scores.get(theirs),
+        rejection=next(rejections, None),
+    )

@@ -1,0 +1,304 @@
+"""What if our scheduler had run: a record's events, and our own decisions."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    ApiObject,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodStatus,
+    Time,
+)
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._base.errors import QuaymasterError, counted
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.recording.compared import ReplayProgress
+from quaymaster._studies.recording.files import RecordFile
+from quaymaster._studies.recording.notices import notices_of
+from quaymaster._studies.recording.state import Entry, RecordState
+from quaymaster._studies.recording.survey import Life, Survey, survey
+from quaymaster._studies.recording.usage import (
+    Course,
+    PodRun,
+    RoomMeter,
+    RunMeter,
+    course_of,
+)
+from quaymaster._studies.simulation.history import History
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.run import Simulation
+
+__all__ = ["RerunResult", "rerun"]
+
+_RUN_SECONDS: Final = "simulation.quaymaster.io/run-seconds"
+_ENTRIES_PER_REPORT: Final = 256
+
+
+@attrs.frozen(kw_only=True)
+class RerunResult:
+    """What would have become of the pods of a record.
+
+    Attributes:
+        result: Where ours put the pods, and when.
+        ours: How it went with our decisions.
+        theirs: How it went in the record.
+        seconds: How long the record is.
+        notices: What was left out or assumed.
+        observed: What there is to see of ours, if it was asked for.
+    """
+
+    result: SimulationResult
+    ours: Course
+    theirs: Course
+    seconds: float
+    notices: tuple[Notice, ...] = ()
+    observed: ObservedRun | None = attrs.field(default=None, eq=False, repr=False)
+
+
+def rerun(
+    record: str | os.PathLike[str],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    on_progress: ReplayProgress | None = None,
+    observe: bool = False,
+) -> RerunResult:
+    """Let the events of a record happen, and keep our own decisions.
+
+    Pods come when they came, without a node, and are deleted when they were deleted.
+    One that ended by itself runs as long as it ran in the record, from when ours has
+    bound it. Pods that had a node before the record, or came with one, keep it.
+
+    Args:
+        record: The file.
+        config: The configuration of our scheduler.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes.
+        on_progress: Called with how many changes of the record have happened.
+        observe: Whether what there is to see is kept, for a report.
+
+    Raises:
+        RecordError: The file cannot be read, or is no record.
+        AdmissionError: Objects of the record break rules.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    file = RecordFile(record)
+    kinds = KindSet(declared_kinds(config, registry))
+    state, meter, room = RecordState(kinds), RunMeter(), RoomMeter()
+    found = survey(_metered(state.entries(file.lines()), meter, room))
+    end = state.end
+    start = Time.parse(state.begins[0].time)
+    cluster = InMemoryCluster(VirtualClock(start), seed=seed, workloads=False)
+    entries = RecordState(kinds).entries(file.lines())
+    first = _load(cluster, entries)
+    world = _Followed(cluster, found)
+    history = History(cluster)
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, observe=observe
+    ) as run:
+        for number, entry in enumerate(_chained(first, entries)):
+            run.run_until(entry.at)
+            world.apply(entry)
+            if on_progress is not None and number % _ENTRIES_PER_REPORT == 0:
+                on_progress(number, found.entries)
+        run.run_until(end)
+        history.catch_up()
+        result = run.result()
+        observed = run.observed("ours") if observe else None
+    offered = room.offered(end)
+    return RerunResult(
+        result=result,
+        ours=_ours(history, result, offered, end),
+        theirs=_theirs(found, meter, state, offered, end),
+        seconds=end,
+        observed=observed,
+        notices=(*notices_of(file, state), *result.notices, *world.notices()),
+    )
+
+
+def _metered(
+    entries: Iterator[Entry], meter: RunMeter, room: RoomMeter
+) -> Iterator[Entry]:
+    for entry in entries:
+        meter.take(entry)
+        room.take(entry)
+        yield entry
+
+
+def _load(cluster: InMemoryCluster, entries: Iterator[Entry]) -> Entry | None:
+    """Bring in what was there when recording began; return what came first then."""
+    first, objects = None, []
+    for entry in entries:
+        if not entry.listed or entry.new is None:
+            first = entry
+            break
+        objects.append(_fresh(entry.new))
+    cluster.load(objects)
+    return first
+
+
+def _chained(first: Entry | None, entries: Iterator[Entry]) -> Iterator[Entry]:
+    if first is not None:
+        yield first
+        yield from entries
+
+
+def _ours(
+    history: History,
+    result: SimulationResult,
+    offered: Mapping[str, float],
+    end: float,
+) -> Course:
+    runs = [
+        PodRun(life.pod, life.bound, life.ran_until)
+        for life in history.pods
+        if life.bound is not None
+    ]
+    waits = [one.bound - one.created for one in result.placements]
+    return course_of(waits, len(result.unscheduled), runs, offered, end)
+
+
+def _theirs(
+    found: Survey,
+    meter: RunMeter,
+    state: RecordState,
+    offered: Mapping[str, float],
+    end: float,
+) -> Course:
+    lives = found.lives.values()
+    waits = [life.bound - life.created for life in lives if life.bound is not None]
+    waiting = [
+        pod
+        for pod in state.objects.get(Pod.kind, {}).values()
+        if isinstance(pod, Pod)
+        and not (pod.node_name or pod.is_finished or pod.is_terminating)
+    ]
+    return course_of(waits, len(waiting), meter.runs, offered, end)
+
+
+def _fresh(obj: ApiObject) -> ApiObject:
+    """An object without a version, which another cluster has given."""
+    return replace(obj, metadata=replace(obj.metadata, resource_version=""))
+
+
+class _Followed:
+    """Lets happen what a record says, but for what schedulers decided.
+
+    Args:
+        cluster: Where it happens.
+        found: What became of the pods.
+    """
+
+    def __init__(self, cluster: InMemoryCluster, found: Survey) -> None:
+        self._cluster = cluster
+        self._lives = found.lives
+        self._kept = {pod.uid for pod in cluster.list(Pod).items if pod.node_name}
+        self._refused: Counter[str] = Counter()
+
+    def apply(self, entry: Entry) -> None:
+        """Let a change happen; one that the cluster refuses is counted."""
+        try:
+            if entry.kind is Pod:
+                # Both are pods, or None.
+                self._pod(entry, entry.old, entry.new)  # type: ignore[arg-type]
+            else:
+                self._other(entry)
+        except NotFoundError:
+            pass  # it is gone here already
+        except QuaymasterError:
+            self._refused[entry.kind.kind] += 1
+
+    def notices(self) -> Iterator[Notice]:
+        """What was refused."""
+        for kind, count in sorted(self._refused.items()):
+            message = f"{counted(count, 'change')} of {kind} objects were refused"
+            yield Notice(reason=NoticeReason.REFUSED_OBJECTS, message=message)
+
+    def _pod(self, entry: Entry, old: Pod | None, new: Pod | None) -> None:
+        cluster = self._cluster
+        if new is None:
+            if old is None or not self._ends_by_itself(old):
+                cluster.delete(Pod, entry.key, grace_period_seconds=0)
+        elif old is None:
+            if new.node_name:
+                self._kept.add(new.uid)
+                cluster.create(_fresh(new))
+            else:
+                cluster.create(_waiting(new, self._lives.get(new.uid)))
+        elif new.uid in self._kept:
+            cluster.update(_fresh(new))
+        elif new.is_terminating and not old.is_terminating:
+            if not self._ends_by_itself(new):
+                grace = new.metadata.deletion_grace_period_seconds
+                cluster.delete(Pod, entry.key, grace_period_seconds=grace)
+        elif _is_changed_by_users(old, new):
+            self._change(entry.key, new)
+
+    def _ends_by_itself(self, pod: Pod) -> bool:
+        """Whether a pod is going to end here, as it did in the record."""
+        life = self._lives.get(pod.uid)
+        if life is None or life.finished is None or pod.uid in self._kept:
+            return False
+        return not self._cluster.get(Pod, pod.key).is_finished
+
+    def _change(self, key: str, new: Pod) -> None:
+        stored = self._cluster.get(Pod, key)
+        annotations = dict(new.annotations)
+        if _RUN_SECONDS in stored.annotations:
+            annotations[_RUN_SECONDS] = stored.annotations[_RUN_SECONDS]
+        metadata = replace(
+            stored.metadata,
+            labels=new.labels,
+            annotations=annotations,
+            resource_version="",
+        )
+        self._cluster.update(replace(stored, spec=new.spec, metadata=metadata))
+
+    def _other(self, entry: Entry) -> None:
+        new = entry.new
+        if new is None:
+            self._cluster.delete(entry.kind, entry.key)
+        elif entry.old is None:
+            if not (isinstance(new, PersistentVolume) and new.spec.claim_ref):
+                self._cluster.create(_fresh(new))
+        elif not isinstance(new, PersistentVolumeClaim | PersistentVolume):
+            # Which volume a claim gets follows from where its pod goes.
+            self._cluster.update(_fresh(new))
+
+
+def _waiting(pod: Pod, life: Life | None) -> Pod:
+    """A pod as it comes: without what became of it, but with how long it runs."""
+    annotations = dict(pod.annotations)
+    if life is not None and life.bound is not None and life.finished is not None:
+        annotations[_RUN_SECONDS] = f"{life.finished - life.bound:.3f}"
+    metadata = replace(
+        pod.metadata,
+        annotations=annotations,
+        creation_timestamp=None,
+        resource_version="",
+    )
+    return replace(pod, metadata=metadata, status=PodStatus(phase="Pending"))
+
+
+def _is_changed_by_users(old: Pod, new: Pod) -> bool:
+    """Whether anything has changed that no scheduler and no kubelet writes."""
+    return (
+        old.spec != new.spec
+        or old.labels != new.labels
+        or old.annotations != new.annotations
+    )

@@ -1,0 +1,265 @@
+"""The objects of a record: what writing remembers, and what reading puts together."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import (
+    ApiObject,
+    ObjectMeta,
+    Pod,
+    PodSpec,
+    PodStatus,
+    from_wire,
+)
+from quaymaster._api.objects.codec import dec_hook
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.pool import SpecPool
+from quaymaster._studies.recording.files import RecordError
+from quaymaster._studies.recording.lines import (
+    Added,
+    Begin,
+    Change,
+    Deleted,
+    End,
+    Line,
+    Modified,
+    Reached,
+    Template,
+    Tree,
+    full_kind,
+)
+from quaymaster._studies.recording.patches import patched
+
+__all__ = ["Entry", "RecordState", "SharedSpec", "Stored"]
+
+_WHERE: Final = "the record"
+
+
+class SharedSpec:
+    """A pod spec that many pods have.
+
+    Args:
+        tree: The spec.
+
+    Attributes:
+        tree: The spec.
+    """
+
+    __slots__ = ("_made", "tree")
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._made: PodSpec | None = None
+
+    def made(self, pool: SpecPool) -> PodSpec:
+        """The spec as an object.
+
+        Raises:
+            msgspec.ValidationError: It is not what a pod has.
+        """
+        if self._made is None:
+            spec = msgspec.convert(self.tree, PodSpec, dec_hook=dec_hook)
+            self._made = pool.share_spec(spec)
+        return self._made
+
+
+@attrs.frozen
+class Stored:
+    """An object as it stands in a record.
+
+    Attributes:
+        own: The object, but for a spec that others share.
+        spec: The spec that it shares, or None.
+        version: Its resource version, if it is known.
+    """
+
+    own: Tree
+    spec: SharedSpec | None = None
+    version: str = ""
+
+    @property
+    def uid(self) -> str:
+        """Its uid."""
+        return str(self.own.get("metadata", {}).get("uid", ""))
+
+    def whole(self) -> Tree:
+        """The object."""
+        if self.spec is None:
+            return self.own
+        return {**self.own, "spec": {**self.spec.tree, **self.own.get("spec", {})}}
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """A change of an object.
+
+    Attributes:
+        at: The time, in seconds since the beginning of the record.
+        kind: The class of the object.
+        key: Its key.
+        old: The object before; None if it is new.
+        new: The object after; None if it is gone.
+        version: The resource version of the change, if it is known.
+        listed: Whether it is new only because recording began.
+        missed: Whether it went at an unknown moment before.
+    """
+
+    at: float
+    kind: type[ApiObject]
+    key: str
+    old: ApiObject | None
+    new: ApiObject | None
+    version: str = ""
+    listed: bool = False
+    missed: bool = False
+
+
+class RecordState:
+    """Follows the lines of a record.
+
+    Args:
+        kinds: The kinds that are known; objects of others are left out.
+
+    Attributes:
+        stored: What there is of each kind, by its key.
+        versions: The version that each kind has reached.
+        objects: The objects of known kinds, by full kind and key.
+        begins: Each time that recording began.
+        end: The time of the last line.
+        has_ended: Whether the last line says that recording ended in peace.
+        unknown: How many lines were about kinds that are not known.
+    """
+
+    def __init__(self, kinds: KindSet) -> None:
+        self.stored: dict[str, dict[str, Stored]] = {}
+        self.versions: dict[str, str] = {}
+        self.objects: dict[str, dict[str, ApiObject]] = {}
+        self.begins: list[Begin] = []
+        self.end = 0.0
+        self.has_ended = False
+        self.unknown = 0
+        self._kinds = kinds
+        self._classes: dict[str, type[ApiObject] | None] = {}
+        self._templates: dict[int, SharedSpec] = {}
+        self._pool = SpecPool()
+
+    def entries(self, lines: Iterable[Line]) -> Iterator[Entry]:
+        """Follow lines, and give what has become of the objects of known kinds."""
+        for line in lines:
+            entry = self.take(line)
+            if entry is not None:
+                yield entry
+
+    def take(self, line: Line) -> Entry | None:
+        """Follow one line.
+
+        Raises:
+            RecordError: It does not go with those before it.
+            ObjectError: The object has fields that are wrong.
+        """
+        self.end = max(self.end, line.at)
+        self.has_ended = isinstance(line, End)
+        match line:
+            case Begin():
+                self._begin(line)
+            case Template():
+                self._templates[line.number] = SharedSpec(line.spec)
+            case Reached():
+                self.versions[line.kind] = line.version
+            case Added() | Modified() | Deleted():
+                return self._changed(line)
+        return None
+
+    def all(self) -> list[ApiObject]:
+        """The objects of known kinds as they are now."""
+        return [obj for of in self.objects.values() for obj in of.values()]
+
+    def _begin(self, line: Begin) -> None:
+        self.begins.append(line)
+        for kind in line.kinds:
+            name = full_kind(kind.api_version, kind.kind)
+            self._classes[name] = self._kinds.find(kind.api_version, kind.kind)
+
+    def _changed(self, line: Change) -> Entry | None:
+        stored = self.stored.setdefault(line.kind, {})
+        if isinstance(line, Added):
+            key = _key_of(line.object)
+            new: Stored | None = Stored(
+                line.object, self._spec(line.template), line.version
+            )
+        elif isinstance(line, Modified):
+            key, before = line.key, stored.get(line.key)
+            if before is None:
+                message = f"{line.kind} {key} changes, and was never there"
+                raise RecordError(_WHERE, message)
+            spec = before.spec if line.template is None else self._spec(line.template)
+            new = Stored(patched(before.own, line.patch), spec, line.version)
+        else:
+            key, new = line.key, None
+        if new is None:
+            stored.pop(key, None)
+        else:
+            stored[key] = new
+        return self._entry(line, key, new)
+
+    def _spec(self, number: int | None) -> SharedSpec | None:
+        if number is None:
+            return None
+        spec = self._templates.get(number)
+        if spec is None:
+            raise RecordError(_WHERE, f"there is no template {number}")
+        return spec
+
+    def _entry(self, line: Change, key: str, stored: Stored | None) -> Entry | None:
+        kind = self._classes.get(line.kind)
+        if kind is None:
+            self.unknown += 1
+            return None
+        objects = self.objects.setdefault(line.kind, {})
+        old, new = objects.get(key), None
+        if stored is None:
+            objects.pop(key, None)
+        else:
+            new = objects[key] = self._made(stored, kind)
+        return Entry(
+            at=line.at,
+            kind=kind,
+            key=key,
+            old=old,
+            new=new,
+            version=line.version,
+            listed=isinstance(line, Added) and line.listed,
+            missed=isinstance(line, Deleted) and line.missed,
+        )
+
+    def _made(self, stored: Stored, kind: type[ApiObject]) -> ApiObject:
+        """The object; most are of the very form that this package writes."""
+        try:
+            if kind is Pod and stored.spec is not None:
+                return self._pod(stored.own, stored.spec)
+            if kind is not Pod:
+                return msgspec.convert(stored.own, kind, dec_hook=dec_hook)
+        except msgspec.ValidationError:
+            pass
+        return from_wire(stored.whole(), kind, pool=self._pool)
+
+    def _pod(self, own: Tree, spec: SharedSpec) -> ApiObject:
+        metadata = msgspec.convert(
+            own.get("metadata", {}), ObjectMeta, dec_hook=dec_hook
+        )
+        status = msgspec.convert(own.get("status", {}), PodStatus, dec_hook=dec_hook)
+        return Pod(
+            metadata=self._pool.share_metadata(metadata),
+            spec=spec.made(self._pool),
+            node_name=own.get("spec", {}).get("nodeName", ""),
+            status=self._pool.share_pod_status(status),
+        )
+
+
+def _key_of(tree: Mapping[str, Tree]) -> str:
+    metadata = tree.get("metadata", {})
+    namespace, name = metadata.get("namespace", ""), metadata.get("name", "")
+    return f"{namespace}/{name}" if namespace else str(name)

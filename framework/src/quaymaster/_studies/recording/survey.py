@@ -1,0 +1,430 @@
+"""Finds the decisions in a record: what became of each pod, and when it was decided.
+
+A decision shows late: a pod is bound once its volumes are, and its victims are asked to
+go before it is told where it may hope for room. So a record is read twice: first to
+find when each decision must have been made, then to make them again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Final, TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import (
+    ApiObject,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodCondition,
+    StorageClass,
+)
+from quaymaster._kits.volumes.claims import class_of_claim
+from quaymaster._studies.recording.state import Entry
+
+__all__ = ["Life", "Outcome", "QueueKey", "Survey", "survey"]
+
+QueueKey: TypeAlias = Callable[[Pod, int], object]
+"""Where a pod stood in the queue that came with the entry of a number; or None."""
+
+_SECONDS: Final = 1.0  # chosen: evictions are asked for in the background
+_WAITS: Final = "WaitForFirstConsumer"
+_DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares
+_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+_DISRUPTION: Final = ("DisruptionTarget", "True", "PreemptionByScheduler")
+
+
+@attrs.define(kw_only=True, eq=False)
+class Outcome:
+    """What an attempt of a recorded scheduler came to.
+
+    Attributes:
+        pod: The pod's key.
+        uid: Its uid.
+        scheduler: The scheduler that it asks for.
+        at: When that was seen, in seconds since the beginning of the record.
+        decided: The number of the entry before which it was decided.
+        seen: The number of the entry that shows it.
+        since: The number of the entry with which the pod came, or before which its
+            last attempt was decided.
+        since_version: The resource version with which the pod came, or that told of
+            its last attempt.
+        place: Where it stood in the queue; None if that is not known.
+        rank: How many decisions were made before, once that has been found.
+        node: Where the pod was bound; empty if it was not.
+        message: Why it was not.
+        nominated_node: Where it may hope for room afterwards.
+        victims: The keys of the pods that had to go.
+    """
+
+    pod: str
+    uid: str
+    scheduler: str
+    at: float
+    decided: int
+    seen: int
+    since: int = 0
+    since_version: str = ""
+    place: object = None
+    rank: int = 0
+    node: str = ""
+    message: str = ""
+    nominated_node: str = ""
+    victims: list[str] = attrs.field(factory=list)
+
+
+@attrs.define(eq=False)
+class Life:
+    """What is known of a pod over the whole record.
+
+    Attributes:
+        created: When it came, in seconds since the beginning of the record.
+        bound: When it was bound; None if it was not, or came with a node.
+        finished: When it ended by itself; None if it did not.
+    """
+
+    created: float
+    bound: float | None = None
+    finished: float | None = None
+
+
+@attrs.define(eq=False)
+class _Waiting:
+    """A pod that waits for a node.
+
+    Attributes:
+        since: The number of the entry of its last outcome, or of its creation.
+        version: The resource version of that entry.
+        decided: The number of the entry before which that was decided.
+        place: Where it stands in the queue; None if that is not known.
+        expected: The number of the entry that told where it is going to be bound.
+        node: That node.
+    """
+
+    since: int
+    version: str
+    decided: int
+    place: object = None
+    expected: int | None = None
+    node: str = ""
+
+
+@attrs.frozen
+class _Eviction:
+    number: int
+    at: float
+    pod: str
+    priority: int
+
+
+@attrs.frozen(eq=False)
+class _Nomination:
+    """A pod that was told where there will be room for it.
+
+    Attributes:
+        outcome: What it was told.
+        priority: Its priority.
+        later: The pods that had to go since, for this one or the next.
+    """
+
+    outcome: Outcome
+    priority: int
+    later: list[_Eviction] = attrs.field(factory=list)
+
+    def take(self, uid: str, next_one: int) -> list[_Eviction]:
+        """Take the victims that are nearer to this one than to the next one.
+
+        Of two that one pod was told, the first has those of its moment: while they are
+        about to go, nobody makes room for the pod again.
+
+        Args:
+            uid: The pod that was told the next one.
+            next_one: The number of the entry that tells of it.
+
+        Returns:
+            The others.
+        """
+        seen, until = self.outcome.seen, self.outcome.at + _SECONDS
+        middle = (seen + next_one) / 2
+        is_same = uid == self.outcome.uid
+        mine = [
+            one
+            for one in self.later
+            if one.number <= middle or (is_same and one.at <= until)
+        ]
+        self.outcome.victims += [one.pod for one in mine]
+        return [one for one in self.later if one not in mine]
+
+
+@attrs.define(eq=False)
+class Survey:
+    """The decisions of a record.
+
+    Attributes:
+        outcomes: All of them, in the order in which they were seen.
+        lives: What became of each pod, by its uid.
+        entries: How many changes there are.
+        with_node: How many pods came with a node while it was recorded.
+    """
+
+    outcomes: list[Outcome] = attrs.field(factory=list)
+    lives: dict[str, Life] = attrs.field(factory=dict)
+    entries: int = 0
+    with_node: int = 0
+
+
+def survey(
+    entries: Iterable[Entry], place_of: QueueKey = lambda _pod, _number: None
+) -> Survey:
+    """Find the decisions in all changes of a record.
+
+    Args:
+        entries: The changes.
+        place_of: Where a pod stands in the queue; such places compare with each other.
+    """
+    surveyor = _Surveyor(place_of)
+    for number, entry in enumerate(entries):
+        surveyor.take(number, entry)
+    surveyor.finish()
+    return surveyor.found
+
+
+class _Surveyor:
+    """Follows the changes.
+
+    Args:
+        place_of: Where a pod stands in the queue.
+
+    Attributes:
+        found: What was found.
+    """
+
+    def __init__(self, place_of: QueueKey) -> None:
+        self.found = Survey()
+        self._place_of = place_of
+        self._waiting: dict[str, _Waiting] = {}
+        self._claimed: dict[tuple[str, str], int] = {}
+        self._evictions: defaultdict[str, list[_Eviction]] = defaultdict(list)
+        self._nominated: dict[str, _Nomination] = {}
+        self._waiting_classes: set[str] = set()
+
+    def take(self, number: int, entry: Entry) -> None:
+        """Follow one change."""
+        self.found.entries = number + 1
+        old, new = entry.old, entry.new
+        if isinstance(old, Pod) or isinstance(new, Pod):
+            # Both are pods, or None.
+            self._take_pod(number, entry, old, new)  # type: ignore[arg-type]
+        elif isinstance(new, StorageClass):
+            if new.volume_binding_mode == _WAITS:
+                self._waiting_classes.add(new.name)
+        elif new is not None and not entry.listed:
+            for claim in _claims_decided(old, new, self._waiting_classes):
+                self._claimed[claim] = number
+
+    def _take_pod(
+        self, number: int, entry: Entry, old: Pod | None, new: Pod | None
+    ) -> None:
+        if new is None:
+            if old is not None:
+                self._waiting.pop(old.uid, None)
+            return
+        if old is None:
+            self._came(number, entry, new)
+            return
+        life = self.found.lives[new.uid]
+        if new.is_finished and not old.is_finished and life.finished is None:
+            life.finished = entry.at
+        if _is_evicted(new) and not _is_evicted(old) and new.node_name:
+            self._evicted(number, entry.at, new)
+        waiting = self._waiting.get(new.uid)
+        if waiting is None:
+            return
+        if new.node_name:
+            life.bound = entry.at
+            del self._waiting[new.uid]
+            self._bound(number, entry, new, waiting)
+        else:
+            self._rejected(number, entry, old, new, waiting)
+
+    def _came(self, number: int, entry: Entry, pod: Pod) -> None:
+        self.found.lives[pod.uid] = Life(entry.at)
+        if not pod.node_name:
+            place = None if entry.listed else self._place_of(pod, number)
+            self._waiting[pod.uid] = _Waiting(number, entry.version, number, place)
+        elif not entry.listed:
+            self.found.with_node += 1
+
+    def _bound(self, number: int, entry: Entry, pod: Pod, waiting: _Waiting) -> None:
+        decided = min([number, *self._claims(pod, waiting.since)])
+        if waiting.expected is not None and waiting.node == pod.node_name:
+            decided = min(decided, waiting.expected)
+        self._add(number, entry, pod, waiting, decided, node=pod.node_name)
+
+    def _rejected(
+        self, number: int, entry: Entry, old: Pod, new: Pod, waiting: _Waiting
+    ) -> None:
+        before, after = _rejection(old), _rejection(new)
+        nominated = new.status.nominated_node_name
+        is_new = bool(nominated) and nominated != old.status.nominated_node_name
+        is_told = after is not None and _words(after) != _words(before)
+        victims: list[_Eviction] = []
+        if nominated and (is_new or is_told):
+            victims = self._victims(number, nominated, new, waiting.since)
+        if after is None or not (is_told or victims):
+            if is_new:
+                waiting.expected, waiting.node = number, nominated
+            return
+        outcome = self._add(
+            number,
+            entry,
+            new,
+            waiting,
+            min([number, *(one.number for one in victims)]),
+            message=after.message,
+            nominated_node=nominated,
+            victims=[one.pod for one in victims],
+        )
+        if nominated:
+            self._nominated[nominated] = _Nomination(outcome, new.priority)
+        waiting.since, waiting.version = number, entry.version
+        waiting.decided = outcome.decided
+        waiting.place, waiting.expected = None, None
+
+    def _evicted(self, number: int, at: float, pod: Pod) -> None:
+        """A pod has to go: for the one that was told so, or will be told."""
+        eviction = _Eviction(number, at, pod.key, pod.priority)
+        known = self._nominated.get(pod.node_name)
+        if known is not None and known.priority > pod.priority:
+            known.later.append(eviction)
+        else:
+            self._evictions[pod.node_name].append(eviction)
+
+    def _victims(self, number: int, node: str, pod: Pod, since: int) -> list[_Eviction]:
+        """Take the pods that had to go from a node, for a pod that is told late."""
+        evictions = self._evictions.pop(node, [])
+        before = self._nominated.pop(node, None)
+        if before is not None:
+            evictions += before.take(pod.uid, number)
+        return [
+            one
+            for one in evictions
+            if one.number > since and one.priority < pod.priority
+        ]
+
+    def finish(self) -> None:
+        """There is nothing more to come."""
+        for nomination in self._nominated.values():
+            nomination.take("", 2 * self.found.entries)
+
+    def _claims(self, pod: Pod, since: int) -> Iterator[int]:
+        """When claims of a pod were decided about, since its last attempt."""
+        for claim in _claims_of(pod):
+            number = self._claimed.get(claim)
+            if number is not None and number > since:
+                yield number
+
+    def _add(
+        self,
+        number: int,
+        entry: Entry,
+        pod: Pod,
+        waiting: _Waiting,
+        decided: int,
+        *,
+        node: str = "",
+        message: str = "",
+        nominated_node: str = "",
+        victims: Iterable[str] = (),
+    ) -> Outcome:
+        outcome = Outcome(
+            pod=pod.key,
+            uid=pod.uid,
+            scheduler=pod.spec.scheduler_name,
+            at=entry.at,
+            decided=decided,
+            seen=number,
+            since=waiting.decided,
+            since_version=waiting.version,
+            place=waiting.place,
+            node=node,
+            message=message,
+            nominated_node=nominated_node,
+            victims=list(victims),
+        )
+        self.found.outcomes.append(outcome)
+        return outcome
+
+
+def _rejection(pod: Pod) -> PodCondition | None:
+    """The condition that says why a pod has no node."""
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return None if condition.reason == "SchedulingGated" else condition
+    return None
+
+
+def _words(condition: PodCondition | None) -> tuple[str, str] | None:
+    return None if condition is None else (condition.reason, condition.message)
+
+
+def _is_evicted(pod: Pod) -> bool:
+    return any(
+        (one.type, one.status, one.reason) == _DISRUPTION
+        for one in pod.status.conditions
+    )
+
+
+def _claims_decided(
+    old: ApiObject | None, new: ApiObject, waiting: Container[str]
+) -> Iterator[tuple[str, str]]:
+    """The claims that a scheduler has just decided about, by kind and key.
+
+    Args:
+        old: An object before.
+        new: The object after.
+        waiting: The storage classes that leave binding to the scheduler.
+    """
+    if isinstance(new, PersistentVolumeClaim):
+        was_open = not (isinstance(old, PersistentVolumeClaim) and _is_decided(old))
+        if was_open and _is_decided(new) and class_of_claim(new) in waiting:
+            yield new.kind, new.key
+    elif isinstance(new, PersistentVolume):
+        claim = new.spec.claim_ref
+        was_free = isinstance(old, PersistentVolume) and old.spec.claim_ref is None
+        if claim is not None and was_free and new.spec.storage_class_name in waiting:
+            yield PersistentVolumeClaim.kind, f"{claim.namespace}/{claim.name}"
+    elif (
+        new.kind == _DEVICE_CLAIM
+        and old is not None
+        and _is_allocated(new)
+        and not _is_allocated(old)
+    ):
+        yield new.kind, new.key
+
+
+def _is_decided(claim: PersistentVolumeClaim) -> bool:
+    return bool(claim.spec.volume_name) or _SELECTED_NODE in claim.annotations
+
+
+def _is_allocated(claim: ApiObject) -> bool:
+    """Whether devices are allocated to a claim, whose kind a plugin declares."""
+    status = getattr(claim, "status", None)
+    return getattr(status, "allocation", None) is not None
+
+
+def _claims_of(pod: Pod) -> Iterator[tuple[str, str]]:
+    """The claims of a pod, by kind and key."""
+    for volume in pod.spec.volumes:
+        name = ""
+        if volume.persistent_volume_claim is not None:
+            name = volume.persistent_volume_claim.claim_name
+        elif volume.ephemeral is not None:
+            name = f"{pod.name}-{volume.name}"
+        if name:
+            yield PersistentVolumeClaim.kind, f"{pod.namespace}/{name}"
+    names = [one.resource_claim_name for one in pod.spec.resource_claims]
+    names += [one.resource_claim_name for one in pod.status.resource_claim_statuses]
+    for claim in names:
+        if claim:
+            yield _DEVICE_CLAIM, f"{pod.namespace}/{claim}"

@@ -1,0 +1,139 @@
+"""Tables of traces: CSV files, compressed or not, with or without a heading."""
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, TypeVar
+
+import attrs
+
+from quaymaster._studies.recording.files import RecordError
+
+__all__ = ["Row", "Table", "find_tables"]
+
+T = TypeVar("T")
+
+_ENDINGS: Final = (".csv", ".csv.gz")
+
+
+@attrs.frozen
+class Row:
+    """A row of a table.
+
+    Attributes:
+        where: The file and the line.
+        cells: Column -> what it has; empty where it has nothing.
+    """
+
+    where: str
+    cells: Mapping[str, str]
+
+    def text(self, column: str) -> str:
+        """A text; empty if there is none."""
+        return self.cells.get(column, "")
+
+    def number(self, column: str, default: float | None = None) -> float:
+        """A number that is not negative.
+
+        Raises:
+            RecordError: It is none; or it is missing, and there is no default.
+        """
+        text = self.text(column)
+        if not text and default is not None:
+            return default
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number < float("inf"):
+            message = f"{column}: expected a number from 0, got {text!r}"
+            raise RecordError(self.where, message)
+        return number
+
+
+@attrs.frozen
+class Table:
+    """What the files of a table are called, and which columns it has.
+
+    Attributes:
+        stem: What their names contain.
+        columns: The columns, in their order where files have no heading.
+        optional: Further columns, which may be missing.
+        has_heading: Whether files begin with a heading.
+    """
+
+    stem: str
+    columns: Sequence[str]
+    optional: Sequence[str] = ()
+    has_heading: bool = True
+
+    def rows(self, paths: Sequence[Path]) -> Iterator[Row]:
+        """The rows of its files.
+
+        Raises:
+            RecordError: A file cannot be read, or has other columns.
+        """
+        for path in paths:
+            try:
+                with _opened(path) as file:
+                    yield from self._rows(path, csv.reader(file))
+            except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+                raise RecordError(str(path), str(error)) from error
+
+    def _rows(self, path: Path, lines: Iterator[list[str]]) -> Iterator[Row]:
+        columns, before = [*self.columns, *self.optional], 0
+        if self.has_heading:
+            columns, before = next(lines, []), 1
+            missing = [one for one in self.columns if one not in columns]
+            if missing:
+                message = (
+                    f"expected the columns {', '.join(self.columns)}; "
+                    f"{', '.join(missing)} is missing"
+                )
+                raise RecordError(f"{path}: line 1", message)
+        least = len(columns) if self.has_heading else len(self.columns)
+        for number, cells in enumerate(lines, before + 1):
+            where = f"{path}: line {number}"
+            if cells and len(cells) < least:
+                message = f"expected {least} cells, got {len(cells)}"
+                raise RecordError(where, message)
+            if cells:
+                yield Row(where, dict(zip(columns, cells, strict=False)))
+
+
+def find_tables(
+    paths: Sequence[str | Path], tables: Sequence[Table]
+) -> Mapping[str, Sequence[Path]]:
+    """Find the files of tables, by their names.
+
+    Args:
+        paths: Files, and folders that have such.
+        tables: The tables.
+
+    Returns:
+        Stem of a table -> its files, sorted.
+
+    Raises:
+        RecordError: There is no such file or folder.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            files += sorted(one for one in path.rglob("*") if _is_table(one))
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise RecordError(str(path), "no such file or directory")
+    return {
+        table.stem: [one for one in files if table.stem in one.name] for table in tables
+    }
+
+
+def _is_table(path: Path) -> bool:
+    return path.name.endswith(_ENDINGS) and path.is_file()
+
+
+def _opened(path: Path) -> IO[str]:
+    open_: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
+    return open_(path, "rt", encoding="utf-8-sig", newline="")

@@ -1,0 +1,422 @@
+"""The call that makes a test of a decision: `make_test`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import from_wire, to_wire
+from quaymaster._base.errors import QuaymasterError, counted
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.kubernetes.anonymising import anonymised
+from quaymaster._core.config.model import RANDOM, SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.reproducing.capture import CapturingLog
+from quaymaster._studies.reproducing.decision import Decision, decision_of
+from quaymaster._studies.reproducing.shrinking import (
+    Budget,
+    BudgetSpent,
+    smaller_list,
+    smaller_tree,
+)
+from quaymaster._studies.reproducing.writing import TestSource
+from quaymaster._studies.simulation.attempts import shown_attempt
+from quaymaster._studies.simulation.calls import explain_pod, without_node
+from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = ["MAX_TRIALS", "MadeTest", "UnreproducibleError", "make_test"]
+
+Tree: TypeAlias = dict[str, Any]
+
+MAX_TRIALS = 2000
+"""How many smaller clusters are tried."""
+
+_SEEDS = 32
+"""How many seeds are tried for a tie: half of them choose each of two nodes."""
+
+
+class UnreproducibleError(QuaymasterError):
+    """A decision that no test can be made of.
+
+    Attributes:
+        pod: The pod's key.
+    """
+
+    def __init__(self, pod: str, problem: str) -> None:
+        super().__init__(f"pod '{pod}': {problem}")
+        self.pod = pod
+
+
+@attrs.frozen(kw_only=True)
+class MadeTest:
+    """A pytest file of a decision.
+
+    Attributes:
+        text: The file's content.
+        pod: The pod's key, as it is called there.
+        outcome: What is decided about it.
+        nodes: How many nodes the cluster in it has.
+        pods: How many pods.
+        objects: How many objects in all.
+        trials: How many smaller clusters were tried.
+        is_smallest: Whether nothing more can be taken away from the cluster; not if
+            the trials were used up.
+    """
+
+    text: str = attrs.field(repr=False)
+    pod: str
+    outcome: str
+    nodes: int
+    pods: int
+    objects: int
+    trials: int
+    is_smallest: bool
+
+
+def make_test(
+    pod: str,
+    objects: Sequence[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    namespace: str = "",
+    unbind: bool = False,
+    attempt: WhichAttempt | int = WhichAttempt.AUTO,
+    config_name: str = "",
+    config_text: str = "",
+    kinds: Sequence[type[ApiObject]] = (),
+    max_trials: int = MAX_TRIALS,
+    max_pods: int = MAX_PODS,
+    on_trial: Callable[[int, int], None] = lambda _done, _most: None,
+) -> MadeTest:
+    """Make a pytest file of what is decided about a pod.
+
+    The objects are simulated. The cluster as it was when the pod was tried is then made
+    smaller, as long as the decision about the pod stays the same: the outcome, the
+    node, and the reasons for which nodes were rejected, but not how often each of them
+    was. In the end, everything gets another name.
+
+    Args:
+        pod: As for `quaymaster.simulation.explain_pod`.
+        objects: Nodes, pods, workloads and all else, as in manifests.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: As for `quaymaster.simulation.explain_pod`.
+        namespace: Where to look for the pod only; empty for all namespaces.
+        unbind: Whether a pod that came with a node is scheduled anew.
+        attempt: Which attempt it is about, by number or by word, as for
+            `quaymaster.simulation.explain_pod`; of all of them, the last one. The one
+            that preempts others comes before the one that gives the pod its node.
+        config_name: The shipped profile that the configuration is, for the test.
+        config_text: The configuration's YAML, for the test, if it is none that is
+            shipped. The default one needs neither.
+        kinds: The kinds that somebody declares, beside those of Kubernetes.
+        max_trials: How many smaller clusters are tried at most.
+        max_pods: How many pods the workloads may ask for in all.
+        on_trial: Called with how many trials there were, and how many there may be.
+
+    Raises:
+        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
+            that often.
+        UnreproducibleError: The pod was never tried, or is decided about in another way
+            by itself.
+    """
+    given = list(objects)
+    if unbind:
+        taken = Wanted(pod, namespace, filled_cluster(given, seed, max_pods)).find()
+        given = without_node(given, taken)
+        pod, namespace = taken.key, ""
+    maker = _Maker(
+        config=config,
+        registry=registry,
+        seed=seed,
+        kinds=KindSet(kinds),
+        budget=Budget(max_trials, on_trial),
+        max_pods=max_pods,
+    )
+    key, found, captured = maker.capture(pod, given, namespace, attempt)
+    maker.key, maker.wanted = key, decision_of(found)
+    trees, is_smallest = maker.shrink(maker.first(found, captured))
+    trees, key = maker.anonymise(trees)
+    explained = maker.explain(key, trees)
+    source = TestSource(
+        trees=trees,
+        explained=explained,
+        nominated_node=explained.attempts[0].nominated_node,
+        config=config_name,
+        config_text=config_text,
+        kubernetes=config.kubernetes,
+        seed=maker.seed,
+        story=_story(
+            trees,
+            maker.budget.used,
+            is_smallest,
+            decision_of(found),
+            found.explanation.tie_breaker if found.explanation else RANDOM,
+        ),
+    )
+    counts = [tree["kind"] for tree in trees]
+    return MadeTest(
+        text=source.text(),
+        pod=key,
+        outcome=explained.outcome,
+        nodes=counts.count(Node.kind),
+        pods=counts.count(Pod.kind),
+        objects=len(counts),
+        trials=maker.budget.used,
+        is_smallest=is_smallest,
+    )
+
+
+def _story(
+    trees: Sequence[Tree],
+    trials: int,
+    is_smallest: bool,
+    decision: Decision,
+    tie_breaker: str,
+) -> str:
+    count, tried = counted(len(trees), "object"), counted(trials, "trial")
+    verb = "is" if len(trees) == 1 else "are"
+    parts = [f"Of the cluster, {count} {verb} left after {tried}"]
+    parts.append(
+        ": without any field of them, it would be decided in another way."
+        if is_smallest
+        else "; more could perhaps be left out."
+    )
+    if decision.contest == "tied":
+        who = "the seed" if tie_breaker == RANDOM else f"tieBreaker {tie_breaker}"
+        parts.append(f" Another node is as good, so {who} decides.")
+    parts.append(" All names are made up.")
+    return "".join(parts)
+
+
+@attrs.define(kw_only=True)
+class _Maker:
+    """Tries clusters: what is decided about the pod in each of them."""
+
+    config: SchedulerConfig
+    registry: PluginRegistry
+    seed: int
+    kinds: KindSet
+    budget: Budget
+    max_pods: int
+    key: str = ""
+    wanted: Decision | None = None
+    _best: list[Tree] = attrs.field(factory=list, init=False)
+
+    def capture(
+        self,
+        pod: str,
+        objects: Sequence[ApiObject],
+        namespace: str,
+        which: WhichAttempt | int,
+    ) -> tuple[str, Attempt, Sequence[ApiObject]]:
+        """Simulate, and return the pod's key, its attempt, and the cluster then."""
+        cluster = filled_cluster(objects, self.seed, self.max_pods)
+        wanted = Wanted(pod, namespace, cluster)
+        terminating = any(
+            one.node_name and one.is_terminating and not one.is_finished
+            for one in cluster.list(Pod).items
+        )
+        if which is WhichAttempt.AUTO and terminating:
+            which = WhichAttempt.FIRST
+        if which in (WhichAttempt.AUTO, WhichAttempt.ALL):
+            which = WhichAttempt.LAST
+        log = CapturingLog(wanted, which, cluster, list(self.kinds.own))
+        with Simulation(
+            cluster,
+            config=self.config,
+            registry=self.registry,
+            seed=self.seed,
+            log=log,
+        ) as run:
+            run.settle()
+            found = wanted.find()
+        attempts = log.of(found.key)
+        if not attempts:
+            raise UnreproducibleError(found.key, _why_untried(found))
+        shown = shown_attempt(found.key, attempts, which)
+        return found.key, shown, log.captured(found.key)
+
+    def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
+        """Return a cluster to begin with, in which the decision is the same.
+
+        The seed becomes one with which it is.
+
+        Raises:
+            UnreproducibleError: There is none.
+        """
+        nodes = _telling_nodes(attempt)
+        candidates = (
+            _still(captured, self.key, nodes),
+            _still(captured, self.key, None),
+            captured,
+        )
+        # Where nodes are as good as each other, chance has the say: another seed may
+        # say the same for the pod alone as this one said after all the others.
+        is_tied = self.wanted is not None and self.wanted.contest == "tied"
+        seeds = range(self.seed, self.seed + (_SEEDS if is_tied else 1))
+        for candidate in candidates:
+            trees = [to_wire(obj) for obj in candidate]
+            for self.seed in seeds:
+                if self.holds(trees, free=True):
+                    return trees
+        problem = "what is decided depends on what happened before; no test can say it"
+        raise UnreproducibleError(self.key, problem)
+
+    def shrink(self, trees: list[Tree]) -> tuple[list[Tree], bool]:
+        """Return a smaller cluster, and whether nothing more can be taken away."""
+        try:
+            while True:
+                before = trees
+                trees = self._fewer_nodes(trees)
+                trees = smaller_list(trees, self.holds)
+                for place in range(len(trees)):
+                    trees = self._smaller_object(trees, place)
+                if trees == before:
+                    return trees, True
+                self._best = trees
+        except BudgetSpent:
+            return self._best, False
+
+    def _fewer_nodes(self, trees: list[Tree]) -> list[Tree]:
+        """Take away nodes, each with its pods."""
+        names = [_name(tree) for tree in trees if tree["kind"] == Node.kind]
+
+        def among(kept: Sequence[str]) -> list[Tree]:
+            return [tree for tree in trees if _node_of(tree) in ("", *kept)]
+
+        return among(smaller_list(names, lambda kept: self.holds(among(kept))))
+
+    def _smaller_object(self, trees: list[Tree], place: int) -> list[Tree]:
+        def having(tree: Tree) -> list[Tree]:
+            return [*trees[:place], tree, *trees[place + 1 :]]
+
+        tree = smaller_tree(trees[place], lambda one: self.holds(having(one)))
+        return having(tree)
+
+    def holds(self, trees: Sequence[Tree], *, free: bool = False) -> bool:
+        """Whether the decision is still the same in a cluster."""
+        if not free:
+            self.budget.take()
+        # Without it, a workload of the cluster might make a pod of the same name.
+        if not any(self._is_the_pod(tree) for tree in trees):
+            return False
+        try:
+            explained = self.explain(self.key, trees)
+        except QuaymasterError:
+            return False
+        is_same = bool(explained.attempts) and (
+            decision_of(explained.attempts[0]) == self.wanted
+        )
+        if is_same:
+            self._best = list(trees)
+        return is_same
+
+    def explain(self, key: str, trees: Sequence[Tree]) -> ExplainedPod:
+        """Explain the pod's first attempt in a cluster, as the test will."""
+        return explain_pod(
+            key,
+            self._objects(trees),
+            config=self.config,
+            registry=self.registry,
+            seed=self.seed,
+            attempt=1,
+            max_pods=self.max_pods,
+        )
+
+    def anonymise(self, trees: list[Tree]) -> tuple[list[Tree], str]:
+        """Return the cluster with other names, and the pod's key in it.
+
+        Raises:
+            UnreproducibleError: With other names, it is decided in another way.
+        """
+        place = next(at for at, tree in enumerate(trees) if self._is_the_pod(tree))
+        renamed = [_tidy(tree) for tree in anonymised(trees, self.kinds)]
+        key = _key(renamed[place])
+        try:
+            explained = self.explain(key, renamed)
+        except QuaymasterError as error:
+            raise UnreproducibleError(self.key, str(error)) from error
+        wanted = self.wanted
+        found = decision_of(explained.attempts[0])
+        if wanted is None or not found.is_renamed(wanted):
+            problem = "with other names, it is decided about in another way"
+            raise UnreproducibleError(self.key, problem)
+        return renamed, key
+
+    def _is_the_pod(self, tree: Tree) -> bool:
+        return tree["kind"] == Pod.kind and _key(tree) == self.key
+
+    def _objects(self, trees: Sequence[Tree]) -> list[ApiObject]:
+        found = []
+        for tree in trees:
+            kind = self.kinds.find(tree["apiVersion"], tree["kind"])
+            if kind is not None:
+                found.append(from_wire(tree, kind))
+        return found
+
+
+def _telling_nodes(attempt: Attempt) -> set[str]:
+    """Return the nodes that tell most: the best two, and one for each reason."""
+    nodes = {attempt.node, attempt.nominated_node}
+    explanation = attempt.explanation
+    if explanation is not None:
+        nodes |= {one.node for one in explanation.scores[:2]}
+        first: dict[tuple[str, tuple[str, ...]], str] = {}
+        for one in explanation.rejections:
+            first.setdefault((one.plugin, one.reasons), one.node)
+        nodes |= set(first.values())
+    return nodes
+
+
+def _still(
+    objects: Sequence[ApiObject], key: str, nodes: set[str] | None
+) -> list[ApiObject]:
+    """Return the pod, and the nodes with what runs on them, and all else."""
+    kept = []
+    for obj in objects:
+        node = ""
+        if isinstance(obj, Pod):
+            node = obj.node_name
+            if obj.key != key and (not node or obj.is_finished):
+                continue
+        elif isinstance(obj, Node):
+            node = obj.name
+        if not node or nodes is None or node in nodes:
+            kept.append(obj)
+    return kept
+
+
+def _why_untried(pod: Pod) -> str:
+    if pod.node_name:
+        return f"it is on {pod.node_name} already; --unbind schedules it anew"
+    return "no scheduler has tried it, so nothing was decided"
+
+
+def _tidy(tree: Tree) -> Tree:
+    """Leave out what says nothing."""
+    return {key: value for key, value in tree.items() if value not in ({}, [], "")}
+
+
+def _name(tree: Tree) -> str:
+    return str(tree["metadata"].get("name", ""))
+
+
+def _key(tree: Tree) -> str:
+    namespace = tree["metadata"].get("namespace") or "default"
+    return f"{namespace}/{_name(tree)}"
+
+
+def _node_of(tree: Tree) -> str:
+    """Return the node that an object is, or runs on; empty for all else."""
+    if tree["kind"] == Node.kind:
+        return _name(tree)
+    if tree["kind"] == Pod.kind:
+        return str(tree.get("spec", {}).get("nodeName", ""))
+    return ""

@@ -1,0 +1,184 @@
+"""Writes the pytest file of a decision."""
+
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import yaml
+
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._studies.simulation.explained import ExplainedPod
+
+__all__ = ["TestSource"]
+
+_WIDTH: Final = 84
+_HEAD: Final = '''"""{title}
+
+{story}
+"""
+'''
+_TEST: Final = """
+
+def test_{name}() -> None:
+    registry = PluginRegistry.discover()
+    explained = explain_pod(
+        {pod},
+        load([], stored=[("CLUSTER", CLUSTER)]).objects,
+        config={config},
+        registry=registry,
+        seed={seed},
+        attempt=1,
+    )
+    assert explained.outcome == {outcome}
+"""
+
+
+@attrs.frozen(kw_only=True)
+class TestSource:
+    """What the pytest file is made of.
+
+    Attributes:
+        trees: The objects, as manifests have them.
+        explained: What is decided about the pod.
+        nominated_node: The node that preemption frees for it, or empty.
+        config: A shipped profile's name, or empty.
+        config_text: A configuration's YAML, or empty.
+        kubernetes: The Kubernetes whose decision it is.
+        seed: The seed.
+        story: What the reader should know of how the file came to be.
+    """
+
+    __test__ = False  # not a test itself, for pytest
+
+    trees: Sequence[dict[str, Any]]
+    explained: ExplainedPod
+    nominated_node: str = ""
+    config: str = ""
+    config_text: str = ""
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
+    seed: int = 0
+    story: str = ""
+
+    def text(self) -> str:
+        """Return the file's content."""
+        return "".join(
+            (
+                _HEAD.format(title=self._title(), story=_wrapped(self.story)),
+                self._imports(),
+                self._kubernetes(),
+                self._texts(),
+                self._test(),
+            )
+        )
+
+    def _title(self) -> str:
+        pod, outcome = self.explained.pod, self.explained.outcome
+        where = f" on {self.explained.node}" if self.explained.node else ""
+        return f"The pod {pod} is {outcome}{where}."
+
+    def _imports(self) -> str:
+        names = "parse_config" if self.config_text else "default_config"
+        if self.config:
+            names = "load_config"
+        first = "\nimport yaml\n" if self.config_text else ""
+        return (
+            f"{first}\nfrom quaymaster.config import Kubernetes, {names}\n"
+            "from quaymaster.manifests import load\n"
+            "from quaymaster.scheduler import PluginRegistry\n"
+            "from quaymaster.simulation import explain_pod\n"
+        )
+
+    def _texts(self) -> str:
+        documents = "---\n".join(map(_yaml, self.trees))
+        texts = f'\nCLUSTER = b"""\\\n{_in_literal(documents)}"""\n'
+        if self.config_text:
+            texts += f'\nCONFIG = """\\\n{_in_literal(self.config_text)}"""\n'
+        return texts
+
+    def _test(self) -> str:
+        explained = self.explained
+        lines = _TEST.format(
+            name=_test_name(explained),
+            pod=_quoted(explained.pod),
+            config=self._config_call(),
+            seed=self.seed,
+            outcome=_quoted(explained.outcome),
+        )
+        if explained.node:
+            lines += f"    assert explained.node == {_quoted(explained.node)}\n"
+        if explained.message:
+            lines += f"    assert explained.message == {_literal(explained.message)}\n"
+        if self.nominated_node:
+            lines += "    [attempt, *_] = explained.attempts\n"
+            lines += (
+                f"    assert attempt.nominated_node == {_quoted(self.nominated_node)}\n"
+            )
+        return lines
+
+    def _config_call(self) -> str:
+        if self.config:
+            name = _quoted(self.config)
+            name = _quoted(self.config)
+            return f"load_config({name}, registry, kubernetes=KUBERNETES)"
+        if self.config_text:
+            return (
+                "parse_config(\n"
+                "            yaml.safe_load(CONFIG),\n"
+                "            registry,\n"
+                '            source="CONFIG",\n'
+                "            kubernetes=KUBERNETES,\n"
+                "        )"
+            )
+        return "default_config(registry, kubernetes=KUBERNETES)"
+
+    def _kubernetes(self) -> str:
+        """The Kubernetes as a constant: by name, so that defaults may change."""
+        version, gates = self.kubernetes.version, self.kubernetes.feature_gates
+        if not gates:
+            return f"\nKUBERNETES = Kubernetes({_quoted(version)})\n"
+        items = "".join(
+            f"        {_quoted(gate)}: {gates[gate]},\n" for gate in sorted(gates)
+        )
+        return (
+            f"\nKUBERNETES = Kubernetes(\n    {_quoted(version)},\n"
+            f"    {{\n{items}    }},\n)\n"
+        )
+
+
+def _yaml(tree: dict[str, Any]) -> str:
+    text: str = yaml.safe_dump(
+        tree, sort_keys=False, default_flow_style=False, allow_unicode=False
+    )
+    return text
+
+
+def _in_literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, _WIDTH))
+
+
+def _literal(text: str) -> str:
+    """Return a text as Python has it, over several lines if it is long."""
+    parts = textwrap.wrap(
+        text, 72, drop_whitespace=False, break_long_words=False, break_on_hyphens=False
+    )
+    if len(parts) < 2 or "".join(parts) != text:
+        return _quoted(text)
+    lines = "".join(f"        {_quoted(part)}\n" for part in parts)
+    return f"(\n{lines}    )"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in double quotes, as formatters of Python have it."""
+    return json.dumps(text)
+
+
+def _test_name(explained: ExplainedPod) -> str:
+    name = re.sub(r"\W+", "_", explained.pod.rpartition("/")[2])
+    return f"pod_{name}_is_{explained.outcome}"

@@ -1,0 +1,247 @@
+"""Makes the changes that steps ask for."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster._api.objects import ApiObject, Node
+from quaymaster._clusters.inmemory.admission.problems import place_of
+from quaymaster._core.contract.cluster import ApiError, ForbiddenError
+from quaymaster._studies.changes.change import ChangeError, ClusterChange, Effect
+from quaymaster._studies.changes.cordoning import Cordon, Uncordon
+from quaymaster._studies.changes.draining import Drain
+from quaymaster._studies.changes.node_changes import (
+    AddNodes,
+    FailNodes,
+    FailZone,
+    RemoveNodes,
+    ReturnNodes,
+    failed_nodes,
+)
+from quaymaster._studies.changes.node_choice import chosen_nodes
+from quaymaster._studies.changes.object_changes import Apply, Delete, Patch
+from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
+from quaymaster._studies.changes.target import Target
+from quaymaster._studies.changes.workload_changes import Scale, SetImage
+from quaymaster._studies.scenarios import model
+from quaymaster._studies.scenarios.model import ACTIONS, Step
+from quaymaster._studies.scenarios.run_times import run_times
+from quaymaster._studies.scenarios.scenario import Scenario, StepPart, StepResult
+from quaymaster._studies.scenarios.streams import random_stream
+from quaymaster._studies.scenarios.templates import made
+from quaymaster._studies.simulation.run import Simulation
+
+__all__ = ["Actor"]
+
+_MOST_MESSAGES: Final = 10
+
+
+class Actor:
+    """Makes the changes of one step, and keeps account of them.
+
+    Args:
+        step: The step.
+        index: Its number, from 0.
+        part: What it needs that stands in other files.
+        scenario: Whose step it is.
+        seed: Decides what is random.
+        simulation: Where the changes are made.
+
+    Attributes:
+        step: The step.
+        name: What it is called in results.
+        effects: What its changes have done; drains go on.
+        lost: The nodes that it has just lost.
+    """
+
+    def __init__(
+        self,
+        step: Step,
+        index: int,
+        part: StepPart,
+        scenario: Scenario,
+        seed: int,
+        simulation: Simulation,
+    ) -> None:
+        self.step = step
+        self.name = step.name or f"steps[{index}]"
+        self.effects: list[Effect] = []
+        self.lost: list[str] = []
+        self._part = part
+        self._kinds = scenario.kinds
+        self._simulation = simulation
+        self._refused: Counter[str] = Counter()
+        self._times: list[float] = []
+        self._count = 0
+        self._created = 0
+        self._number = 0
+        self._nodes = random_stream(seed, self.name, "nodes")
+        self._run_times = self._drawn_run_times(seed)
+        self.stream = random_stream(seed, self.name, "arrivals")
+
+    def act(self) -> None:
+        """Make the step's changes, now; what is refused is noted."""
+        self.note_time()
+        if self.step.create is not None:
+            self._create(self.step.create.count)
+            return
+        try:
+            for change in self._changes():
+                self.effects.append(change.apply(self._simulation))
+        except (ApiError, ChangeError) as error:
+            self._refused[str(error)] += 1
+
+    def note_time(self) -> None:
+        """Note that the step happens now."""
+        self._count += 1
+        self.note_end()
+
+    def note_end(self) -> None:
+        """Note that what the step does has lasted until now."""
+        now = self._simulation.now
+        self._times = [self._times[0] if self._times else now, now]
+
+    def bring_back(self, nodes: Sequence[str]) -> None:
+        """Bring back nodes that the step has lost."""
+        for node in nodes:
+            try:
+                self.effects.append(ReturnNodes(nodes=node).apply(self._simulation))
+            except (ApiError, ChangeError) as error:
+                self._refused[str(error)] += 1
+
+    def result(self) -> StepResult:
+        """Return what the step did."""
+        effects = self.effects
+        notes = [note for one in effects for note in one.notes]
+        return StepResult(
+            name=self.name,
+            action=ACTIONS[self.step.action],
+            began=self._times[0] if self._times else None,
+            ended=self._times[-1] if self._times else None,
+            times=self._count,
+            objects=self._created + sum(len(one.objects) for one in effects),
+            evicted=sum(len(one.evicted) for one in effects),
+            lost=sum(len(one.lost) + len(one.timed_out) for one in effects),
+            refused=tuple(self._refused.most_common(_MOST_MESSAGES)),
+            may_fail=self.step.may_fail,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def _drawn_run_times(self, seed: int) -> Iterator[float] | None:
+        create = self.step.create
+        if create is None or create.run_time is None:
+            return None
+        stream = random_stream(seed, self.name, "run times")
+        return run_times(create.run_time, self._part.run_times, stream)
+
+    def _create(self, count: int) -> None:
+        is_numbered = count > 1 or self.step.repeat is not None
+        cluster = self._simulation.cluster
+        for _ in range(count):
+            number = self._number if is_numbered else None
+            self._number += 1
+            for obj in made(self._part.templates, number, self._run_times):
+                try:
+                    cluster.create(obj)
+                    self._created += 1
+                except ApiError as error:
+                    self._refused[_refusal(error, obj)] += 1
+
+    def _changes(self) -> Iterator[ClusterChange]:
+        step = self.step
+        self.lost = []
+        if step.apply is not None:
+            yield Apply(objects=self._part.objects, name=self.name)
+        elif (patch := step.patch) is not None:
+            target = Target.parse(patch.target)
+            yield Patch(target=target, patch=patch.patch, kinds=self._kinds)
+        elif (scale := step.scale) is not None:
+            yield Scale(target=Target.parse(scale.target), replicas=scale.replicas)
+        elif (image := step.set_image) is not None:
+            target = Target.parse(image.target)
+            yield SetImage(target=target, image=image.image, container=image.container)
+        elif step.delete is not None:
+            yield Delete(target=Target.parse(step.delete.target), kinds=self._kinds)
+        elif (config := self._part.config) is not None and step.use_config is not None:
+            yield UseConfig(config=config, name=step.use_config.file)
+        elif step.repack is not None:
+            yield Repack()
+        else:
+            yield from self._node_changes()
+
+    def _node_changes(self) -> Iterator[ClusterChange]:
+        step = self.step
+        if step.add_nodes is not None:
+            for spec in step.add_nodes.nodes:
+                yield AddNodes(spec=spec)
+        elif step.fail_zone is not None:
+            yield FailZone(zone=step.fail_zone.zone, mode=step.fail_zone.mode)
+            failed = self.effects[-1].objects
+            self.lost = [name.removeprefix("Node/") for name in failed]
+        elif step.drain is not None:
+            yield from self._drains(step.drain)
+        else:
+            yield from self._changes_by_name()
+
+    def _drains(self, drain: model.Drain) -> Iterator[ClusterChange]:
+        grace = drain.grace_period
+        change = Drain(
+            nodes=drain.nodes,
+            timeout_seconds=drain.timeout.total_seconds(),
+            grace_period_seconds=None if grace is None else grace.total_seconds(),
+        )
+        if drain.count is None:
+            yield change
+            return
+        for name in self._drawn(drain.nodes, drain.count):
+            yield attrs.evolve(change, nodes=name)
+
+    def _changes_by_name(self) -> Iterator[ClusterChange]:
+        """The changes that need no more than the nodes' names."""
+        step, action = self.step, self.step.action
+        choice: model.NodeChoice | model.FailNodes = getattr(step, action)
+        is_failure = step.fail_nodes is not None
+        if choice.count is None and not is_failure:
+            yield _BY_NAME[action](choice.nodes)
+            return
+        of_lost = step.return_nodes is not None
+        for name in self._drawn(choice.nodes, choice.count, of_lost=of_lost):
+            if step.fail_nodes is not None:
+                yield FailNodes(nodes=name, mode=step.fail_nodes.mode)
+                self.lost.append(name)
+            else:
+                yield _BY_NAME[action](name)
+
+    def _drawn(
+        self, text: str, count: int | None, *, of_lost: bool = False
+    ) -> Sequence[str]:
+        """The names of some nodes, drawn at random, or of all that a text names."""
+        simulation = self._simulation
+        there: Sequence[Node] = simulation.cluster.list(Node).items
+        if of_lost:
+            there = failed_nodes(simulation)
+        action = ACTIONS[self.step.action]
+        names = [node.name for node in chosen_nodes(text, there, f"{action} {text}")]
+        if count is None or count >= len(names):
+            return names
+        picked = self._nodes.choice(len(names), size=count, replace=False)
+        return [names[index] for index in np.sort(picked).tolist()]
+
+
+def _refusal(error: ApiError, obj: ApiObject) -> str:
+    """Why an object was refused, the same for each of many."""
+    if isinstance(error, ForbiddenError):
+        return f"{obj.kind}: {error.reason}"
+    return f"{obj.kind}: {str(error).removeprefix(f'{place_of(obj)}: ')}"
+
+
+_BY_NAME: Final[Mapping[str, Callable[[str], ClusterChange]]] = {
+    "cordon": lambda nodes: Cordon(nodes=nodes),
+    "uncordon": lambda nodes: Uncordon(nodes=nodes),
+    "return_nodes": lambda nodes: ReturnNodes(nodes=nodes),
+    "remove_nodes": lambda nodes: RemoveNodes(nodes=nodes),
+}
+"""The fields of a step whose changes need no more than nodes."""

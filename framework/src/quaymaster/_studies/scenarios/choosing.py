@@ -1,0 +1,66 @@
+"""Which pods and nodes a check is about."""
+
+import fnmatch
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from quaymaster._api.objects import Node
+from quaymaster._studies.changes.selector_text import read_selector
+from quaymaster._studies.scenarios.checks import PodChoice
+from quaymaster._studies.simulation.history import PodLife
+from quaymaster._studies.simulation.kinds import kind_fits
+
+__all__ = ["NodeTest", "PodTest", "node_test", "pod_test"]
+
+PodTest: TypeAlias = Callable[[PodLife], bool]
+NodeTest: TypeAlias = Callable[[Node], bool]
+
+
+def pod_test(choice: PodChoice) -> PodTest:
+    """Make the test whether a pod is meant; labels are those of its creation.
+
+    Raises:
+        SelectorError: The selector is none.
+    """
+    tests: list[PodTest] = []
+    if choice.selector is not None:
+        matches = read_selector(choice.selector).matches
+        tests.append(lambda one: matches(one.pod.labels))
+    if choice.namespace is not None:
+        tests.append(lambda one: one.pod.namespace == choice.namespace)
+    if choice.of is not None:
+        tests.append(_owner_test(choice.of))
+    if choice.name is not None:
+        name = re.compile(fnmatch.translate(choice.name))
+        tests.append(lambda one: name.match(one.pod.name) is not None)
+    low, high = choice.priority_at_least, choice.priority_at_most
+    if low is not None:
+        tests.append(lambda one: one.pod.priority >= low)
+    if high is not None:
+        tests.append(lambda one: one.pod.priority <= high)
+    return lambda one: all(test(one) for test in tests)
+
+
+def node_test(selector: str | None) -> NodeTest:
+    """Make the test whether a node is meant.
+
+    Raises:
+        SelectorError: The selector is none.
+    """
+    if selector is None:
+        return lambda _node: True
+    matches = read_selector(selector).matches
+    return lambda node: matches(node.labels)
+
+
+def _owner_test(text: str) -> PodTest:
+    word, _, name = text.partition("/")
+
+    def is_of(one: PodLife) -> bool:
+        return any(
+            owner.name == name and kind_fits(word, owner.kind, owner.api_version)
+            for owner in one.owners
+        )
+
+    return is_of

@@ -1,0 +1,144 @@
+"""Judges conditions by what has happened."""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from quaymaster._base.errors import counted
+from quaymaster._studies.scenarios.checks import Checks, Evictions, PendingTime, Placed
+from quaymaster._studies.scenarios.choosing import pod_test
+from quaymaster._studies.scenarios.intervals import Window
+from quaymaster._studies.scenarios.measuring import (
+    judge_balance,
+    judge_nodes,
+    judge_pods,
+    judge_utilization,
+)
+from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
+from quaymaster._studies.simulation.history import PodLife
+
+__all__ = ["judge"]
+
+
+def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
+    """Judge a condition.
+
+    Args:
+        check: The condition.
+        events: What has happened.
+        window: The time in which it has to hold; None: at the end, or, for what looks
+            at everything, from the beginning to the end.
+    """
+    at_end = window or Window(since=events.end, to=events.end)
+    always = window or Window(since=0.0, to=events.end)
+    if check.placed is not None:
+        return _judge_placed(check.placed, events)
+    if check.pending_time is not None:
+        return _judge_pending_time(check.pending_time, events, always)
+    if check.evictions is not None:
+        return _judge_evictions(check.evictions, events, always)
+    if check.pods is not None:
+        return judge_pods(check.pods, events, at_end)
+    if check.nodes is not None:
+        return judge_nodes(check.nodes, events, at_end)
+    if check.utilization is not None:
+        return judge_utilization(check.utilization, events, at_end)
+    assert check.balance is not None  # as validated
+    return judge_balance(check.balance, events, at_end)
+
+
+def _judge_placed(check: Placed, events: Events) -> Verdict:
+    end = events.end if check.by is None else check.by.total_seconds()
+    is_meant = pod_test(check.pods)
+    meant = [one for one in events.history.pods if one.created <= end and is_meant(one)]
+    late = [one for one in meant if one.bound is None or one.bound > end]
+    placed = len(meant) - len(late)
+    # A pod that was deleted before it got a node is none that a node is missing for.
+    left = [one for one in late if _is_there(one, end)]
+    wanted = check.at_least
+    holds = placed >= wanted if wanted is not None else bool(meant) and not left
+    found = f"{placed} of {counted(len(meant), 'pod')} placed"
+    bound = [one.bound for one in meant if one.bound is not None and one.bound <= end]
+    if holds and bound:
+        found += f", the last one at {span(max(bound))}"
+    what = "all pods" if wanted is None else f"at least {counted(wanted, 'pod')}"
+    by = "" if check.by is None else f" by {span(end)}"
+    return Verdict(
+        holds=holds,
+        expected=f"{what} placed{by}",
+        found=found if meant else "there was no such pod",
+        failed_at=None if holds else end,
+        objects=() if holds else _keys(left),
+    )
+
+
+def _is_there(life: PodLife, time: float) -> bool:
+    waited_until = life.waited_until
+    return waited_until is None or waited_until > time
+
+
+def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> Verdict:
+    most = check.at_most.total_seconds()
+    is_meant = pod_test(check.pods)
+    waits = [
+        (round(_end_of_wait(one, window.to) - one.created, 6), one)
+        for one in events.history.pods
+        if window.since <= one.created <= window.to and is_meant(one)
+    ]
+    whose = "pod" if check.percentile == _ALL else f"{check.percentile:g} % of the pods"
+    verb = "a pod waits" if whose == "pod" else f"{whose} wait"
+    expected = f"{verb} at most {span(most)}"
+    if not waits:
+        return Verdict(holds=True, expected=expected, found="there was no such pod")
+    lengths = sorted(length for length, _ in waits)
+    rank = max(math.ceil(len(lengths) * check.percentile / _ALL), 1)
+    over = [one for length, one in waits if length > most]
+    allowed = len(lengths) - rank
+    holds = len(over) <= allowed
+    found = f"up to {span(lengths[rank - 1])}"
+    if over:
+        found += f"; {len(over)} of {counted(len(waits), 'pod')} waited longer"
+    times = sorted(one.created + most for one in over)
+    return Verdict(
+        holds=holds,
+        expected=expected,
+        found=found,
+        failed_at=None if holds else round(times[allowed], 6),
+        objects=() if holds else _keys(over),
+    )
+
+
+_ALL: Final = 100.0
+
+
+def _end_of_wait(life: PodLife, end: float) -> float:
+    waited_until = life.waited_until
+    return end if waited_until is None else min(waited_until, end)
+
+
+def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdict:
+    is_meant = pod_test(check.pods)
+    found = [
+        one
+        for one in events.evictions
+        if one.cause in check.causes
+        and window.since <= one.at <= window.to
+        and is_meant(one.life)
+    ]
+    holds = len(found) <= check.at_most
+    causes = [
+        f"{number} {cause.lower()}"
+        for cause in ("Preempted", "Drained", "Lost")
+        if (number := sum(one.cause == cause for one in found))
+    ]
+    return Verdict(
+        holds=holds,
+        expected=f"at most {check.at_most} evicted",
+        found=", ".join(causes) or "none",
+        failed_at=None if holds else found[check.at_most].at,
+        objects=() if holds else _keys(one.life for one in found),
+    )
+
+
+def _keys(lives: Iterable[PodLife]) -> tuple[str, ...]:
+    return tuple(one.pod.key for one in lives)

@@ -1,0 +1,291 @@
+"""Loads scenario files: scenarios that are ready to run."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from os import PathLike, fspath
+from pathlib import Path
+
+from quaymaster._api.objects import SpecPool
+from quaymaster._base.errors import SelectorError
+from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.duration import format_duration
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.header import check_header
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.changes.change import ChangeError
+from quaymaster._studies.changes.target import Target
+from quaymaster._studies.scenarios.checks import Checks, PodChoice
+from quaymaster._studies.scenarios.choosing import node_test, pod_test
+from quaymaster._studies.scenarios.errors import ScenarioErrors
+from quaymaster._studies.scenarios.model import (
+    ACTIONS,
+    API_VERSION,
+    KIND,
+    Document,
+    Step,
+)
+from quaymaster._studies.scenarios.reading import PartReader
+from quaymaster._studies.scenarios.scenario import Scenario, StepPart
+from quaymaster._studies.scenarios.templates import Template, can_run_for
+
+__all__ = ["load_scenario", "parse_scenario"]
+
+
+def load_scenario(
+    file: str | PathLike[str],
+    *,
+    registry: PluginRegistry,
+    kubernetes: Kubernetes | None = None,
+) -> Scenario:
+    """Read a scenario file, and everything that it names.
+
+    Args:
+        file: The file; what it names is relative to it.
+        registry: The installed plugins.
+        kubernetes: Whose decisions are made; None: what the file says.
+
+    Raises:
+        ScenarioErrors: Something is wrong with it; it tells everything.
+    """
+    source = fspath(file)
+    try:
+        content = read_content(Path(source), source)
+    except ConfigErrors as error:
+        raise ScenarioErrors(error.problems) from error
+    return parse_scenario(
+        content, registry=registry, file=source, kubernetes=kubernetes
+    )
+
+
+def parse_scenario(
+    text: str | bytes,
+    *,
+    registry: PluginRegistry,
+    file: str = "scenario.yaml",
+    kubernetes: Kubernetes | None = None,
+) -> Scenario:
+    """Read a scenario from its text, and everything that it names.
+
+    Args:
+        text: YAML or JSON.
+        registry: The installed plugins.
+        file: Where it stands: what it names is relative to it.
+        kubernetes: Whose decisions are made; None: what the text says.
+
+    Raises:
+        ScenarioErrors: Something is wrong with it; it tells everything.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    findings = Findings(file)
+    try:
+        tree = read_yaml(content, file)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
+    except ConfigErrors as error:
+        raise ScenarioErrors(error.problems) from error
+    findings.extend("", mistakes)
+    if not isinstance(made, Document) or mistakes:
+        raise ScenarioErrors(findings.problems)
+    if kubernetes is None:
+        kubernetes = _kubernetes(made, findings)
+    return _Loading(file, made, registry, findings, kubernetes).scenario()
+
+
+def _kubernetes(document: Document, findings: Findings) -> Kubernetes:
+    """The Kubernetes that a scenario names.
+
+    Raises:
+        ScenarioErrors: It cannot be played.
+    """
+    try:
+        return Kubernetes(document.kubernetes_version, document.feature_gates)
+    except KubernetesError as error:
+        is_version = error.where == "kubernetes_version"
+        findings.add(
+            "kubernetesVersion" if is_version else "featureGates", error.problem
+        )
+        raise ScenarioErrors(findings.problems) from error
+
+
+class _Loading:
+    """Completes one scenario.
+
+    Args:
+        file: Where it stands.
+        document: What it says.
+        registry: The installed plugins.
+        findings: Where mistakes are noted.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        document: Document,
+        registry: PluginRegistry,
+        findings: Findings,
+        kubernetes: Kubernetes,
+    ) -> None:
+        self._file = file
+        self._document = document
+        self._findings = findings
+        self._reader = PartReader(file, registry, findings, kubernetes)
+        self._pool = SpecPool()
+
+    def scenario(self) -> Scenario:
+        """The scenario.
+
+        Raises:
+            ScenarioErrors: Something is wrong.
+        """
+        document, reader = self._document, self._reader
+        config = reader.config(document.config)
+        if config is not None:
+            reader.knows_kinds_of(config)
+        given = document.input
+        nodes = reader.nodes(given.nodes, "input.nodes")
+        objects = reader.objects(
+            given.files,
+            given.objects,
+            "input",
+            namespace=given.namespace,
+            custom_kinds=given.custom_kinds,
+            run_cron_jobs=given.run_cron_jobs,
+        )
+        parts = [
+            self._part(step, f"steps[{index}]")
+            for index, step in enumerate(document.steps)
+        ]
+        self._check_times()
+        self._check_names()
+        for index, assertion in enumerate(document.assertions):
+            self._check_choices(assertion, f"assertions[{index}]")
+        problems = [*self._findings.problems, *reader.problems]
+        if problems or config is None:
+            raise ScenarioErrors(problems)
+        return Scenario(
+            name=document.name or Path(self._file).name.partition(".")[0],
+            file=self._file,
+            description=document.description,
+            config=config,
+            seed=document.seed,
+            objects=[*nodes, *objects],
+            until=_seconds(document.until),
+            steps=document.steps,
+            parts=parts,
+            assertions=document.assertions,
+            kinds=reader.kinds,
+            notices=tuple(reader.notices),
+        )
+
+    def _part(self, step: Step, place: str) -> StepPart:
+        """What a step needs that stands elsewhere."""
+        place = f"{place}.{ACTIONS[step.action]}"
+        if step.create is not None:
+            return self._creation(step, place)
+        if (apply := step.apply) is not None:
+            objects = self._reader.objects(
+                apply.files, apply.objects, place, namespace=apply.namespace
+            )
+            return StepPart(objects=objects)
+        if step.use_config is not None:
+            return StepPart(config=self._reader.config(step.use_config.file))
+        if step.add_nodes is not None:
+            self._reader.nodes(step.add_nodes.nodes, f"{place}.nodes")
+        check = step.wait_until or step.check
+        if check is not None:
+            self._check_choices(check, place)
+        for target in _targets(step):
+            try:
+                Target.parse(target)
+            except ChangeError as error:
+                self._findings.add(f"{place}.target", str(error))
+        return StepPart()
+
+    def _creation(self, step: Step, place: str) -> StepPart:
+        create, reader = step.create, self._reader
+        assert create is not None
+        objects = reader.objects(
+            create.files, create.objects, place, namespace=create.namespace
+        )
+        times: Sequence[float] = ()
+        if create.run_time is not None:
+            for obj in objects:
+                if not can_run_for(obj):
+                    got = f"{obj.kind} {obj.key!r}"
+                    message = f"expected Pods and Jobs alone, got {got}"
+                    self._findings.add(f"{place}.runTime", message)
+            empirical = create.run_time.empirical
+            if empirical is not None:
+                where = f"{place}.runTime.empirical.file"
+                times = reader.run_times(empirical.file, where)
+        templates = [Template.of(obj, self._pool) for obj in objects]
+        return StepPart(templates=templates, run_times=times)
+
+    def _check_times(self) -> None:
+        """Steps happen in their order, and nothing comes after the end."""
+        end, before = self._document.until, timedelta()
+        for index, step in enumerate(self._document.steps):
+            place = f"steps[{index}].at"
+            if step.at is not None:
+                if step.at < before:
+                    expected = f"{format_duration(before)} or more, as before it"
+                    got = format_duration(step.at)
+                    self._findings.add(place, f"expected {expected}, got {got}")
+                before = max(before, step.at)
+                self._check_end(step.at, end, place)
+            elif step.after is not None:
+                before += step.after
+        for index, one in enumerate(self._document.assertions):
+            by = one.placed.by if one.placed is not None else None
+            times = {"at": one.at, "from": one.since, "to": one.to, "placed.by": by}
+            for key, time in times.items():
+                if time is not None:
+                    self._check_end(time, end, f"assertions[{index}].{key}")
+
+    def _check_end(self, time: timedelta, end: timedelta | None, place: str) -> None:
+        if end is not None and time > end:
+            limit = f"expected at most {format_duration(end)}, the end ('until')"
+            self._findings.add(place, f"{limit}, got {format_duration(time)}")
+
+    def _check_names(self) -> None:
+        seen: dict[str, int] = {}
+        for index, step in enumerate(self._document.steps):
+            first = seen.setdefault(step.name, index)
+            if step.name and first != index:
+                message = f"expected a name of its own, got that of steps[{first}]"
+                self._findings.add(f"steps[{index}].name", message)
+
+    def _check_choices(self, check: Checks, place: str) -> None:
+        """The selectors of a check have to be such."""
+        for name, part in _given(check):
+            for key in ("pods", "selector"):
+                value = getattr(part, key, None)
+                try:
+                    if isinstance(value, PodChoice):
+                        pod_test(value)
+                    elif key == "selector":
+                        node_test(value)
+                except SelectorError as error:
+                    path = f"{place}.{_KEYS.get(name, name)}.{key}"
+                    path += ".selector" if key == "pods" else ""
+                    self._findings.add(path, str(error))
+
+
+_KEYS = {"pending_time": "pendingTime"}
+
+
+def _given(check: Checks) -> Iterator[tuple[str, object]]:
+    for name in check.given():
+        yield name, getattr(check, name)
+
+
+def _targets(step: Step) -> list[str]:
+    actions = (step.patch, step.scale, step.set_image, step.delete)
+    return [one.target for one in actions if one is not None]
+
+
+def _seconds(time: timedelta | None) -> float | None:
+    return None if time is None else time.total_seconds()

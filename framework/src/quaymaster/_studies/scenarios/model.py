@@ -1,0 +1,407 @@
+"""The format of scenario files."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Final
+
+import attrs
+
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
+from quaymaster._core.config.errors import ArgsError
+from quaymaster._core.config.fields import (
+    duration,
+    integer,
+    matching,
+    non_empty,
+    one_of,
+)
+from quaymaster._studies.changes.node_changes import FailureMode
+from quaymaster._studies.scenarios.arrivals import Repeat
+from quaymaster._studies.scenarios.checks import Assertion, Checks, WaitUntil
+from quaymaster._studies.scenarios.run_times import RunTime
+
+__all__ = [
+    "ACTIONS",
+    "API_VERSION",
+    "KIND",
+    "AddNodes",
+    "Create",
+    "Delete",
+    "Document",
+    "Drain",
+    "FailNodes",
+    "FailZone",
+    "Manifests",
+    "NodeChoice",
+    "Patch",
+    "Repack",
+    "Scale",
+    "SetImage",
+    "StartInput",
+    "Step",
+    "UseConfig",
+]
+
+API_VERSION: Final = "simulation.quaymaster.io/v1alpha1"
+KIND: Final = "Scenario"
+
+_time: Final = duration(timedelta())
+_target: Final = matching(
+    "[^/]+/[^/]+(?:/[^/]+)?", "KIND/NAME or NAMESPACE/KIND/NAME, such as deploy/web"
+)
+_a_name: Final = non_empty()
+
+
+@attrs.frozen(kw_only=True)
+class Manifests:
+    """Kubernetes objects, from files or written here.
+
+    Attributes:
+        files: Manifests: files or directories, relative to the scenario.
+        objects: Objects as they stand in manifests.
+        namespace: The namespace of objects that name none, instead of default.
+    """
+
+    files: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, object], ...] = ()
+    namespace: str | None = attrs.field(default=None, validator=_a_name)
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there is something."""
+        if not self.files and not self.objects:
+            yield ArgsError("", "expected files, objects, or both")
+
+
+@attrs.frozen(kw_only=True)
+class StartInput:
+    """What is there at the beginning.
+
+    Attributes:
+        nodes: Nodes to make up, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
+        files: Manifests: files or directories, relative to the scenario.
+        objects: Objects as they stand in manifests.
+        namespace: The namespace of objects that name none, instead of default.
+        custom_kinds: Where custom kinds keep their pod templates: files, relative to
+            the scenario, or names of mappings that are shipped.
+        run_cron_jobs: Whether to make one Job of each CronJob.
+    """
+
+    nodes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, object], ...] = ()
+    namespace: str | None = attrs.field(default=None, validator=_a_name)
+    custom_kinds: tuple[str, ...] = ()
+    run_cron_jobs: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Create:
+    """Creates objects, once or in numbers.
+
+    With count or repeat, an object that has a name gets a number behind it, from 0 on
+    and counted through the whole step; ``$(number)`` stands for the number in any text.
+
+    Attributes:
+        files: Manifests: files or directories, relative to the scenario.
+        objects: Objects as they stand in manifests.
+        namespace: The namespace of objects that name none, instead of default.
+        count: How many of each, each time.
+        run_time: How long the pods run before they have succeeded, drawn for each
+            object, which may be a Pod or a Job. By default as their annotation says.
+    """
+
+    files: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, object], ...] = ()
+    namespace: str | None = attrs.field(default=None, validator=_a_name)
+    count: int = attrs.field(default=1, validator=integer(1, 1_000_000))
+    run_time: RunTime | None = None
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there is something to create."""
+        if not self.files and not self.objects:
+            yield ArgsError("", "expected files, objects, or both")
+
+
+@attrs.frozen(kw_only=True)
+class Patch:
+    """Changes fields of an object.
+
+    Attributes:
+        target: The object, as KIND/NAME or NAMESPACE/KIND/NAME.
+        patch: A JSON merge patch: the fields as manifests have them; null takes one
+            away, and a list replaces the whole list.
+    """
+
+    target: str = attrs.field(validator=_target)
+    patch: Mapping[str, object]
+
+
+@attrs.frozen(kw_only=True)
+class Scale:
+    """Gives a workload another number of pods.
+
+    Attributes:
+        target: The workload, as KIND/NAME or NAMESPACE/KIND/NAME.
+        replicas: How many pods.
+    """
+
+    target: str = attrs.field(validator=_target)
+    replicas: int = attrs.field(validator=integer(0, 1_000_000))
+
+
+@attrs.frozen(kw_only=True)
+class SetImage:
+    """Gives the containers of a workload another image, which rolls out new pods.
+
+    Attributes:
+        target: The workload, as KIND/NAME or NAMESPACE/KIND/NAME.
+        image: The image.
+        container: Which container; by default the only one; ``*`` for all.
+    """
+
+    target: str = attrs.field(validator=_target)
+    image: str = attrs.field(validator=_a_name)
+    container: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Delete:
+    """Deletes an object with all that belongs to it.
+
+    Attributes:
+        target: The object, as KIND/NAME or NAMESPACE/KIND/NAME.
+    """
+
+    target: str = attrs.field(validator=_target)
+
+
+@attrs.frozen(kw_only=True)
+class NodeChoice:
+    """Nodes.
+
+    Attributes:
+        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
+        count: How many of them, drawn at random; by default all.
+    """
+
+    nodes: str = attrs.field(validator=_a_name)
+    count: int | None = attrs.field(default=None, validator=integer(1))
+
+
+@attrs.frozen(kw_only=True)
+class Drain:
+    """Cordons nodes and evicts their pods, as far as disruption budgets allow it.
+
+    Attributes:
+        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
+        count: How many of them, drawn at random; by default all.
+        timeout: How long refused evictions are tried again, for each node.
+        grace_period: Overrides the grace periods of the pods.
+    """
+
+    nodes: str = attrs.field(validator=_a_name)
+    count: int | None = attrs.field(default=None, validator=integer(1))
+    timeout: timedelta = attrs.field(default=timedelta(minutes=10), validator=_time)
+    grace_period: timedelta | None = attrs.field(default=None, validator=_time)
+
+
+@attrs.frozen(kw_only=True)
+class FailNodes:
+    """Loses nodes together with their pods.
+
+    Attributes:
+        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
+        count: How many of them, drawn at random; by default all.
+        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
+            any more, the cluster notices after 50 seconds, and pods go when their
+            tolerations end, after five minutes by default.
+        back_after: When they come back; by default not before ``returnNodes``.
+    """
+
+    nodes: str = attrs.field(validator=_a_name)
+    count: int | None = attrs.field(default=None, validator=integer(1))
+    mode: FailureMode = FailureMode.AT_ONCE
+    back_after: timedelta | None = attrs.field(default=None, validator=_time)
+
+
+@attrs.frozen(kw_only=True)
+class FailZone:
+    """Loses all nodes of a zone together with their pods.
+
+    Attributes:
+        zone: The zone: a value of the nodes' label topology.kubernetes.io/zone.
+        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
+            any more, the cluster notices after 50 seconds, and pods go when their
+            tolerations end, after five minutes by default.
+        back_after: When they come back; by default not before ``returnNodes``.
+    """
+
+    zone: str = attrs.field(validator=_a_name)
+    mode: FailureMode = FailureMode.AT_ONCE
+    back_after: timedelta | None = attrs.field(default=None, validator=_time)
+
+
+@attrs.frozen(kw_only=True)
+class AddNodes:
+    """Adds nodes.
+
+    Attributes:
+        nodes: One line for each group: 3:cpu=4,memory=16Gi,name=extra.
+    """
+
+    nodes: tuple[str, ...] = attrs.field(validator=non_empty())
+
+
+@attrs.frozen(kw_only=True)
+class UseConfig:
+    """Lets the scheduler go on with another configuration.
+
+    Attributes:
+        file: The configuration, relative to the scenario, or the name of a profile that
+            is shipped.
+    """
+
+    file: str = attrs.field(validator=_a_name)
+
+
+@attrs.frozen(kw_only=True)
+class Repack:
+    """Takes all pods off their nodes, and schedules them anew, all at once.
+
+    Pods of DaemonSets and static pods stay; volumes stay where they are. It has no
+    fields: ``repack: {}``.
+    """
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """Something that happens. It needs one action.
+
+    Attributes:
+        name: What it is called in results. What a step draws at random depends on its
+            name, or without one on its number, and on the seed.
+        at: When, from the beginning on; a step that waits may make it later.
+        after: How long after the step before it, or after the end of that one's wait.
+            Without both, right after the step before it.
+        repeat: Has it happen again and again; the next step does not wait for that.
+        may_fail: Whether the scenario may succeed though the cluster refuses this.
+        create: Creates objects, once or in numbers.
+        apply: Creates objects, or changes those that exist, as kubectl apply does.
+        patch: Changes fields of an object.
+        scale: Gives a workload another number of pods.
+        set_image: Gives the containers of a workload another image.
+        delete: Deletes an object with all that belongs to it.
+        cordon: Lets nodes take no more pods.
+        uncordon: Lets nodes take pods again.
+        drain: Cordons nodes and evicts their pods.
+        fail_nodes: Loses nodes together with their pods.
+        fail_zone: Loses all nodes of a zone together with their pods.
+        return_nodes: Brings back nodes that have failed.
+        remove_nodes: Deletes nodes without a drain; their pods are gone 40 s later.
+        add_nodes: Adds nodes.
+        use_config: Lets the scheduler go on with another configuration.
+        repack: Takes all pods off their nodes, and schedules them anew.
+        wait_until: Goes on with the next step once a condition holds.
+        check: A condition that has to hold now.
+    """
+
+    name: str = ""
+    at: timedelta | None = attrs.field(default=None, validator=_time)
+    after: timedelta | None = attrs.field(default=None, validator=_time)
+    repeat: Repeat | None = None
+    may_fail: bool = False
+    create: Create | None = None
+    apply: Manifests | None = None
+    patch: Patch | None = None
+    scale: Scale | None = None
+    set_image: SetImage | None = None
+    delete: Delete | None = None
+    cordon: NodeChoice | None = None
+    uncordon: NodeChoice | None = None
+    drain: Drain | None = None
+    fail_nodes: FailNodes | None = None
+    fail_zone: FailZone | None = None
+    return_nodes: NodeChoice | None = None
+    remove_nodes: NodeChoice | None = None
+    add_nodes: AddNodes | None = None
+    use_config: UseConfig | None = None
+    repack: Repack | None = None
+    wait_until: WaitUntil | None = None
+    check: Checks | None = None
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there is one action, and that its times go together with it."""
+        given = [name for name in ACTIONS if getattr(self, name) is not None]
+        if len(given) != 1:
+            keys = ", ".join(ACTIONS.values())
+            got = ", ".join(ACTIONS[name] for name in given) or "none"
+            yield ArgsError("", f"expected exactly one action ({keys}), got {got}")
+        if self.at is not None and self.after is not None:
+            yield ArgsError("after", "expected not together with at")
+        waits = self.wait_until is not None or self.check is not None
+        if self.repeat is not None and waits:
+            yield ArgsError("repeat", "expected an action that can be repeated")
+
+    @property
+    def action(self) -> str:
+        """The name of the field with the action."""
+        return next(name for name in ACTIONS if getattr(self, name) is not None)
+
+
+ACTIONS: Final[Mapping[str, str]] = {
+    "create": "create",
+    "apply": "apply",
+    "patch": "patch",
+    "scale": "scale",
+    "set_image": "setImage",
+    "delete": "delete",
+    "cordon": "cordon",
+    "uncordon": "uncordon",
+    "drain": "drain",
+    "fail_nodes": "failNodes",
+    "fail_zone": "failZone",
+    "return_nodes": "returnNodes",
+    "remove_nodes": "removeNodes",
+    "add_nodes": "addNodes",
+    "use_config": "useConfig",
+    "repack": "repack",
+    "wait_until": "waitUntil",
+    "check": "check",
+}
+"""The fields of a step that are actions -> their keys in a file."""
+
+
+@attrs.frozen(kw_only=True)
+class Document:
+    """A scenario: a cluster, what happens to it in virtual time, and what must hold.
+
+    Attributes:
+        api_version: The format's group and version.
+        kind: The format's name.
+        name: What it is called; by default the name of its file.
+        description: What it is about.
+        config: The scheduler's configuration: a file, relative to the scenario, or the
+            name of a profile that is shipped. By default the default profile.
+        kubernetes_version: The Kubernetes whose scheduler decides, such as ``1.37``.
+        feature_gates: Its feature gates that are set otherwise than by default.
+        seed: Decides what is random: the choice between equally good nodes, generated
+            names, arrivals, run times.
+        input: What is there at the beginning.
+        until: When it ends. By default once all steps are done, all times of assertions
+            have passed, and nothing moves any more.
+        steps: What happens, in order.
+        assertions: What has to hold.
+    """
+
+    api_version: str = attrs.field(validator=one_of(API_VERSION))
+    kind: str = attrs.field(validator=one_of(KIND))
+    name: str = ""
+    description: str = ""
+    config: str | None = attrs.field(default=None, validator=_a_name)
+    kubernetes_version: str = DEFAULT_KUBERNETES.version
+    feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
+    seed: int = attrs.field(default=0, validator=integer(0))
+    input: StartInput = StartInput()
+    until: timedelta | None = attrs.field(default=None, validator=_time)
+    steps: tuple[Step, ...] = ()
+    assertions: tuple[Assertion, ...] = ()

@@ -1,0 +1,165 @@
+"""A scenario that is ready to run, and what comes of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+from quaymaster._base.notices import Notice
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._studies.scenarios.checks import Assertion
+from quaymaster._studies.scenarios.model import Step
+from quaymaster._studies.scenarios.templates import Template
+from quaymaster._studies.simulation.history import History
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import SimulationResult
+
+__all__ = ["AssertionResult", "Scenario", "ScenarioResult", "StepPart", "StepResult"]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class StepPart:
+    """What a step needs that stands in other files.
+
+    Attributes:
+        templates: What it creates.
+        objects: What it applies.
+        run_times: Measured run times, in seconds.
+        config: The configuration that it lets the scheduler go on with.
+    """
+
+    templates: Sequence[Template] = ()
+    objects: Sequence[ApiObject] = ()
+    run_times: Sequence[float] = ()
+    config: SchedulerConfig | None = None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Scenario:
+    """A scenario with everything that its file names.
+
+    Attributes:
+        name: What it is called.
+        file: Where it stands; empty if it was no file.
+        description: What it is about.
+        config: The scheduler's configuration.
+        seed: Decides what is random.
+        objects: What is there at the beginning.
+        until: When it ends, in seconds since the beginning; None: once all is done.
+        steps: What happens, in order.
+        parts: What each step needs besides, in the same order.
+        assertions: What has to hold.
+        kinds: The kinds that plugins declare, beside those of Kubernetes.
+        notices: What was left out or assumed while reading.
+    """
+
+    name: str
+    file: str = ""
+    description: str = ""
+    config: SchedulerConfig = attrs.field(repr=False)
+    seed: int = 0
+    objects: Sequence[ApiObject] = attrs.field(default=(), repr=False)
+    until: float | None = None
+    steps: Sequence[Step] = ()
+    parts: Sequence[StepPart] = attrs.field(default=(), repr=False)
+    assertions: Sequence[Assertion] = ()
+    kinds: Sequence[type[ApiObject]] = ()
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder that other files are relative to."""
+        return Path(self.file).parent
+
+
+@attrs.frozen(kw_only=True)
+class AssertionResult:
+    """What came of an assertion, of a check, or of a wait.
+
+    Attributes:
+        name: What it is called.
+        passed: Whether it held.
+        expected: What was expected, in words.
+        found: What was found, in words.
+        failed_at: When it failed first, in seconds since the beginning; None if not.
+        objects: The pods (``namespace/name``) or nodes (``node/name``) it failed for.
+    """
+
+    name: str
+    passed: bool
+    expected: str
+    found: str
+    failed_at: float | None = None
+    objects: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class StepResult:
+    """What a step did.
+
+    Attributes:
+        name: What it is called.
+        action: What it does: the key in the file.
+        began: When it happened first, in seconds since the beginning; None if the
+            scenario ended before.
+        ended: When it happened last, or when its wait was over.
+        times: How often it happened.
+        objects: How many objects it made, changed or deleted.
+        evicted: How many pods its drains evicted.
+        lost: How many pods went together with their nodes.
+        refused: What the cluster refused, each message once, and how often.
+        may_fail: Whether what was refused does no harm.
+        notes: What else a user should know.
+    """
+
+    name: str
+    action: str
+    began: float | None = None
+    ended: float | None = None
+    times: int = 0
+    objects: int = 0
+    evicted: int = 0
+    lost: int = 0
+    refused: tuple[tuple[str, int], ...] = ()
+    may_fail: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was refused that should not be."""
+        return self.may_fail or not self.refused
+
+
+@attrs.frozen(kw_only=True)
+class ScenarioResult:
+    """What came of a scenario. Times are seconds since the beginning.
+
+    Attributes:
+        name: What the scenario is called.
+        file: Where it stands; empty if it was no file.
+        seed: What its random choices were made with.
+        assertions: What came of waits and checks, in the order of the steps, then of
+            the assertions, in their order.
+        steps: What the steps did.
+        ended: When it ended.
+        simulation: Where pods went, and why others have no node.
+        history: What became of every pod and node.
+        observed: What a report shows; None if nobody asked for that.
+    """
+
+    name: str
+    file: str = ""
+    seed: int = 0
+    assertions: tuple[AssertionResult, ...]
+    steps: tuple[StepResult, ...]
+    ended: float
+    simulation: SimulationResult
+    history: History = attrs.field(repr=False, eq=False)
+    observed: ObservedRun | None = attrs.field(default=None, repr=False, eq=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything holds, and every step could be made."""
+        held = all(one.passed for one in self.assertions)
+        return held and all(one.passed for one in self.steps)

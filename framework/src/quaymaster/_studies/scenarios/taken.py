@@ -1,0 +1,53 @@
+"""Finds the pods that were taken off their node against their will."""
+
+from collections.abc import Iterable, Sequence
+
+from quaymaster._studies.changes.change import Effect
+from quaymaster._studies.scenarios.verdicts import Cause, Eviction
+from quaymaster._studies.simulation.history import History, PodLife
+from quaymaster._studies.simulation.results import Preemption
+
+__all__ = ["evictions_of"]
+
+
+def evictions_of(
+    history: History, effects: Iterable[Effect], preempted: Iterable[Preemption]
+) -> Sequence[Eviction]:
+    """The evictions, in the order of time.
+
+    The pods that a DaemonSet has on a lost node are none: they are gone for good.
+
+    Args:
+        history: What became of the pods.
+        effects: What changes have done.
+        preempted: The pods that were preempted.
+    """
+    told: list[tuple[str, float, Cause]] = []
+    told += [(one.pod, one.at, "Preempted") for one in preempted]
+    for effect in effects:
+        told += [(one.pod, one.at, "Drained") for one in effect.evicted]
+        told += [(key, effect.at, "Lost") for key in effect.lost]
+        told += [(one.pod, one.at, "Lost") for one in effect.timed_out]
+    if not told:
+        return ()
+    lives: dict[str, list[PodLife]] = {}
+    for life in history.pods:
+        lives.setdefault(life.pod.key, []).append(life)
+    found: list[Eviction] = []
+    for key, at, cause in sorted(told, key=lambda one: one[1]):
+        found += [
+            Eviction(life=life, at=at, cause=cause)
+            for life in lives.get(key, ())
+            if _was_on_node(life, at) and not (cause == "Lost" and _is_daemon(life))
+        ]
+    return found
+
+
+def _was_on_node(life: PodLife, at: float) -> bool:
+    if life.bound is None or life.bound > at:
+        return False
+    return life.ran_until is None or life.ran_until >= at
+
+
+def _is_daemon(life: PodLife) -> bool:
+    return any(owner.kind == "DaemonSet" for owner in life.owners)

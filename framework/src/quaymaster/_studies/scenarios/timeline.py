@@ -1,0 +1,330 @@
+"""Runs scenarios: step after step, in virtual time."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import Problem, counted
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.changes.change import Effect
+from quaymaster._studies.scenarios.acting import Actor
+from quaymaster._studies.scenarios.arrivals import arrivals
+from quaymaster._studies.scenarios.checks import Assertion, Checks
+from quaymaster._studies.scenarios.errors import ScenarioErrors
+from quaymaster._studies.scenarios.intervals import Window
+from quaymaster._studies.scenarios.judging import judge
+from quaymaster._studies.scenarios.scenario import (
+    AssertionResult,
+    Scenario,
+    ScenarioResult,
+)
+from quaymaster._studies.scenarios.step_objects import step_problems
+from quaymaster._studies.scenarios.taken import evictions_of
+from quaymaster._studies.scenarios.tally import Tally
+from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
+from quaymaster._studies.simulation.history import History
+from quaymaster._studies.simulation.results import ProgressFn
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+
+__all__ = ["check_input", "run_scenario"]
+
+_MOMENT: Final = 1e-6
+_REASONS: Final = 3
+
+
+def run_scenario(
+    scenario: Scenario,
+    *,
+    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    seed: int | None = None,
+    on_progress: ProgressFn | None = None,
+    max_pods: int = MAX_PODS,
+    observe: bool = False,
+) -> ScenarioResult:
+    """Run a scenario in virtual time, and judge its assertions.
+
+    Args:
+        scenario: The scenario.
+        registry: Where plugins are found by name.
+        config: The scheduler's configuration, instead of the scenario's own.
+        seed: Decides what is random, instead of the scenario's own.
+        on_progress: Called with the progress.
+        max_pods: How many pods workloads may ask for in all.
+        observe: Whether the result has ``observed``, as for `Simulation`.
+
+    Raises:
+        ScenarioErrors: The objects of its input break rules, or ask for too many pods.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    chosen = scenario.seed if seed is None else seed
+    cluster = _filled(scenario, chosen, max_pods)
+    history = History(cluster)
+    with Simulation(
+        cluster,
+        config=config or scenario.config,
+        registry=registry,
+        seed=chosen,
+        observe=observe,
+    ) as simulation:
+        run = _Run(scenario, chosen, simulation, history, on_progress)
+        run.play()
+        seen = simulation.observed(scenario.name) if observe else None
+        return attrs.evolve(run.result(), observed=seen)
+
+
+def check_input(scenario: Scenario) -> None:
+    """Check that the objects of a scenario's input and of its steps can be stored.
+
+    Raises:
+        ScenarioErrors: They break rules, or ask for too many pods.
+    """
+    cluster = _filled(scenario, scenario.seed, MAX_PODS)
+    problems = list(step_problems(scenario, cluster))
+    if problems:
+        raise ScenarioErrors(problems)
+
+
+def _filled(scenario: Scenario, seed: int, max_pods: int) -> InMemoryCluster:
+    try:
+        return filled_cluster(scenario.objects, seed, max_pods)
+    except AdmissionError as error:
+        raise ScenarioErrors(
+            Problem(
+                where=f"{scenario.file or scenario.name}: input ({problem.where})",
+                path=problem.path,
+                message=problem.message,
+            )
+            for problem in error.problems
+        ) from error
+
+
+class _Run:
+    """A scenario that is being run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int,
+        simulation: Simulation,
+        history: History,
+        on_progress: ProgressFn | None,
+    ) -> None:
+        self._scenario = scenario
+        self._seed = seed
+        self._simulation = simulation
+        self._history = history
+        self._on_progress = on_progress
+        self._results: list[AssertionResult] = []
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._sequence = count()
+        self._actors = [
+            Actor(step, index, part, scenario, seed, simulation)
+            for index, (step, part) in enumerate(
+                zip(scenario.steps, scenario.parts, strict=True)
+            )
+        ]
+
+    def play(self) -> None:
+        """Play all steps, and go on until the end."""
+        begun = 0.0
+        for actor in self._actors:
+            step = actor.step
+            if step.at is not None:
+                begun = max(step.at.total_seconds(), self._simulation.now)
+            elif step.after is not None:
+                begun += step.after.total_seconds()
+            if self._is_over(begun):
+                break
+            self._go_on(begun)
+            self._play(actor)
+            begun = self._simulation.now
+        self._finish()
+
+    def result(self) -> ScenarioResult:
+        """Judge the assertions, and return everything."""
+        scenario, events = self._scenario, self._events()
+        results = [
+            _named(one, judge(one, events, _window(one, events.end)))
+            for one in scenario.assertions
+        ]
+        return ScenarioResult(
+            name=scenario.name,
+            file=scenario.file,
+            seed=self._seed,
+            assertions=(*self._results, *results),
+            steps=tuple(actor.result() for actor in self._actors),
+            ended=events.end,
+            simulation=self._simulation.result(),
+            history=self._history,
+        )
+
+    def _play(self, actor: Actor) -> None:
+        step = actor.step
+        if step.wait_until is not None:
+            actor.note_time()
+            self._wait(actor, step.wait_until, step.wait_until.timeout.total_seconds())
+            actor.note_end()
+        elif step.check is not None:
+            actor.note_time()
+            verdict = judge(step.check, self._events(), None)
+            self._results.append(_result(actor.name, self._with_reasons(verdict)))
+        elif step.repeat is not None:
+            begun = self._simulation.now
+            self._repeat(actor, begun, arrivals(step.repeat, actor.stream))
+        else:
+            self._act(actor)
+
+    def _act(self, actor: Actor) -> None:
+        actor.act()
+        step = actor.step
+        failure = step.fail_nodes or step.fail_zone
+        if failure is not None and failure.back_after is not None and actor.lost:
+            back = self._simulation.now + failure.back_after.total_seconds()
+            self._call_at(back, partial(actor.bring_back, tuple(actor.lost)))
+
+    def _repeat(self, actor: Actor, begun: float, times: Iterator[float]) -> None:
+        """Have a step happen at the next of its times."""
+        time = next(times, None)
+        if time is None:
+            return
+
+        def happen() -> None:
+            self._act(actor)
+            self._repeat(actor, begun, times)
+
+        self._call_at(begun + time, happen)
+
+    def _wait(self, actor: Actor, condition: Checks, timeout: float) -> None:
+        simulation = self._simulation
+        begun = simulation.now
+        deadline = begun + timeout
+        if self._scenario.until is not None:
+            deadline = min(deadline, self._scenario.until)
+        verdict = judge(condition, self._events(), None)
+        tally, seen = Tally(self._history, condition), self._history.changes
+        while not verdict.holds and simulation.now < deadline:
+            self._go_on(min(deadline, self._next_moment()))
+            self._history.catch_up()
+            is_over = simulation.now >= deadline
+            if is_over or (self._history.changes != seen and tally.may_hold()):
+                verdict = judge(condition, self._events(), None)
+            seen = self._history.changes
+        now = simulation.now
+        expected = f"{verdict.expected}, within {span(timeout)}"
+        if verdict.holds:
+            found = f"{verdict.found}; waited for {span(now - begun)}"
+            verdict = attrs.evolve(verdict, expected=expected, found=found)
+        else:
+            verdict = attrs.evolve(verdict, expected=expected, failed_at=now)
+        self._results.append(_result(actor.name, self._with_reasons(verdict)))
+
+    def _with_reasons(self, verdict: Verdict) -> Verdict:
+        """Add why the pods for which a condition fails have no node, as of now."""
+        blamed = set(verdict.objects)
+        waiting = [
+            one
+            for one in self._simulation.result().unscheduled
+            if not verdict.holds and one.pod in blamed
+        ]
+        if not waiting:
+            return verdict
+        reasons = Counter(", ".join(one.reasons) or one.message for one in waiting)
+        listed = "; ".join(
+            f"{counted(number, 'pod')}: {reason}"
+            for reason, number in reasons.most_common(_REASONS)
+        )
+        return attrs.evolve(verdict, found=f"{verdict.found} ({listed})")
+
+    def _next_moment(self) -> float:
+        """The next time at which anything may happen."""
+        simulation = self._simulation
+        due = simulation.cluster.clock.next_due()
+        times = [self._due[0][0]] if self._due else []
+        if due is not None:
+            times.append(simulation.now + due - simulation.cluster.clock.now())
+        return max(min(times, default=float("inf")), simulation.now + _MOMENT)
+
+    def _finish(self) -> None:
+        scenario = self._scenario
+        if scenario.until is not None:
+            self._go_on(scenario.until)
+        else:
+            while self._due:
+                self._go_on(self._due[0][0])
+            self._go_on(max(map(_last_time, scenario.assertions), default=0.0))
+            self._simulation.settle()
+        self._history.catch_up()
+
+    def _go_on(self, time: float) -> None:
+        """Let time pass, with what is due on the way; the past is over."""
+        while self._due and self._due[0][0] <= time:
+            due, _, call = heapq.heappop(self._due)
+            self._simulation.run_until(due)
+            call()
+            self._tell_progress()
+        self._simulation.run_until(max(time, self._simulation.now))
+        self._tell_progress()
+
+    def _call_at(self, time: float, call: Callable[[], None]) -> None:
+        heapq.heappush(self._due, (time, next(self._sequence), call))
+
+    def _is_over(self, time: float) -> bool:
+        until = self._scenario.until
+        return until is not None and max(time, self._simulation.now) > until
+
+    def _events(self) -> Events:
+        """What has happened so far."""
+        self._history.catch_up()
+        effects: list[Effect] = [
+            effect for actor in self._actors for effect in actor.effects
+        ]
+        preempted = self._simulation.preempted
+        return Events(
+            history=self._history,
+            evictions=evictions_of(self._history, effects, preempted),
+            end=self._simulation.now,
+        )
+
+    def _tell_progress(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(self._history.placed, len(self._history.pods))
+
+
+def _last_time(one: Assertion) -> float:
+    by = None if one.placed is None else one.placed.by
+    times = [time for time in (one.at, one.since, one.to, by) if time is not None]
+    return max((time.total_seconds() for time in times), default=0.0)
+
+
+def _window(one: Assertion, end: float) -> Window | None:
+    if one.at is not None:
+        return Window(since=one.at.total_seconds(), to=one.at.total_seconds())
+    if one.since is None and one.to is None:
+        return None
+    since = 0.0 if one.since is None else one.since.total_seconds()
+    return Window(since=since, to=end if one.to is None else one.to.total_seconds())
+
+
+def _named(one: Assertion, verdict: Verdict) -> AssertionResult:
+    return _result(one.name or verdict.expected, verdict)
+
+
+def _result(name: str, verdict: Verdict) -> AssertionResult:
+    return AssertionResult(
+        name=name,
+        passed=verdict.holds,
+        expected=verdict.expected,
+        found=verdict.found,
+        failed_at=verdict.failed_at,
+        objects=verdict.objects,
+    )

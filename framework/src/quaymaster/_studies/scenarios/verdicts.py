@@ -1,0 +1,71 @@
+"""What a check finds, and what it is found in."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, Literal
+
+import attrs
+
+from quaymaster._core.config.duration import format_duration
+from quaymaster._studies.simulation.history import History, PodLife
+
+__all__ = ["Cause", "Events", "Eviction", "Verdict", "span"]
+
+Cause = Literal["Preempted", "Drained", "Lost"]
+
+_LONGEST: Final = timedelta.max.total_seconds() / 2
+"""Longer times are shown as this one, which a timedelta can hold."""
+
+
+@attrs.frozen(kw_only=True)
+class Eviction:
+    """A pod that was taken off its node against its will.
+
+    Attributes:
+        life: What became of the pod.
+        at: When, in seconds since the beginning.
+        cause: Why.
+    """
+
+    life: PodLife
+    at: float
+    cause: Cause
+
+
+@attrs.frozen(kw_only=True)
+class Events:
+    """What checks look at.
+
+    Attributes:
+        history: What became of pods and nodes.
+        evictions: The pods that were taken off their node, in order.
+        end: The time until which anything is known.
+    """
+
+    history: History
+    evictions: Sequence[Eviction]
+    end: float
+
+
+@attrs.frozen(kw_only=True)
+class Verdict:
+    """What a check has found.
+
+    Attributes:
+        holds: Whether the condition holds.
+        expected: What was expected, in words.
+        found: What was found, in words.
+        failed_at: When it failed first, in seconds since the beginning; None if not.
+        objects: The pods (``namespace/name``) or nodes (``node/name``) it failed for.
+    """
+
+    holds: bool
+    expected: str
+    found: str
+    failed_at: float | None = None
+    objects: tuple[str, ...] = ()
+
+
+def span(seconds: float) -> str:
+    """A length of time such as ``1m30s``, to the millisecond."""
+    return format_duration(timedelta(seconds=min(round(seconds, 3), _LONGEST)))

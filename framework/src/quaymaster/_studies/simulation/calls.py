@@ -1,0 +1,218 @@
+"""The calls that run a simulation: `simulate`, `observe` and `explain_pod`."""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import ApiObject, Node, Pod, PodStatus
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.attempts import AttemptLog, shown_attempt
+from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
+from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.verdicts import OUTCOMES
+from quaymaster._studies.simulation.why_not import why_not as fate_of_node
+
+__all__ = ["explain_pod", "observe", "simulate", "without_node"]
+
+
+def simulate(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+) -> SimulationResult:
+    """Put objects into an in-memory cluster and schedule until nothing moves.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as in manifests. Pods with a node
+            are bound already.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        on_progress: Called with the progress.
+        options: What else can be set about the scheduler.
+        max_pods: How many pods the workloads may ask for in all.
+
+    Raises:
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ProfileError: A profile's plugins cannot be built.
+        VerificationError: The options ask for decisions to be verified, and one differs
+            from the plain algorithm's.
+    """
+    cluster = filled_cluster(list(objects), seed, max_pods)
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, options=options
+    ) as run:
+        run.settle(on_progress)
+        return run.result()
+
+
+def observe(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    name: str = "",
+    seed: int = 0,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+) -> ObservedRun:
+    """Do as `simulate`, and keep what there is to see; decisions are the same.
+
+    Args:
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        name: What to call the run beside others.
+        seed: As for `simulate`.
+        on_progress: As for `simulate`.
+        options: As for `simulate`.
+        max_pods: As for `simulate`.
+
+    Raises:
+        AdmissionError: As for `simulate`.
+        ProfileError: As for `simulate`.
+        VerificationError: As for `simulate`.
+    """
+    cluster = filled_cluster(list(objects), seed, max_pods)
+    with Simulation(
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observe=True,
+    ) as run:
+        run.settle(on_progress)
+        return run.observed(name)
+
+
+def explain_pod(
+    pod: str,
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    attempt: WhichAttempt | int = WhichAttempt.AUTO,
+    namespace: str = "",
+    unbind: bool = False,
+    why_not: str = "",
+    on_progress: ProgressFn | None = None,
+    max_pods: int = MAX_PODS,
+    as_it_is: bool = False,
+) -> ExplainedPod:
+    """Simulate, and explain an attempt of one pod.
+
+    Args:
+        pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
+            a workload, which stands for the first of its pods that is tried.
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: As for `simulate`.
+        attempt: Which attempt, by number or by word. Of several, the explanation is
+            about the last one.
+        namespace: Where to look for the pod only; empty for all namespaces.
+        unbind: Whether a pod that came with a node is taken off it at the beginning,
+            so that it is scheduled anew.
+        why_not: The name of a node that all plugins are asked about; empty for none.
+        on_progress: Called with the progress.
+        max_pods: As for `simulate`.
+        as_it_is: Whether the state of what was read from a cluster is the last word: a
+            claim without a volume goes on without, and budgets allow what they allow.
+
+    Raises:
+        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
+            that often.
+        NodeNotFoundError: At no time is there a node that ``why_not`` names.
+    """
+    given = list(objects)
+    cluster = filled_cluster(given, seed, max_pods, as_it_is=as_it_is)
+    if unbind:
+        taken = Wanted(pod, namespace, cluster).find()
+        without = without_node(given, taken)
+        cluster = filled_cluster(without, seed, max_pods, as_it_is=as_it_is)
+        pod, namespace = taken.key, ""
+    wanted = Wanted(pod, namespace, cluster)
+    terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))
+    if attempt is WhichAttempt.AUTO:
+        attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
+    log = AttemptLog(wanted, attempt, why_not)
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, log=log
+    ) as run:
+        names = {node.name for node in cluster.list(Node).items}
+        run.settle(on_progress)
+        names.update(node.name for node in cluster.list(Node).items)
+        if why_not and why_not not in names:
+            raise NodeNotFoundError(why_not, sorted(names))
+        explained = _explained(run, wanted.find(), log, attempt, pod)
+    return attrs.evolve(explained, terminating=terminating)
+
+
+def _explained(
+    run: Simulation, pod: Pod, log: AttemptLog, which: WhichAttempt | int, name: str
+) -> ExplainedPod:
+    attempts = log.of(pod.key)
+    is_untried = not attempts and isinstance(which, WhichAttempt)
+    return attrs.evolve(
+        _never_tried(pod, run)
+        if is_untried
+        else _of_attempt(pod, shown_attempt(name, attempts, which)),
+        attempts=attempts,
+        notices=run.notices(),
+    )
+
+
+def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
+    return ExplainedPod(
+        pod=pod.key,
+        scheduler=pod.spec.scheduler_name,
+        outcome=shown.outcome,
+        node=shown.node,
+        message=shown.message,
+        explanation=shown.explanation,
+        attempt=shown.number,
+        why_not=fate_of_node(shown),
+    )
+
+
+def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
+    """Explain a pod that was never tried."""
+    left = None if pod.node_name else run.unscheduled(pod)
+    return ExplainedPod(
+        pod=pod.key,
+        scheduler=pod.spec.scheduler_name,
+        outcome="bound" if left is None else OUTCOMES[left.reason],
+        node=pod.node_name,
+        message=left.message if left else "",
+        explanation=None,
+    )
+
+
+def without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:
+    """Return the objects, with one pod as if it had just been created."""
+    return [
+        msgspec.structs.replace(obj, node_name="", status=PodStatus())
+        if isinstance(obj, Pod)
+        and (obj.namespace or "default", obj.name) == (pod.namespace, pod.name)
+        else obj
+        for obj in objects
+    ]
+
+
+def _is_about_to_go(pod: Pod) -> bool:
+    return bool(pod.node_name) and pod.is_terminating and not pod.is_finished

@@ -1,0 +1,145 @@
+"""The explanation of one pod: why it is on its node, or on none."""
+
+import enum
+
+import attrs
+
+from quaymaster._base.notices import Notice
+from quaymaster._core.config.model import RANDOM
+from quaymaster._core.cycle.explanation import (
+    Explanation,
+    JudgedNode,
+    NodeRejection,
+    NodeScores,
+)
+
+__all__ = ["Attempt", "ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
+
+
+class WhichAttempt(enum.StrEnum):
+    """Which attempts of a pod are explained."""
+
+    AUTO = "auto"
+    """The last one. If pods of the input are terminating, the first one, which decides
+    while those are still there."""
+
+    FIRST = "first"
+    """The first one: in the cluster of the input, with the pods that were placed before
+    this one."""
+
+    LAST = "last"
+    """The last one: the one that gave the pod its node, if it has one."""
+
+    ALL = "all"
+    """Every one."""
+
+
+@attrs.frozen(kw_only=True)
+class Attempt:
+    """One attempt to find a node for a pod.
+
+    Attributes:
+        number: From 1.
+        at: The time, in seconds since the simulation began.
+        outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
+        node: The node that the pod was bound to, or empty.
+        nominated_node: The node that the pod was nominated to, or empty.
+        message: Why the pod got no node, in upstream's words.
+        preempted: The keys of the pods that were preempted for it.
+        explanation: What every plugin said of every node; None for attempts that are
+            not explained.
+        judged: What all plugins said of the node that was asked about; None for
+            attempts that are not explained, or if no node was asked about.
+    """
+
+    number: int
+    at: float
+    outcome: str
+    node: str = ""
+    nominated_node: str = ""
+    message: str = ""
+    preempted: tuple[str, ...] = ()
+    explanation: Explanation | None = attrs.field(default=None, repr=False)
+    judged: JudgedNode | None = attrs.field(default=None, repr=False)
+
+
+class NodeFate(enum.StrEnum):
+    """What became of one node in an attempt."""
+
+    CHOSEN = "chosen"
+    """The pod was bound to it."""
+
+    FEASIBLE = "feasible"
+    """It would have done, but another one was chosen."""
+
+    REJECTED = "rejected"
+    """Some plugin rejected it."""
+
+    NOT_LOOKED_AT = "not-looked-at"
+    """It was not looked at, since enough nodes were found before, or the pod was
+    nominated to another one, which would do."""
+
+    UNKNOWN = "unknown"
+    """There was no such node."""
+
+
+@attrs.frozen(kw_only=True)
+class WhyNot:
+    """What became of one node in an attempt, and why.
+
+    Attributes:
+        node: The node's name.
+        fate: What became of it.
+        rejections: One for each plugin that rejects it, not only the first; in profile
+            order.
+        nominated: The keys of the pods that are nominated to it, for which room has to
+            be left.
+        scores: How it was rated, if it was feasible.
+        winner: How the node was rated that was chosen, if one was.
+        preemption: What preemption says to it, if the pod found no node.
+        tie_breaker: Who chooses among nodes with the same total.
+    """
+
+    node: str
+    fate: NodeFate
+    rejections: tuple[NodeRejection, ...] = ()
+    nominated: tuple[str, ...] = ()
+    scores: NodeScores | None = None
+    winner: NodeScores | None = None
+    preemption: str = ""
+    tie_breaker: str = RANDOM
+
+
+@attrs.frozen(kw_only=True)
+class ExplainedPod:
+    """Why a pod is on its node, or on none.
+
+    Attributes:
+        pod: Its key.
+        scheduler: The profile it belongs to.
+        outcome: For the attempt that is shown: ``scheduled``, ``unschedulable`` or
+            ``error``. For a pod that was never tried: ``gated``, ``bound`` (it came
+            with a node), ``ignored`` (no profile has its scheduler name) or
+            ``terminating`` (it was deleted before it had a node).
+        node: The node that the attempt gave it, or empty.
+        message: Why it has none, in upstream's words.
+        explanation: The explanation of that attempt; None if there was none.
+        notices: What was left out or assumed.
+        attempt: The number of the attempt that is shown, from 1; 0 if there was none.
+        attempts: All attempts, in their order.
+        why_not: What became of the node that was asked about, in that attempt; None if
+            none was asked about, or there was no attempt.
+        terminating: How many pods of the input were terminating when it all began.
+    """
+
+    pod: str
+    scheduler: str
+    outcome: str
+    node: str
+    message: str
+    explanation: Explanation | None
+    notices: tuple[Notice, ...] = ()
+    attempt: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    terminating: int = 0
+    why_not: WhyNot | None = None

@@ -1,0 +1,239 @@
+"""What became of every pod and node of a simulation, and when."""
+
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import WatchEvent, WatchEventType
+from quaymaster._studies.simulation.owners import Owner, owners_of
+
+__all__ = ["History", "NodeSpan", "PodLife"]
+
+_DELETED: Final = WatchEventType.DELETED
+
+
+@attrs.define(kw_only=True, eq=False)
+class PodLife:
+    """What became of one pod. Times are seconds since the beginning.
+
+    Attributes:
+        pod: The pod as it was created.
+        owners: Its controller, the controller's own one, and so on.
+        created: When it entered the simulation.
+        bound: When it got its node; None if it has none.
+        node: The node's name.
+        ended: When its containers had all ended; None if they have not.
+        leaving: When it was deleted; from then on it has its grace period.
+        gone: When nothing was left of it.
+        lost: When its node was gone, if the node has not come back.
+    """
+
+    pod: Pod
+    owners: tuple[Owner, ...] = ()
+    created: float
+    bound: float | None = None
+    node: str = ""
+    ended: float | None = None
+    leaving: float | None = None
+    gone: float | None = None
+    lost: float | None = None
+
+    @property
+    def waited_until(self) -> float | None:
+        """When it ceased to wait for a node: it got one, or was deleted."""
+        return _first(self.bound, self.leaving, self.gone)
+
+    @property
+    def ran_until(self) -> float | None:
+        """When its node was free of it again; None if it is not, or never had one."""
+        if self.bound is None:
+            return None
+        return _first(self.ended, self.gone, self.lost)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a node."""
+        return self.waited_until is None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it takes room on a node, terminating or not."""
+        return self.bound is not None and self.ran_until is None
+
+
+@attrs.define(kw_only=True, eq=False)
+class NodeSpan:
+    """A time in which a node was there and did not change for scheduling.
+
+    Attributes:
+        node: The node.
+        since: Its beginning, in seconds since the beginning of the simulation.
+        until: Its end; None if it goes on.
+    """
+
+    node: Node
+    since: float
+    until: float | None = None
+
+
+class History:
+    """Follows the pods and nodes of an in-memory cluster, from now on.
+
+    What is there already has entered at the beginning. It reads each change at the
+    moment of the change, whoever makes it, and changes nothing.
+
+    Args:
+        cluster: The cluster.
+
+    Attributes:
+        pods: What became of the pods, in the order in which they came.
+        nodes: The nodes, in the order in which they came or changed.
+        changed: The pods to which something happened, in order; one as often as that.
+        changes: How often something has happened to pods and nodes.
+        placed: How many pods have got a node, those that came with one included.
+    """
+
+    def __init__(self, cluster: InMemoryCluster) -> None:
+        self._cluster = cluster
+        self._started = cluster.clock.now()
+        self._by_uid: dict[str, PodLife] = {}
+        self._on_node: dict[str, dict[str, PodLife]] = {}
+        self._spans: dict[str, NodeSpan] = {}
+        self._owners: dict[str, tuple[Owner, ...]] = {}
+        self._is_due = False
+        self.pods: list[PodLife] = []
+        self.nodes: list[NodeSpan] = []
+        self.changed: list[PodLife] = []
+        self.changes = 0
+        self.placed = 0
+        nodes, pods = cluster.list(Node), cluster.list(Pod)
+        for node in nodes.items:
+            self._node_is(node, 0.0)
+        for pod in pods.items:
+            self._pod_is(pod, 0.0)
+        self._node_watch = cluster.watch(Node, nodes.resource_version, self._notice)
+        self._pod_watch = cluster.watch(Pod, pods.resource_version, self._notice)
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since the beginning."""
+        return round(self._cluster.clock.now() - self._started, 6)
+
+    def catch_up(self) -> None:
+        """Read all that has happened by now."""
+        self._is_due = False
+        now = self.now
+        for node_event in self._node_watch.take():
+            self._node_event(node_event, now)
+        for pod_event in self._pod_watch.take():
+            self._pod_event(pod_event, now)
+
+    def close(self) -> None:
+        """Read all that has happened, and follow the cluster no longer."""
+        self.catch_up()
+        self._node_watch.stop()
+        self._pod_watch.stop()
+
+    def _notice(self) -> None:
+        """Have changes read before time goes on."""
+        if not self._is_due:
+            self._is_due = True
+            self._cluster.clock.call_later(0.0, self.catch_up, background=True)
+
+    def _pod_event(self, event: WatchEvent[Pod], now: float) -> None:
+        pod = event.object
+        if event.type is not _DELETED:
+            self._pod_is(pod, now)
+            return
+        life = self._by_uid.pop(pod.uid)
+        life.gone = now
+        self._on_node.get(life.node, {}).pop(pod.uid, None)
+        self._note(life)
+
+    def _pod_is(self, pod: Pod, now: float) -> None:
+        life = self._by_uid.get(pod.uid)
+        if life is None:
+            life = PodLife(pod=pod, owners=self._owners_of(pod), created=now)
+            self._by_uid[pod.uid] = life
+            self.pods.append(life)
+        elif not _has_changed(life, pod):
+            return
+        if pod.node_name and life.bound is None:
+            life.bound, life.node = now, pod.node_name
+            self.placed += 1
+            self._on_node.setdefault(pod.node_name, {})[pod.uid] = life
+        if pod.is_finished and life.ended is None:
+            life.ended = now
+        if pod.is_terminating and life.leaving is None:
+            life.leaving = now
+        self._note(life)
+
+    def _node_event(self, event: WatchEvent[Node], now: float) -> None:
+        node = event.object
+        if event.type is not _DELETED:
+            self._node_is(node, now)
+            return
+        self._spans.pop(node.name).until = now
+        self.changes += 1
+        for life in self._on_node.get(node.name, {}).values():
+            if life.ended is None:
+                life.lost = now
+                self._note(life)
+
+    def _node_is(self, node: Node, now: float) -> None:
+        span = self._spans.get(node.name)
+        if span is None:
+            self._has_returned(node.name)
+        elif _is_same(span.node, node):
+            return
+        else:
+            span.until = now
+        span = NodeSpan(node=node, since=now)
+        self._spans[node.name] = span
+        self.nodes.append(span)
+        self.changes += 1
+
+    def _has_returned(self, name: str) -> None:
+        for life in self._on_node.get(name, {}).values():
+            if life.lost is not None:
+                life.lost = None
+                self._note(life)
+
+    def _note(self, life: PodLife) -> None:
+        self.changed.append(life)
+        self.changes += 1
+
+    def _owners_of(self, pod: Pod) -> tuple[Owner, ...]:
+        controller = pod.metadata.controller
+        if controller is None:
+            return ()
+        known = self._owners.get(controller.uid)
+        if known is None:
+            known = tuple(owners_of(pod, self._cluster))
+            self._owners[controller.uid] = known
+        return known
+
+
+def _has_changed(life: PodLife, pod: Pod) -> bool:
+    """Whether something happened to a pod that its life has a time for."""
+    return (
+        (life.bound is None and bool(pod.node_name))
+        or (life.ended is None and pod.is_finished)
+        or (life.leaving is None and pod.is_terminating)
+    )
+
+
+def _is_same(old: Node, new: Node) -> bool:
+    """Whether a node is the same for scheduling."""
+    return (
+        old.spec == new.spec
+        and old.metadata.labels == new.metadata.labels
+        and old.status.allocatable == new.status.allocatable
+    )
+
+
+def _first(*times: float | None) -> float | None:
+    known = [time for time in times if time is not None]
+    return min(known) if known else None

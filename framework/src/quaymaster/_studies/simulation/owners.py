@@ -1,0 +1,75 @@
+"""Finds what made a pod: its controller, the controller's own one, and so on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from quaymaster._api.objects import KINDS, ApiObject, Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import NotFoundError
+
+__all__ = ["Owner", "owners_of", "workload_of"]
+
+_DEEPEST: Final = 8
+"""At most this many owners of owners: those of a dump may form a circle."""
+
+
+class Owner(NamedTuple):
+    """An owner, which the cluster may lack."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+def owners_of(pod: Pod, cluster: InMemoryCluster) -> Iterable[Owner]:
+    """Return the pod's controller, the controller's own one, and so on."""
+    obj: ApiObject = pod
+    for _ in range(_DEEPEST):
+        controller = obj.metadata.controller
+        if controller is None:
+            return
+        owner = Owner(controller.api_version, controller.kind, controller.name)
+        yield owner
+        above = _stored(cluster, owner.kind, pod.namespace, owner.name)
+        if above is None:
+            yield from _guessed_above(owner)
+            return
+        obj = above
+
+
+def workload_of(pod: Pod, cluster: InMemoryCluster) -> str:
+    """Name what a pod belongs to in the end, as ``deployment.apps/NAMESPACE/NAME``.
+
+    Returns:
+        The topmost owner; ``pod/NAMESPACE/NAME`` for a pod without one.
+    """
+    owners = list(owners_of(pod, cluster))
+    if not owners:
+        return f"pod/{pod.key}"
+    owner = owners[-1]
+    group, _, _ = owner.api_version.rpartition("/")
+    kind = owner.kind.lower() + (f".{group}" if group else "")
+    return f"{kind}/{pod.namespace}/{owner.name}"
+
+
+def _stored(
+    cluster: InMemoryCluster, kind: str, namespace: str, name: str
+) -> ApiObject | None:
+    cls = KINDS.get(kind)
+    if cls is None:
+        return None
+    try:
+        return cluster.get(cls, f"{namespace}/{name}")
+    except NotFoundError:
+        return None
+
+
+def _guessed_above(owner: Owner) -> Iterable[Owner]:
+    """Return the owner of an owner that the input lacks, guessed by its name."""
+    above: Mapping[str, tuple[str, str]] = {
+        "ReplicaSet": ("apps/v1", "Deployment"),
+        "Job": ("batch/v1", "CronJob"),
+    }
+    if owner.kind in above and "-" in owner.name:
+        api_version, kind = above[owner.kind]
+        yield Owner(api_version, kind, owner.name.rpartition("-")[0])

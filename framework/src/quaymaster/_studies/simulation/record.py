@@ -1,0 +1,140 @@
+"""Records what happens in a simulation."""
+
+from collections import Counter
+
+from quaymaster._api.objects import Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import EventNote
+from quaymaster._core.contract.options import HookError, SlowHook
+from quaymaster._core.engine.failure import Failure
+from quaymaster._core.engine.framework import Framework
+from quaymaster._studies.simulation.attempts import FollowsAttempts
+from quaymaster._studies.simulation.results import Placement, Preemption, ProgressFn
+from quaymaster._studies.simulation.series import Series
+
+__all__ = ["Record"]
+
+_PREEMPTED = "Preempted"
+# Chosen, not measured: a few reports in each second, each of which lists all pods.
+_PODS_PER_REPORT = 256
+
+
+class Record:
+    """Follows a scheduler; implements `Observer`.
+
+    Args:
+        cluster: The scheduler's cluster, before the simulation begins.
+        log: Follows the attempts of some pods, or None.
+
+    Attributes:
+        started: When the simulation began.
+        placements: The pods that got a node, each with its uid, in order.
+        preempted: The pods that were preempted, in order.
+        attempts: How often each pod was tried, by its uid.
+        reasons: The reasons for which each waiting pod was rejected, by its uid.
+        on_progress: Called with the progress, or None.
+        series: Takes samples now and then, or None.
+        tried: How many attempts there have been.
+    """
+
+    def __init__(
+        self, cluster: InMemoryCluster, log: FollowsAttempts | None = None
+    ) -> None:
+        self._cluster = cluster
+        self._log = log
+        self._given = frozenset(pod.uid for pod in cluster.list(Pod).items)
+        self.started = cluster.clock.now()
+        self.placements: list[tuple[str, Placement]] = []
+        self.preempted: list[Preemption] = []
+        self.attempts: Counter[str] = Counter()
+        self.reasons: dict[str, tuple[str, ...]] = {}
+        self.on_progress: ProgressFn | None = None
+        self.series: Series | None = None
+        self.tried = 0
+
+    def attempting(self, pod: Pod, framework: Framework) -> None:
+        """Count an attempt, and have the log follow it."""
+        if self.series is not None:
+            self.series.moment(*self.moment())
+        self.tried += 1
+        self.attempts[pod.uid] += 1
+        if self._log is not None:
+            self._log.begin(pod, framework, self._now())
+
+    def time_passes(self) -> None:
+        """Tell the series, if there is one, that all stays as it is for a while."""
+        if self.series is not None:
+            self.series.moment(*self.moment(), lasts=True)
+
+    def moment(self) -> tuple[float, int, int, int]:
+        """Return the time, the attempts, the placed and the preempted pods so far."""
+        return self._now(), self.tried, len(self.placements), len(self.preempted)
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """Note a placement."""
+        self.reasons.pop(pod.uid, None)
+        placement = Placement(
+            pod=pod.key,
+            node=node_name,
+            scheduler=pod.spec.scheduler_name,
+            created=self.created(pod),
+            bound=self._now(),
+            attempts=self.attempts[pod.uid],
+        )
+        self.placements.append((pod.uid, placement))
+        if self._log is not None:
+            self._log.bind(pod, node_name)
+        if len(self.placements) % _PODS_PER_REPORT == 0:
+            self.report_progress()
+
+    def recorded(self, note: EventNote) -> None:
+        """Note a preemption, by the event of its victim.
+
+        Events are read at once: later the cluster may have dropped some, and another
+        pod may have the name of the victim.
+        """
+        victim, preemptor = note.regarding, note.related
+        if (
+            note.reason != _PREEMPTED
+            or preemptor is None
+            or not isinstance(victim, Pod)
+        ):
+            return
+        told = Preemption(
+            pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
+        )
+        self.preempted.append(told)
+        if self._log is not None:
+            self._log.preempt(victim.key, preemptor.key)
+
+    def slow(self, hook: SlowHook) -> None:
+        """Do nothing: it is logged, and real times would make results differ."""
+
+    def failed(self, error: HookError) -> None:
+        """Do nothing: it is logged, and part of the messages of pods."""
+
+    def gave_no_node(self, pod: Pod, failure: Failure) -> None:
+        """Note why an attempt failed."""
+        self.reasons[pod.uid] = failure.reasons
+        if self._log is not None:
+            self._log.fail(pod, failure)
+
+    def created(self, pod: Pod) -> float:
+        """Return when a pod entered the simulation, in seconds since the beginning."""
+        created = pod.metadata.creation_timestamp
+        if created is None or pod.uid in self._given:
+            return 0.0
+        # One that is made anew may keep the time at which it came first.
+        return max(0.0, self.since(created))
+
+    def since(self, moment: float) -> float:
+        """Return the seconds since the beginning, to the microsecond, as in objects."""
+        return round(moment - self.started, 6)
+
+    def report_progress(self) -> None:
+        """Report how many pods have a node, and how many pods there are."""
+        if self.on_progress is not None:
+            self.on_progress(len(self.placements), len(self._cluster.list(Pod).items))
+
+    def _now(self) -> float:
+        return self.since(self._cluster.clock.now())

@@ -1,0 +1,117 @@
+"""The pod that is tried next, with the nodes that are open to it."""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.errors import PluginError, QuaymasterError
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.engine.framework import Framework
+from quaymaster._core.state.arrays import Int64Array, RowArray
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["InfeasibleNodeError", "Upcoming", "look_ahead"]
+
+
+class InfeasibleNodeError(QuaymasterError):
+    """A node was chosen for a pod that is not open to it.
+
+    Attributes:
+        pod: The pod's key.
+        node: The node's name.
+    """
+
+    def __init__(self, pod: str, node: str, reason: str) -> None:
+        super().__init__(
+            f"pod '{pod}': expected a feasible node, got '{node}': {reason}"
+        )
+        self.pod = pod
+        self.node = node
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Upcoming:
+    """The pod that is tried next; it holds until the run goes on.
+
+    ``N`` is the number of feasible nodes.
+
+    Attributes:
+        pod: The pod.
+        nodes: The nodes as columns, as plugins see them.
+        rows: Shape ``(N,)``, ascending: the rows of the nodes that pass every filter.
+    """
+
+    pod: Pod
+    nodes: NodeTable = attrs.field(repr=False)
+    rows: RowArray
+    _framework: Framework = attrs.field(repr=False)
+    _found: Feasible | FitError = attrs.field(repr=False)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the feasible nodes, in the order of the rows."""
+        return self.nodes.names_at(self.rows)
+
+    def scores(self) -> Mapping[str, Int64Array]:
+        """Ask each Score plugin of the pod's profile about the feasible nodes.
+
+        Nothing is remembered of it, so it takes longer than in an attempt.
+
+        Returns:
+            Plugin -> normalised scores from 0 to 100, shape ``(N,)``, dtype int64.
+            Plugins that skip the pod are missing.
+
+        Raises:
+            PluginError: A plugin failed.
+        """
+        plain = self._framework.plain.choosing()
+        attempt = Attempt.begin(CycleState(), self.pod, self.nodes)
+        # What PreFilter leaves in the state is there only if nothing is remembered.
+        found = plain.find_feasible(attempt)
+        if isinstance(found, FitError):
+            return {}
+        scores = plain.score.run(attempt, self.rows)
+        if isinstance(scores, Status):
+            raise PluginError(scores.plugin, "score", f"failed: {scores.message}")
+        return {one.plugin: one.normalized for one in scores}
+
+    def why_not(self, node: str) -> str:
+        """Return why a node is not open to the pod; empty if it is."""
+        row = self.nodes.row_of(node)
+        if row is None:
+            return "there is no such node"
+        if row in self.rows:
+            return ""
+        diagnosis = self._found.diagnosis
+        status = diagnosis[node] if diagnosis is not None else None
+        if status is None and isinstance(self._found, FitError):
+            status = self._found.status
+        return (status.message if status else "") or "it was not looked at"
+
+
+def look_ahead(framework: Framework, pod: Pod) -> Upcoming:
+    """Find out which nodes are open to a pod; nothing changes.
+
+    Args:
+        framework: The pod's profile.
+        pod: The pod.
+    """
+    algorithm = framework.algorithm.choosing()
+    nodes = algorithm.nodes
+    found = algorithm.find_feasible(Attempt.begin(CycleState(), pod, nodes))
+    return Upcoming(
+        pod=pod, nodes=nodes, rows=_rows(nodes, found), framework=framework, found=found
+    )
+
+
+def _rows(nodes: NodeTable, found: Feasible | FitError) -> RowArray:
+    if isinstance(found, FitError):
+        return nodes.rows_of(())
+    if found.answered is not None:
+        # Extenders may make nodes up, which nobody else knows.
+        return nodes.rows_of(found.answered.names_at(found.rows))
+    return nodes.row_numbers(found.rows)

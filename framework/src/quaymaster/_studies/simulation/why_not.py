@@ -1,0 +1,58 @@
+"""Says why an attempt did not choose one node."""
+
+from quaymaster._core.config.model import RANDOM
+from quaymaster._core.contract.status import Code
+from quaymaster._core.cycle.explanation import JudgedNode, NodeScores
+from quaymaster._studies.simulation.explained import Attempt, NodeFate, WhyNot
+
+__all__ = ["why_not"]
+
+_PREEMPTION = " preemption: "
+
+
+def why_not(attempt: Attempt) -> WhyNot | None:
+    """Say what became of the node that was asked about; None if none was."""
+    judged = attempt.judged
+    if judged is None:
+        return None
+    scores = _scores_of(attempt, judged.node)
+    fate = _fate(attempt, judged, scores)
+    return WhyNot(
+        node=judged.node,
+        fate=fate,
+        rejections=judged.rejections,
+        nominated=judged.nominated,
+        scores=scores,
+        winner=_scores_of(attempt, attempt.node),
+        preemption=_preemption(attempt, judged) if fate is NodeFate.REJECTED else "",
+        tie_breaker=attempt.explanation.tie_breaker if attempt.explanation else RANDOM,
+    )
+
+
+def _scores_of(attempt: Attempt, node: str) -> NodeScores | None:
+    scores = attempt.explanation.scores if attempt.explanation is not None else ()
+    return next((one for one in scores if one.node == node), None)
+
+
+def _fate(attempt: Attempt, judged: JudgedNode, scores: NodeScores | None) -> NodeFate:
+    if not judged.is_known:
+        return NodeFate.UNKNOWN
+    if judged.node == attempt.node:
+        return NodeFate.CHOSEN
+    if judged.rejections:
+        return NodeFate.REJECTED
+    return NodeFate.NOT_LOOKED_AT if scores is None else NodeFate.FEASIBLE
+
+
+def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
+    """Say what preemption says to a rejected node; empty if it was not asked."""
+    if attempt.outcome != "unschedulable":
+        return ""
+    if any(one.code is not Code.UNSCHEDULABLE for one in judged.rejections):
+        return "it would not help if pods were preempted there"
+    if attempt.nominated_node == judged.node:
+        return "pods are preempted there, and the pod is nominated to it"
+    if attempt.nominated_node:
+        return f"preemption has chosen {attempt.nominated_node}"
+    _, _, said = attempt.message.partition(_PREEMPTION)
+    return f"preemption was tried there, too: {said}" if said else ""

@@ -1,0 +1,164 @@
+"""Writes what a tuning has found: configurations with their evidence, and tables."""
+
+import json
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from quaymaster._base.yaml_text import yaml_text
+from quaymaster._studies.comparing.estimates import Estimate
+from quaymaster._studies.experiments.experiment import Part
+from quaymaster._studies.experiments.store import write_csv, write_whole
+from quaymaster._studies.tuning.judging import Contender, Judged, told
+from quaymaster._studies.tuning.trials import Trial, TrialOutcome
+from quaymaster._studies.tuning.tuning import Tuning
+
+__all__ = ["write_found", "write_summary", "write_trials"]
+
+_LIBRARIES: Final = ("quaymaster", "optuna", "numpy")
+
+
+def write_found(
+    tuning: Tuning, judged: Judged, trials: Sequence[Trial], folder: Path
+) -> Sequence[Path]:
+    """Write the configurations that were found, as files that any command takes.
+
+    Args:
+        tuning: The tuning.
+        judged: What was found.
+        trials: All trials.
+        folder: Where the files go.
+
+    Returns:
+        The files.
+    """
+    files = []
+    for one in judged.found:
+        file = folder / f"{one.name.replace(' ', '-')}.yaml"
+        lines = _evidence(tuning, judged, one, trials)
+        comments = "".join(f"# {line}".rstrip() + "\n" for line in lines)
+        text = comments + yaml_text(dict(one.profile.config or {}))
+        write_whole(file, text.encode())
+        files.append(file)
+    return files
+
+
+def write_trials(tuning: Tuning, trials: Iterable[Trial], folder: Path) -> None:
+    """Write ``trials.csv``: what was tried, and what it came to.
+
+    Args:
+        tuning: The tuning.
+        trials: The trials.
+        folder: Where it goes.
+    """
+    fields = [one.name for one in tuning.search]
+    metrics = [one.metric for one in tuning.objectives]
+    rows = (
+        [
+            one.number,
+            *(_cell(one.fields[name]) for name in fields),
+            one.outcome.value,
+            one.runs,
+            *_in_cells(one.values, len(metrics)),
+            one.cause,
+        ]
+        for one in trials
+    )
+    names = ["trial", *fields, "outcome", "runs", *metrics, "cause"]
+    write_csv(folder / "trials.csv", names, rows)
+
+
+def write_summary(tuning: Tuning, judged: Judged, folder: Path) -> None:
+    """Write ``tuning.json``: the estimates, the differences, and where they come from.
+
+    Args:
+        tuning: The tuning.
+        judged: What was found.
+        folder: Where it goes.
+    """
+    document = {
+        "tuning": tuning.file,
+        "sha256": tuning.sha256,
+        "experiment": tuning.experiment.file,
+        "experimentSha256": tuning.experiment.sha256,
+        "kubernetes": tuning.experiment.kubernetes.version,
+        "seed": tuning.seed,
+        "objectives": [
+            {"metric": one.metric, "goal": "max" if one.is_more_better else "min"}
+            for one in tuning.objectives
+        ],
+        "known": [_summary(tuning, one) for one in judged.known],
+        "found": [_summary(tuning, one) for one in judged.found],
+        "failed": dict(judged.failed),
+        "versions": {name: metadata.version(name) for name in _LIBRARIES},
+        "python": platform.python_version(),
+    }
+    text = json.dumps(document, indent=2, default=str) + "\n"
+    write_whole(folder / "tuning.json", text.encode())
+
+
+def _summary(tuning: Tuning, one: Contender) -> dict[str, object]:
+    metrics = [objective.metric for objective in tuning.objectives]
+    return {
+        "name": one.name,
+        "fields": dict(one.trial.fields) if one.trial else {},
+        "tuned": dict(zip(metrics, map(_numbers, one.tuned), strict=True)),
+        "heldOut": dict(zip(metrics, map(_numbers, one.held_out), strict=True)),
+        "differences": [
+            {
+                "against": each.against,
+                "metric": each.objective.metric,
+                **_numbers(each.estimate),
+                "verdict": each.verdict,
+            }
+            for each in one.differences
+        ],
+    }
+
+
+def _numbers(one: Estimate) -> dict[str, float | None]:
+    return {"mean": one.mean, "halfWidth": one.half_width}
+
+
+def _evidence(
+    tuning: Tuning, judged: Judged, one: Contender, trials: Sequence[Trial]
+) -> Iterator[str]:
+    """What is to be known of a configuration that was found."""
+    assert one.trial is not None, "it was found by a trial"
+    complete = sum(trial.outcome is TrialOutcome.COMPLETE for trial in trials)
+    fields = ", ".join(f"{key} {value}" for key, value in one.trial.fields.items())
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
+    yield f"Found by quaymaster tune {tuning.file} (sha256 {tuning.sha256[:12]}):"
+    yield f"{tuning.profile.name} with {fields}."
+    yield f"Trial {one.trial.number} of {len(trials)}, {complete} of them complete."
+    yield f"{versions}; Kubernetes {tuning.experiment.kubernetes.version}."
+    yield ""
+    yield f"Tuned on {_runs_of(tuning.inputs, tuning.seeds)}."
+    yield f"Held out: {_runs_of(tuning.held_out_inputs, tuning.held_out_seeds)}."
+    yield "Means over runs, with 95 % confidence:"
+    for number, objective in enumerate(tuning.objectives):
+        goal = "more" if objective.is_more_better else "less"
+        yield ""
+        yield f"{objective.metric} ({goal} is better)"
+        for each in (*judged.known, one):
+            tuned, held_out = told(each.tuned[number]), told(each.held_out[number])
+            yield f"  {each.name}: tuned {tuned}, held out {held_out}"
+        for difference in one.differences:
+            if difference.objective == objective:
+                yield f"  {difference}"
+
+
+def _runs_of(inputs: Sequence[Part], seeds: Sequence[int]) -> str:
+    names = ", ".join(dict.fromkeys(one.name for one in inputs))
+    return f"{names} with seeds {', '.join(map(str, seeds))}"
+
+
+def _in_cells(values: Sequence[float], count: int) -> Sequence[object]:
+    """A cell for each value; empty ones if there are none."""
+    return values or [None] * count
+
+
+def _cell(value: object) -> object:
+    return json.dumps(value) if isinstance(value, dict | list) else value

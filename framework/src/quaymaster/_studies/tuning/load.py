@@ -1,0 +1,148 @@
+"""Reads tuning files."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.converter import structure
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.findings import Findings
+from quaymaster._core.config.header import check_header
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import Experiment, Part
+from quaymaster._studies.experiments.load import load_experiment
+from quaymaster._studies.experiments.model import API_VERSION
+from quaymaster._studies.experiments.overriding import FieldPathError, parse_field_path
+from quaymaster._studies.tuning.model import KIND, Document
+from quaymaster._studies.tuning.tuning import Objective, Tuning
+
+__all__ = ["load_tuning"]
+
+
+def load_tuning(file: str | PathLike[str]) -> Tuning:
+    """Read a tuning file, and the experiment that it names.
+
+    Args:
+        file: The file; what it names is relative to it.
+
+    Raises:
+        ExperimentErrors: Something is wrong with one of them; it tells everything.
+    """
+    source = fspath(file)
+    findings = Findings(source)
+    try:
+        content = read_content(Path(source), source)
+        tree = read_yaml(content, source)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
+    except ConfigErrors as error:
+        raise ExperimentErrors(error.problems) from error
+    findings.extend("", mistakes)
+    if not isinstance(made, Document) or mistakes:
+        raise ExperimentErrors(findings.problems)
+    place = os.path.normpath(Path(source).parent / made.experiment)
+    experiment = load_experiment(place)
+    loading = _Loading(made, experiment, findings)
+    return loading.tuning(source, hashlib.sha256(content).hexdigest())
+
+
+class _Loading:
+    """Completes one tuning."""
+
+    def __init__(
+        self, document: Document, experiment: Experiment, findings: Findings
+    ) -> None:
+        self._document = document
+        self._experiment = experiment
+        self._findings = findings
+
+    def tuning(self, file: str, sha256: str) -> Tuning:
+        """The tuning.
+
+        Raises:
+            ExperimentErrors: Something is wrong.
+        """
+        document, experiment = self._document, self._experiment
+        profile = self._profile()
+        held_out = self._inputs(document.held_out.inputs, "heldOut.inputs")
+        inputs = self._inputs(document.inputs, "inputs")
+        if not document.inputs:
+            kept = [one.name for one in held_out]
+            inputs = [one for one in experiment.inputs if one.name not in kept]
+            inputs = inputs or list(experiment.inputs)
+        held_out = held_out or inputs
+        seeds = document.held_out.seeds or tuple(experiment.seeds)
+        self._check_fields()
+        if not self._findings.problems:
+            self._check_held_out(inputs, held_out, seeds)
+        if self._findings.problems or profile is None:
+            raise ExperimentErrors(self._findings.problems)
+        return Tuning(
+            file=file,
+            sha256=sha256,
+            experiment=experiment,
+            profile=profile,
+            rivals=[one for one in experiment.profiles if one.name != profile.name],
+            search=document.search,
+            objectives=[
+                Objective(one.metric, one.goal == "max") for one in document.objectives
+            ],
+            inputs=inputs,
+            seeds=experiment.seeds,
+            held_out_inputs=held_out,
+            held_out_seeds=seeds,
+            trials=document.trials,
+            seed=document.seed,
+        )
+
+    def _profile(self) -> Part | None:
+        name, profiles = self._document.profile, self._experiment.profiles
+        found = [one for one in profiles if one.name == name]
+        names = list(dict.fromkeys(one.name for one in profiles))
+        if not found:
+            hint = did_you_mean(name, names)
+            message = f"expected one of {', '.join(names)}, got {name!r}{hint}"
+            self._findings.add("profile", message)
+            return None
+        if len(found) > 1:
+            message = (
+                f"expected a profile without parameters of its own: {name!r} has "
+                f"{len(found)} configurations in the experiment"
+            )
+            self._findings.add("profile", message)
+        return found[0]
+
+    def _inputs(self, names: Sequence[str], place: str) -> Sequence[Part]:
+        known = list(dict.fromkeys(one.name for one in self._experiment.inputs))
+        for index, name in enumerate(names):
+            if name not in known:
+                hint = did_you_mean(name, known)
+                message = f"expected one of {', '.join(known)}, got {name!r}{hint}"
+                self._findings.add(f"{place}[{index}]", message)
+        return [one for one in self._experiment.inputs if one.name in names]
+
+    def _check_fields(self) -> None:
+        for index, one in enumerate(self._document.search):
+            try:
+                parse_field_path(one.config)
+            except FieldPathError as error:
+                self._findings.add(f"search[{index}].config", str(error))
+
+    def _check_held_out(
+        self, inputs: Sequence[Part], held_out: Sequence[Part], seeds: Sequence[int]
+    ) -> None:
+        """What is held out is nowhere seen by the search."""
+        names = [one.name for one in inputs]
+        both = [one.name for one in held_out if one.name in names]
+        for seed in seeds:
+            if both and seed in self._experiment.seeds:
+                message = (
+                    "expected runs that the search does not see, got input "
+                    f"{both[0]!r} with seed {seed}, on which it is tuned"
+                )
+                self._findings.add("heldOut", message)
+                return

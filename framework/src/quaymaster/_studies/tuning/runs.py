@@ -1,0 +1,113 @@
+"""Makes the runs of a tuning, each once."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+import attrs
+
+from quaymaster._base.errors import Problem, QuaymasterError
+from quaymaster._studies.experiments.ended import RunFailure
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import Cell, Part
+from quaymaster._studies.experiments.fingerprints import Fingerprints
+from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.experiments.store import ResultStore
+from quaymaster._studies.experiments.workers import run_in_processes
+from quaymaster._studies.tuning.tuning import Tuning
+
+__all__ = ["FailedRunError", "Runs"]
+
+
+class FailedRunError(QuaymasterError):
+    """A run of a configuration that has no result."""
+
+
+class Runs:
+    """The runs of a tuning: what is done is kept, and not done again.
+
+    Args:
+        tuning: The tuning.
+        folder: Where results are kept.
+        workers: How many processes make runs.
+
+    Attributes:
+        made: How many runs were made now.
+
+    Raises:
+        ExperimentErrors: A file cannot be read, or the folder not be written to.
+    """
+
+    def __init__(self, tuning: Tuning, folder: Path, workers: int) -> None:
+        self._tuning = tuning
+        self._workers = workers
+        self.made = 0
+        try:
+            self._store = ResultStore(folder)
+            self._fingerprints = Fingerprints(tuning.experiment)
+        except OSError as error:
+            where = str(error.filename or tuning.file)
+            message = (error.strerror or str(error)).lower()
+            raise ExperimentErrors([Problem(where=where, message=message)]) from error
+
+    def in_order(self, cells: Sequence[Cell]) -> Generator[Sequence[float]]:
+        """Make runs; yield what each came to for each objective, in their order.
+
+        Whoever has seen enough closes it, and no more runs are begun.
+
+        Args:
+            cells: The runs.
+
+        Raises:
+            FailedRunError: A run failed.
+            ExperimentErrors: The experiment does not measure an objective.
+        """
+        keys = [self._key(cell) for cell in cells]
+        missing = [n for n, key in enumerate(keys) if not self._store.has(key)]
+        asked = [cells[n] for n in missing]
+        ended = run_in_processes(self._tuning.experiment, asked, workers=self._workers)
+        done = set(range(len(cells))) - set(missing)
+        with closing(ended):
+            for number, cell in enumerate(cells):
+                while number not in done:
+                    one = next(ended)
+                    if isinstance(one.told, RunFailure):
+                        failed = cells[missing[one.number]]
+                        raise FailedRunError(f"{failed}: {one.told.cause}")
+                    self._store.write(keys[missing[one.number]], one.told)
+                    done.add(missing[one.number])
+                    self.made += 1
+                yield self._objectives(cell, self._store.read(keys[number]).values)
+
+    def making(
+        self, cells: Sequence[Cell]
+    ) -> "AbstractContextManager[Generator[Sequence[float]]]":
+        """Return `in_order` as a context, behind which no run goes on."""
+        return closing(self.in_order(cells))
+
+    def all(self, cells: Sequence[Cell]) -> Sequence[Sequence[float]]:
+        """Make runs; return what each came to for each objective."""
+        return list(self.in_order(cells))
+
+    def _key(self, cell: Cell) -> str:
+        """The hash of a run: what a configuration is called does not count."""
+        plain = Part(name="", values={}, config=cell.profile.config)
+        return self._fingerprints.of(attrs.evolve(cell, profile=plain))
+
+    def _objectives(self, cell: Cell, values: Mapping[str, Value]) -> Sequence[float]:
+        found = []
+        for index, objective in enumerate(self._tuning.objectives):
+            value = values.get(objective.metric)
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                columns = ", ".join(
+                    name for name, one in values.items() if isinstance(one, int | float)
+                )
+                got = "none" if value is None else repr(value)
+                message = (
+                    f"expected a column with numbers ({columns}), got "
+                    f"{objective.metric!r}, which is {got} in the run {cell}"
+                )
+                where = f"{self._tuning.file}: objectives[{index}].metric"
+                raise ExperimentErrors([Problem(where=where, message=message)])
+            found.append(float(value))
+        return found

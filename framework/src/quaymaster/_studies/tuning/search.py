@@ -1,0 +1,136 @@
+"""The search: which configurations are tried, and what each comes to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import attrs
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.pruners import MedianPruner
+from optuna.samplers import TPESampler
+from optuna.study import StudyDirection
+from optuna.trial import Trial as Asked
+from optuna.trial import TrialState
+
+from quaymaster._studies.tuning.model import Dimension
+from quaymaster._studies.tuning.runs import FailedRunError, Runs
+from quaymaster._studies.tuning.trials import Trial, TrialOutcome
+from quaymaster._studies.tuning.tuning import Tuning
+
+__all__ = ["search"]
+
+_BEFORE_PRUNING: Final = 5
+"""How many configurations are tried to the end before any is given up early."""
+
+_STATES: Final = {
+    TrialOutcome.COMPLETE: TrialState.COMPLETE,
+    TrialOutcome.PRUNED: TrialState.PRUNED,
+    TrialOutcome.FAILED: TrialState.FAIL,
+}
+
+
+def search(
+    tuning: Tuning, runs: Runs, on_trial: Callable[[Trial], None]
+) -> tuple[Sequence[Trial], Sequence[Trial]]:
+    """Try configurations, one after the other.
+
+    What comes next depends on the seed and on what came of those before, so a search
+    that is repeated with the runs of the last one tries the same. The sampler is a
+    tree-structured Parzen estimator. With one objective a configuration is given up
+    when its mean so far is worse than the median of others after as many runs.
+
+    Args:
+        tuning: The tuning.
+        runs: Makes the runs.
+        on_trial: Called with each trial when it has ended.
+
+    Returns:
+        All trials; and the best one, or with several objectives those that none beats
+        in all of them.
+
+    Raises:
+        ExperimentErrors: The experiment does not measure an objective.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    goals = [
+        StudyDirection.MAXIMIZE if one.is_more_better else StudyDirection.MINIMIZE
+        for one in tuning.objectives
+    ]
+    study = optuna.create_study(
+        directions=goals,
+        sampler=TPESampler(seed=tuning.seed),
+        pruner=MedianPruner(n_startup_trials=_BEFORE_PRUNING, n_warmup_steps=1),
+    )
+    distributions = {one.name: _distribution(one) for one in tuning.search}
+    trials: list[Trial] = []
+    for number in range(tuning.trials):
+        asked = study.ask(distributions)
+        drawn = asked.params
+        values = {one.name: _value(one, drawn[one.name]) for one in tuning.search}
+        trial = _tried(tuning, runs, number, values, asked)
+        study.tell(asked, trial.values or None, state=_STATES[trial.outcome])
+        trials.append(trial)
+        on_trial(trial)
+    if not any(one.outcome is TrialOutcome.COMPLETE for one in trials):
+        return trials, []
+    if len(goals) == 1:
+        return trials, [trials[study.best_trial.number]]
+    # Of configurations that come to the same the first one is as good as any.
+    front = sorted(one.number for one in study.best_trials)
+    first = {tuple(trials[number].values): number for number in reversed(front)}
+    return trials, [trials[number] for number in sorted(first.values())]
+
+
+def _tried(
+    tuning: Tuning,
+    runs: Runs,
+    number: int,
+    values: Mapping[str, object],
+    asked: Asked,
+) -> Trial:
+    trial = Trial(number=number, fields=values, outcome=TrialOutcome.FAILED)
+    cause = tuning.why_not(values)
+    if cause:
+        return attrs.evolve(trial, cause=cause)
+    found: list[Sequence[float]] = []
+    cells = tuning.cells(tuning.candidate(values))
+    try:
+        with runs.making(cells) as made:
+            for numbers in made:
+                found.append(numbers)
+                if len(tuning.objectives) == 1 and len(found) < len(cells):
+                    asked.report(_means(found)[0], len(found))
+                    if asked.should_prune():
+                        return attrs.evolve(
+                            trial, outcome=TrialOutcome.PRUNED, runs=len(found)
+                        )
+    except FailedRunError as error:
+        return attrs.evolve(trial, cause=str(error), runs=len(found))
+    return attrs.evolve(
+        trial, outcome=TrialOutcome.COMPLETE, runs=len(found), values=_means(found)
+    )
+
+
+def _means(found: Sequence[Sequence[float]]) -> Sequence[float]:
+    return [sum(column) / len(column) for column in zip(*found, strict=True)]
+
+
+def _distribution(one: Dimension) -> BaseDistribution:
+    if one.integers is not None:
+        whole = one.integers
+        return IntDistribution(whole.lowest, whole.highest, step=whole.step)
+    if one.numbers is not None:
+        return FloatDistribution(
+            one.numbers.lowest, one.numbers.highest, log=one.numbers.log
+        )
+    # By number: choices may be anything that a document has.
+    return CategoricalDistribution(range(len(one.choices)))
+
+
+def _value(one: Dimension, drawn: object) -> object:
+    return one.choices[int(str(drawn))] if one.choices else drawn

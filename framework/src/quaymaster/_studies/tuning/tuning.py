@@ -1,0 +1,133 @@
+"""A tuning that is ready to be done."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import attrs
+
+from quaymaster._base.errors import Problem
+from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.load import parse_config
+from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.experiment import (
+    Cell,
+    Experiment,
+    Part,
+    registry_with,
+)
+from quaymaster._studies.experiments.overriding import (
+    FieldPathError,
+    parse_field_path,
+    set_field,
+)
+from quaymaster._studies.tuning.model import Dimension
+
+__all__ = ["Objective", "Tuning"]
+
+
+@attrs.frozen
+class Objective:
+    """A column, and whether more of it is better.
+
+    Attributes:
+        metric: The column.
+        is_more_better: Whether its mean is to be as large as possible.
+    """
+
+    metric: str
+    is_more_better: bool
+
+
+@attrs.frozen(kw_only=True)
+class Tuning:
+    """A tuning with everything that its file names.
+
+    Attributes:
+        file: Where it stands.
+        sha256: The hash of its text.
+        experiment: The experiment.
+        profile: The profile that is tuned, as it is.
+        rivals: The other profiles.
+        search: The fields that are searched.
+        objectives: What is to be reached.
+        inputs: The inputs that it is tuned for.
+        seeds: The seeds that it is tuned on.
+        held_out_inputs: The inputs that it is judged on.
+        held_out_seeds: The seeds that it is judged on.
+        trials: How many configurations are tried.
+        seed: Decides which.
+    """
+
+    file: str
+    sha256: str
+    experiment: Experiment = attrs.field(repr=False)
+    profile: Part
+    rivals: Sequence[Part]
+    search: Sequence[Dimension]
+    objectives: Sequence[Objective]
+    inputs: Sequence[Part]
+    seeds: Sequence[int]
+    held_out_inputs: Sequence[Part]
+    held_out_seeds: Sequence[int]
+    trials: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without what comes behind the first dot."""
+        return Path(self.file).name.partition(".")[0]
+
+    def cells(self, profile: Part) -> Sequence[Cell]:
+        """Return the runs by which a configuration is tuned, in order."""
+        return self._cells(profile, self.inputs, self.seeds)
+
+    def held_out_cells(self, profile: Part) -> Sequence[Cell]:
+        """Return the runs by which a configuration is judged, in order."""
+        return self._cells(profile, self.held_out_inputs, self.held_out_seeds)
+
+    def candidate(self, values: Mapping[str, object]) -> Part:
+        """Return the tuned profile with values of the searched fields.
+
+        Args:
+            values: Field by its name -> value.
+
+        Raises:
+            ConfigErrors: It is no configuration then.
+            ExperimentErrors: A field has no place in it.
+        """
+        document: object = self.profile.config
+        for index, one in enumerate(self.search):
+            path = parse_field_path(one.config)
+            try:
+                document = set_field(document, path, values[one.name])
+            except FieldPathError as error:
+                where = f"{self.file}: search[{index}].config"
+                problem = Problem(where=where, message=str(error))
+                raise ExperimentErrors([problem]) from error
+        parse_config(
+            document,
+            registry_with(self.experiment.plugins),
+            source=self.profile.name,
+            kubernetes=self.experiment.kubernetes,
+        )
+        config = cast("Mapping[str, object]", document)
+        return Part(name=self.profile.name, values=values, config=config)
+
+    def why_not(self, values: Mapping[str, object]) -> str:
+        """Say why values make no configuration; nothing if they do."""
+        try:
+            self.candidate(values)
+        except (ConfigErrors, ExperimentErrors) as error:
+            return str(error)
+        return ""
+
+    def _cells(
+        self, profile: Part, inputs: Sequence[Part], seeds: Sequence[int]
+    ) -> Sequence[Cell]:
+        return tuple(
+            Cell(input=one, profile=profile, seed=seed, repetition=repetition)
+            for one in inputs
+            for seed in seeds
+            for repetition in range(self.experiment.repetitions)
+        )

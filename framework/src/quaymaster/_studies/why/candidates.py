@@ -1,0 +1,144 @@
+"""The changes that may place a pod, by what was said of the nodes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from quaymaster._api.objects import (
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    Taint,
+)
+from quaymaster._api.objects.selectors import is_tolerated
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._core.cycle.explanation import NodeRejection
+from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.why.changes import Candidate, ChangeKind
+from quaymaster._studies.why.editing import Editing
+from quaymaster._studies.why.node_edits import (
+    added_nodes,
+    labelled_nodes,
+    uncordoned_nodes,
+    zones_of_volumes,
+)
+from quaymaster._studies.why.requests import lowered_requests
+from quaymaster._studies.why.spec_edits import (
+    dropped_affinity,
+    dropped_ports,
+    dropped_selectors,
+    opened_gates,
+    other_schedulers,
+    relaxed_spreading,
+    tolerations,
+)
+from quaymaster._studies.why.storage_edits import other_classes
+from quaymaster._studies.why.subject import Subject
+
+__all__ = ["candidates"]
+
+_INSUFFICIENT: Final = "Insufficient "
+_REPELLING: Final = ("NoSchedule", "NoExecute")
+_ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
+
+
+def candidates(
+    run: Simulation, pod: Pod, subject: Subject, profiles: Sequence[str]
+) -> list[Candidate]:
+    """Return what may place a pod, what is likely to be smaller first.
+
+    Args:
+        run: A simulation that has settled, in which the pod has no node.
+        pod: The pod.
+        subject: What a user would change.
+        profiles: The scheduler names that there are.
+    """
+    editing = Editing(subject, run.cluster)
+    if pod.spec.scheduler_name not in profiles:
+        return list(other_schedulers(editing, pod.spec, profiles))
+    gates = list(opened_gates(editing, pod.spec))
+    if gates:
+        return gates
+    attempts = run.scheduler.past_attempts.of(pod.key)
+    rejections = (attempts[-1].rejections if attempts else None) or ()
+    found = chain(
+        _of_spec(editing, pod, rejections, run.cluster),
+        _of_nodes(pod, run.cluster),
+    )
+    return sorted(found, key=lambda one: _ORDER[one.kind])
+
+
+def _of_spec(
+    editing: Editing,
+    pod: Pod,
+    rejections: Sequence[NodeRejection],
+    cluster: InMemoryCluster,
+) -> Iterator[Candidate]:
+    spec = pod.spec
+    yield from lowered_requests(editing, spec, _lacking(rejections))
+    # Whoever has rejected a node, the first to do so hides the others: what the pod
+    # insists on is offered in any case.
+    yield from tolerations(editing, _taints(pod, _nodes(cluster).values()))
+    yield from dropped_ports(editing, spec)
+    yield from relaxed_spreading(editing, spec)
+    yield from dropped_selectors(editing, spec)
+    yield from dropped_affinity(editing, spec)
+    yield from other_classes(editing, pod, cluster)
+
+
+def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
+    nodes = _nodes(cluster)
+    cordoned = (node for node in nodes.values() if node.spec.unschedulable)
+    yield from uncordoned_nodes(cordoned)
+    open_first = sorted(nodes.values(), key=lambda node: _is_closed(pod, node))
+    yield from labelled_nodes(pod.spec, open_first)
+    zones = zones_of_volumes(_volumes(pod, cluster))
+    yield from added_nodes(list(nodes.values()), zones)
+
+
+def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:
+    return {node.name: node for node in cluster.list(Node).items}
+
+
+def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
+    """The resources that some node lacks, in the order in which they are named."""
+    reasons = chain.from_iterable(one.reasons for one in rejections)
+    names = (
+        reason.removeprefix(_INSUFFICIENT)
+        for reason in reasons
+        if reason.startswith(_INSUFFICIENT)
+    )
+    return list(dict.fromkeys(names))
+
+
+def _is_closed(pod: Pod, node: Node) -> bool:
+    """Whether a node is cordoned, or has a taint that a pod does not tolerate."""
+    return node.spec.unschedulable or bool(_taints(pod, [node]))
+
+
+def _taints(pod: Pod, nodes: Iterable[Node]) -> Sequence[Taint]:
+    """The taints of some nodes that keep a pod off, each once."""
+    found = {
+        (taint.key, taint.value, taint.effect): taint
+        for node in nodes
+        for taint in node.spec.taints
+        if taint.effect in _REPELLING and not is_tolerated(taint, pod.spec.tolerations)
+    }
+    return list(found.values())
+
+
+def _volumes(pod: Pod, cluster: InMemoryCluster) -> Iterator[PersistentVolume]:
+    """The volumes that the claims of a pod are bound to."""
+    for volume in pod.spec.volumes:
+        claim = volume.persistent_volume_claim
+        if claim is None:
+            continue
+        try:
+            key = f"{pod.namespace}/{claim.claim_name}"
+            name = cluster.get(PersistentVolumeClaim, key).spec.volume_name
+            if name:
+                yield cluster.get(PersistentVolume, name)
+        except NotFoundError:
+            continue

@@ -1,0 +1,139 @@
+"""One change of the input that may place a pod, and what it takes to make it."""
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._api.objects import ApiObject
+
+__all__ = [
+    "Apply",
+    "Candidate",
+    "ChangeKind",
+    "FieldChange",
+    "SuggestedChange",
+    "both",
+    "single",
+]
+
+Apply: TypeAlias = Callable[[Sequence[ApiObject]], list[ApiObject]]
+"""Makes a change: returns the objects of an input with it."""
+
+
+class ChangeKind(enum.StrEnum):
+    """What a change is about. The order is that of suggestions, the smallest first."""
+
+    SCHEDULER = "scheduler"
+    """Another ``schedulerName``, of a profile that there is."""
+
+    GATES = "gates"
+    """The scheduling gates are opened."""
+
+    LOWER_REQUEST = "lower-request"
+    """One request of one container is lowered, by at most a quarter."""
+
+    UNCORDON = "uncordon"
+    """One node may be used again."""
+
+    LABEL_NODE = "label-node"
+    """One node gets one label."""
+
+    TOLERATION = "toleration"
+    """One taint is tolerated."""
+
+    HOST_PORT = "host-port"
+    """One host port is not asked for."""
+
+    SPREADING = "spreading"
+    """One topology spread constraint asks for less."""
+
+    STORAGE_CLASS = "storage-class"
+    """One claim is of another class."""
+
+    SELECTOR = "selector"
+    """One node label is not asked for."""
+
+    AFFINITY = "affinity"
+    """One required affinity term is dropped."""
+
+    LOWER_REQUEST_FAR = "lower-request-far"
+    """One request of one container is lowered by more than a quarter."""
+
+    ADD_NODE = "add-node"
+    """There is one more node like one that there is."""
+
+
+@attrs.frozen(kw_only=True)
+class FieldChange:
+    """A field that is changed.
+
+    Attributes:
+        object: The object, as kubectl names it: ``deployment/web``, ``node/a``.
+        namespace: Its namespace; empty if it has none.
+        path: The path of the field.
+        old: What it is; empty if it is not there.
+        new: What it has to be; empty if it has to go.
+    """
+
+    object: str
+    namespace: str
+    path: str
+    old: str
+    new: str
+
+
+@attrs.frozen(kw_only=True)
+class SuggestedChange:
+    """A change that was tried out, and places what it was asked for.
+
+    Attributes:
+        kinds: What it is about: one kind, or two for two changes together.
+        text: The change as a sentence.
+        fields: What exactly is changed.
+        command: The kubectl command that makes the change, if there is a short one.
+        placed: How many pods more have a node with it, of all pods of the input.
+        apply: Makes the change: given the objects of the input, returns them with it.
+    """
+
+    kinds: tuple[ChangeKind, ...]
+    text: str
+    fields: tuple[FieldChange, ...]
+    command: str = ""
+    placed: int = 0
+    apply: Apply = attrs.field(eq=False, repr=False)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Candidate:
+    """A change that has not been tried out, or a series of smaller and larger ones.
+
+    Attributes:
+        kind: What it is about.
+        levels: How many levels there are. The first is the largest change and the last
+            one the smallest: the largest level that does is wanted.
+        at: Makes the change of a level, from 0.
+    """
+
+    kind: ChangeKind
+    levels: int = 1
+    at: Callable[[int], SuggestedChange]
+
+
+def single(change: SuggestedChange) -> Candidate:
+    """Make a candidate of a change that has no levels."""
+    return Candidate(kind=change.kinds[0], at=lambda _level: change)
+
+
+def both(first: SuggestedChange, second: SuggestedChange) -> SuggestedChange:
+    """Make one change of two."""
+    return SuggestedChange(
+        kinds=(*first.kinds, *second.kinds),
+        text=f"{first.text}, and {second.text}",
+        fields=(*first.fields, *second.fields),
+        command=" && ".join([first.command, second.command])
+        if first.command and second.command
+        else "",
+        apply=lambda objects: second.apply(first.apply(objects)),
+    )

@@ -1,0 +1,161 @@
+"""Changes that lower one request of one container."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Final
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import Container, PodSpec, ResourceRequirements
+from quaymaster._api.objects.quantity import Quantity, QuantityFormat
+from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange
+from quaymaster._studies.why.editing import Editing
+
+__all__ = ["lowered_requests", "units_of"]
+
+_STEPS: Final = 64
+"""A request is lowered in steps of about so many parts."""
+_CONTAINERS: Final = 3
+"""The requests of so many containers are tried, the largest first."""
+_FAR: Final = 4
+"""A request that is lowered by more than one part in so many is lowered far."""
+_NANO: Final = 10**9
+_MICRO: Final = 10**6
+_CPU: Final = "cpu"
+_FIELDS: Final = ("containers", "init_containers")
+_PATHS: Final = {"containers": "containers", "init_containers": "initContainers"}
+
+
+@attrs.frozen
+class _Place:
+    """Where a request stands.
+
+    Attributes:
+        field: The field of the pod's spec; empty for the pod as a whole.
+        index: The number of the container.
+        path: Its path in the pod's spec.
+        amount: What is requested.
+    """
+
+    field: str
+    index: int
+    path: str
+    amount: Quantity
+
+
+def lowered_requests(
+    editing: Editing, spec: PodSpec, resources: Iterable[str]
+) -> Iterator[Candidate]:
+    """Offer to lower what containers request of some resources.
+
+    Args:
+        editing: Makes the changes.
+        spec: The spec as the cluster has it, with what admission has filled in.
+        resources: The resources that nodes lack.
+    """
+    for resource in resources:
+        places = sorted(_places(spec, resource), key=lambda one: -one.amount.nanos)
+        for place in islice(places, _CONTAINERS):
+            levels = units_of(resource, place.amount)
+            if not levels:
+                continue
+            yield Candidate(
+                kind=ChangeKind.LOWER_REQUEST,
+                levels=len(levels),
+                at=partial(_lowered, editing, resource, place, levels),
+            )
+
+
+def units_of(resource: str, amount: Quantity) -> Sequence[Quantity]:
+    """Return the smaller amounts to try, ascending: round numbers above 0."""
+    smallest = _MICRO if resource == _CPU else _NANO
+    total = amount.nanos // smallest
+    unit = _round_unit(total // _STEPS, amount.format is QuantityFormat.BINARY_SI)
+    return [
+        _quantity(count * unit * smallest, amount)
+        for count in range(1, -(-total // unit))
+    ]
+
+
+def _round_unit(least: int, is_binary: bool) -> int:
+    """Return the smallest round number that is at least so much, and at least 1."""
+    if is_binary:
+        return 1 << max(0, (least - 1).bit_length()) if least > 1 else 1
+    unit = 1
+    while True:
+        for factor in (1, 2, 5):
+            if unit * factor >= least:
+                return unit * factor
+        unit *= 10
+
+
+def _quantity(nanos: int, like: Quantity) -> Quantity:
+    """Return an amount, written as another one is."""
+    kibi, rest = divmod(nanos, 1024 * _NANO)
+    if like.format is QuantityFormat.BINARY_SI and not rest:
+        return Quantity(f"{kibi}Ki")
+    return Quantity.from_milli(nanos // _MICRO)
+
+
+def _places(spec: PodSpec, resource: str) -> Iterator[_Place]:
+    if spec.resources is not None and resource in spec.resources.requests:
+        amount = spec.resources.requests[resource]
+        yield _Place("", 0, "resources", amount)
+        return
+    for field in _FIELDS:
+        containers: tuple[Container, ...] = getattr(spec, field)
+        for index, container in enumerate(containers):
+            amount = container.resources.requests.get(resource, Quantity(0))
+            if amount:
+                path = f"{_PATHS[field]}[{index}].resources"
+                yield _Place(field, index, path, amount)
+
+
+def _lowered(
+    editing: Editing,
+    resource: str,
+    place: _Place,
+    levels: Sequence[Quantity],
+    level: int,
+) -> SuggestedChange:
+    new = levels[level]
+    is_far = _FAR * (place.amount.nanos - new.nanos) > place.amount.nanos
+    kind = ChangeKind.LOWER_REQUEST_FAR if is_far else ChangeKind.LOWER_REQUEST
+    old = place.amount
+
+    def edit(spec: PodSpec) -> PodSpec:
+        if not place.field:
+            found = _with(spec.resources or ResourceRequirements(), resource, new)
+            return msgspec.structs.replace(spec, resources=found)
+        containers = list(getattr(spec, place.field))
+        container = containers[place.index]
+        found = _with(container.resources, resource, new)
+        containers[place.index] = msgspec.structs.replace(container, resources=found)
+        return msgspec.structs.replace(spec, **{place.field: tuple(containers)})
+
+    fields = [f"{place.path}.requests.{resource}"]
+    if _is_counted(resource):
+        fields.append(f"{place.path}.limits.{resource}")
+    return SuggestedChange(
+        kinds=(kind,),
+        text=f"lower the {resource} request of {editing.subject} from {old} to {new}",
+        fields=tuple(editing.field(path, str(old), str(new)) for path in fields),
+        apply=editing.apply(edit),
+    )
+
+
+def _with(
+    found: ResourceRequirements, resource: str, amount: Quantity
+) -> ResourceRequirements:
+    requests = {**found.requests, resource: amount}
+    limits = found.limits
+    if _is_counted(resource):
+        limits = {**limits, resource: amount}
+    return msgspec.structs.replace(found, requests=requests, limits=limits)
+
+
+def _is_counted(resource: str) -> bool:
+    """Whether requests and limits of a resource have to be the same."""
+    return "/" in resource or resource.startswith("hugepages-")

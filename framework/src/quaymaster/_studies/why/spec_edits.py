@@ -1,0 +1,256 @@
+"""Changes of what a pod insists on: tolerations, labels of nodes, ports, spreading."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from quaymaster._api.objects import (
+    Affinity,
+    Container,
+    NodeSelectorTerm,
+    PodAffinityTerm,
+    PodSpec,
+    Taint,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange
+from quaymaster._studies.why.editing import Editing
+
+__all__ = [
+    "dropped_affinity",
+    "dropped_ports",
+    "dropped_selectors",
+    "opened_gates",
+    "other_schedulers",
+    "relaxed_spreading",
+    "tolerations",
+]
+
+_SYSTEM: Final = "node.kubernetes.io/"
+"""Taints of this prefix tell of a node's condition: nobody means to tolerate them."""
+_SKEWS: Final = 4
+"""By so much a maximal skew is raised; beyond that, nothing is insisted on."""
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PYTHON_REQUIRED: Final = "required_during_scheduling_ignored_during_execution"
+
+
+def other_schedulers(
+    editing: Editing, spec: PodSpec, names: Iterable[str]
+) -> Iterator[Candidate]:
+    """Offer the scheduler names that profiles have."""
+    for name in sorted(names):
+        edit = partial(_replaced, scheduler_name=name)
+        old = spec.scheduler_name
+        text = f"have {editing.subject} scheduled by {name}, not by {old}"
+        field = editing.field("schedulerName", old, name)
+        yield editing.candidate(ChangeKind.SCHEDULER, text, field, edit)
+
+
+def opened_gates(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
+    """Offer to open all scheduling gates."""
+    gates = ", ".join(gate.name for gate in spec.scheduling_gates)
+    if gates:
+        edit = partial(_replaced, scheduling_gates=())
+        text = f"open the scheduling gates of {editing.subject}: {gates}"
+        field = editing.field("schedulingGates", gates, "")
+        yield editing.candidate(ChangeKind.GATES, text, field, edit)
+
+
+def tolerations(editing: Editing, taints: Iterable[Taint]) -> Iterator[Candidate]:
+    """Offer to tolerate each of some taints."""
+    for taint in taints:
+        if taint.key.startswith(_SYSTEM):
+            continue
+        toleration = Toleration(
+            key=taint.key,
+            operator="Equal" if taint.value else "Exists",
+            value=taint.value,
+            effect=taint.effect,
+        )
+
+        def edit(spec: PodSpec, new: Toleration = toleration) -> PodSpec:
+            return _replaced(spec, tolerations=(*spec.tolerations, new))
+
+        shown = f"{taint.key}={taint.value}" if taint.value else taint.key
+        text = f"let {editing.subject} tolerate the taint {shown}:{taint.effect}"
+        field = editing.field("tolerations[]", "", _as_text(toleration))
+        yield editing.candidate(ChangeKind.TOLERATION, text, field, edit)
+
+
+def _as_text(toleration: Toleration) -> str:
+    value = f", value: {toleration.value}" if toleration.value else ""
+    return (
+        f"{{key: {toleration.key}, operator: {toleration.operator}{value}, "
+        f"effect: {toleration.effect}}}"
+    )
+
+
+def dropped_ports(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
+    """Offer to do without each host port."""
+    for index, container in enumerate(spec.containers):
+        for number, port in enumerate(container.ports):
+            if not port.host_port:
+                continue
+            edit = partial(_without_port, index=index, number=number)
+            text = f"do without the host port {port.host_port} of {editing.subject}"
+            path = f"containers[{index}].ports[{number}].hostPort"
+            field = editing.field(path, str(port.host_port), "")
+            yield editing.candidate(ChangeKind.HOST_PORT, text, field, edit)
+
+
+def _without_port(spec: PodSpec, index: int, number: int) -> PodSpec:
+    def changed(container: Container) -> Container:
+        ports = list(container.ports)
+        ports[number] = msgspec.structs.replace(ports[number], host_port=0)
+        return msgspec.structs.replace(container, ports=tuple(ports))
+
+    containers = list(spec.containers)
+    containers[index] = changed(containers[index])
+    return _replaced(spec, containers=tuple(containers))
+
+
+def relaxed_spreading(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
+    """Offer for each constraint a larger skew, and not to insist on it."""
+    for index, constraint in enumerate(spec.topology_spread_constraints):
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            continue
+        yield Candidate(
+            kind=ChangeKind.SPREADING,
+            levels=_SKEWS + 1,
+            at=partial(_relaxed, editing, constraint, index),
+        )
+
+
+def _relaxed(
+    editing: Editing, constraint: TopologySpreadConstraint, index: int, level: int
+) -> SuggestedChange:
+    """The first level does not insist; the others raise the skew, less and less."""
+    old, key = constraint.max_skew, constraint.topology_key
+    path = f"topologySpreadConstraints[{index}]"
+    if level:
+        new = old + _SKEWS + 1 - level
+        changes: dict[str, object] = {"max_skew": new}
+        text = (
+            f"let {editing.subject} spread over {key} with a skew of {new}, not {old}"
+        )
+        field = editing.field(f"{path}.maxSkew", str(old), str(new))
+    else:
+        changes = {"when_unsatisfiable": "ScheduleAnyway"}
+        text = f"do not insist that {editing.subject} spreads over {key}"
+        whole = "DoNotSchedule", "ScheduleAnyway"
+        field = editing.field(f"{path}.whenUnsatisfiable", *whole)
+
+    def edit(spec: PodSpec) -> PodSpec:
+        found = list(spec.topology_spread_constraints)
+        found[index] = msgspec.structs.replace(found[index], **changes)
+        return _replaced(spec, topology_spread_constraints=tuple(found))
+
+    return SuggestedChange(
+        kinds=(ChangeKind.SPREADING,),
+        text=text,
+        fields=(field,),
+        apply=editing.apply(edit),
+    )
+
+
+def dropped_selectors(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
+    """Offer to do without each label of the node selector."""
+    for key, value in sorted(spec.node_selector.items()):
+
+        def edit(spec: PodSpec, gone: str = key) -> PodSpec:
+            left = {one: spec.node_selector[one] for one in spec.node_selector}
+            left.pop(gone, None)
+            return _replaced(spec, node_selector=left)
+
+        text = f"let {editing.subject} do without nodes labelled {key}={value}"
+        field = editing.field(f"nodeSelector.{key}", value, "")
+        yield editing.candidate(ChangeKind.SELECTOR, text, field, edit)
+
+
+def dropped_affinity(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
+    """Offer to do without each required term of affinity and anti-affinity."""
+    affinity = spec.affinity
+    if affinity is None:
+        return
+    yield from _dropped_expressions(editing, affinity)
+    for field, path in (
+        ("pod_affinity", "podAffinity"),
+        ("pod_anti_affinity", "podAntiAffinity"),
+    ):
+        rules = getattr(affinity, field)
+        terms: Sequence[PodAffinityTerm] = (
+            getattr(rules, _PYTHON_REQUIRED) if rules is not None else ()
+        )
+        for index, term in enumerate(terms):
+            what = "affinity" if field == "pod_affinity" else "anti-affinity"
+            where = f"affinity.{path}.{_REQUIRED}[{index}]"
+            text = (
+                f"do not insist on the {what} of {editing.subject} by "
+                f"{term.topology_key}"
+            )
+            old = f"{{topologyKey: {term.topology_key}, ...}}"
+            edit = partial(_without_term, field=field, index=index)
+            change = editing.field(where, old, "")
+            yield editing.candidate(ChangeKind.AFFINITY, text, change, edit)
+
+
+def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candidate]:
+    """Offer to do without each expression of the required node affinity."""
+    rules = affinity.node_affinity
+    required = getattr(rules, _PYTHON_REQUIRED) if rules is not None else None
+    terms: Sequence[NodeSelectorTerm] = (
+        required.node_selector_terms if required is not None else ()
+    )
+    for number, term in enumerate(terms):
+        for index, one in enumerate(term.match_expressions):
+            shown = f"{one.key} {one.operator} {' '.join(one.values)}".strip()
+            path = (
+                f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms[{number}]"
+                f".matchExpressions[{index}]"
+            )
+            text = f"let {editing.subject} do without nodes that match {shown}"
+            edit = partial(_without_expression, number=number, index=index)
+            field = editing.field(path, shown, "")
+            yield editing.candidate(ChangeKind.AFFINITY, text, field, edit)
+
+
+def _without_term(spec: PodSpec, field: str, index: int) -> PodSpec:
+    affinity = spec.affinity
+    assert affinity is not None, "a term of it is to go"
+    rules = getattr(affinity, field)
+    terms = _without(getattr(rules, _PYTHON_REQUIRED), index)
+    rules = msgspec.structs.replace(rules, **{_PYTHON_REQUIRED: terms})
+    return _replaced(spec, affinity=msgspec.structs.replace(affinity, **{field: rules}))
+
+
+def _without_expression(spec: PodSpec, number: int, index: int) -> PodSpec:
+    affinity = spec.affinity
+    assert affinity is not None, "an expression of it is to go"
+    rules = affinity.node_affinity
+    assert rules is not None, "an expression of it is to go"
+    required = getattr(rules, _PYTHON_REQUIRED)
+    terms = list(required.node_selector_terms)
+    left = _without(terms[number].match_expressions, index)
+    terms[number] = msgspec.structs.replace(terms[number], match_expressions=left)
+    # A term without any condition matches no node: then nothing is required at all.
+    is_empty = not left and not terms[number].match_fields
+    new = (
+        None
+        if is_empty
+        else msgspec.structs.replace(required, node_selector_terms=tuple(terms))
+    )
+    rules = msgspec.structs.replace(rules, **{_PYTHON_REQUIRED: new})
+    return _replaced(
+        spec, affinity=msgspec.structs.replace(affinity, node_affinity=rules)
+    )
+
+
+def _without(items: Collection[object], index: int) -> tuple[object, ...]:
+    return tuple(one for number, one in enumerate(items) if number != index)
+
+
+def _replaced(spec: PodSpec, **changes: object) -> PodSpec:
+    return msgspec.structs.replace(spec, **changes)

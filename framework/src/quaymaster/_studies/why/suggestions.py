@@ -1,0 +1,270 @@
+"""The smallest changes that place a pod, each of which was tried out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.why.candidates import candidates
+from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange, both
+from quaymaster._studies.why.subject import Subject, Subjects
+from quaymaster._studies.why.trials import (
+    Goal,
+    Input,
+    OutOfTrialsError,
+    Trials,
+    pending_pods,
+)
+
+__all__ = ["MAX_TRIALS", "Suggestions", "search", "suggest_changes"]
+
+MAX_TRIALS: Final = 100
+"""How many simulations are run at most, by default."""
+_PAIRS: Final = 3
+"""So many pairs are told."""
+_ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
+# One node is as good as another: of these, the first that does is told.
+_ONE_OF: Final = frozenset(
+    {ChangeKind.UNCORDON, ChangeKind.LABEL_NODE, ChangeKind.ADD_NODE}
+)
+
+
+@attrs.frozen(kw_only=True)
+class Suggestions:
+    """Changes of the input that place a pod.
+
+    Attributes:
+        pod: The key of the pod; empty if nothing was asked of one pod.
+        subject: What a user would change, as kubectl names it: ``deployment/web``.
+        namespace: Its namespace.
+        pending: How many pods of it have no node without any change.
+        changes: The changes, the smallest first; pairs only if no single one does.
+            With each of them the pod has a node (of a workload whose pods have names
+            by chance: all its pods), and no other pod loses its own.
+        candidates: How many single changes there were to try.
+        trials: How many simulations were run.
+        is_complete: Whether everything was tried; if not, more trials may find more.
+    """
+
+    pod: str
+    subject: str
+    namespace: str
+    pending: int
+    changes: tuple[SuggestedChange, ...]
+    candidates: int = 0
+    trials: int = 0
+    is_complete: bool = True
+
+
+def suggest_changes(
+    pod: str,
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    namespace: str = "",
+    max_pods: int = MAX_PODS,
+    max_trials: int = MAX_TRIALS,
+    on_trial: Callable[[int, int], None] | None = None,
+    as_it_is: bool = False,
+) -> Suggestions:
+    """Find the smallest changes of an input that place a pod which has no node.
+
+    Each change that is told was simulated with the whole input, from the beginning.
+
+    Args:
+        pod: As for `explain_pod`.
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: As for `simulate`.
+        namespace: Where to look for the pod only; empty for all namespaces.
+        max_pods: As for `simulate`.
+        max_trials: How many simulations are run at most.
+        on_trial: Called before each with its number from 1, and with ``max_trials``.
+        as_it_is: As for `explain_pod`.
+
+    Returns:
+        The changes; none if the pod has a node.
+
+    Raises:
+        PodNotFoundError: Nothing, or too much, has that name.
+    """
+    given = Input(
+        objects=list(objects),
+        config=config,
+        registry=registry,
+        seed=seed,
+        max_pods=max_pods,
+        as_it_is=as_it_is,
+    )
+    with given.simulation() as run:
+        wanted = Wanted(pod, namespace, run.cluster)
+        run.settle()
+        result = run.result()
+        pending = _pending(wanted, run)
+        if not pending:
+            found = wanted.find()
+            subject = Subjects(given.objects).of(found, run.cluster)
+            return _none(found.key, subject)
+        trials = Trials(given, max_trials, on_trial)
+        return search(run, result, pending, pending[0].key, trials)
+
+
+def _pending(wanted: Wanted, run: Simulation) -> list[Pod]:
+    """Return the pods of a name that have no node."""
+    waiting = {pod.key for pod in pending_pods(run.cluster)}
+    return [pod for pod in wanted.matching() if pod.key in waiting]
+
+
+def _none(pod: str, subject: Subject) -> Suggestions:
+    return Suggestions(
+        pod=pod,
+        subject=str(subject),
+        namespace=subject.namespace,
+        pending=0,
+        changes=(),
+    )
+
+
+def search(
+    run: Simulation,
+    result: SimulationResult,
+    pods: Sequence[Pod],
+    name: str,
+    trials: Trials,
+    *,
+    is_one_enough: bool = False,
+) -> Suggestions:
+    """Find the changes that place some pods of one subject.
+
+    Args:
+        run: The simulation of the input, which has settled.
+        result: Its result.
+        pods: Pods without a node, all of one subject.
+        name: The key of the pod that was asked about, or empty.
+        trials: Tries changes out.
+        is_one_enough: Whether to stop at the first change that does.
+    """
+    given = trials.given
+    subject = Subjects(given.objects).of(pods[0], run.cluster)
+    goal = Goal.of(subject, pods, run, given.objects, result)
+    profiles = [one.scheduler_name for one in given.config.profiles]
+    offered = candidates(run, pods[0], subject, profiles)
+    before = trials.count
+    found: list[SuggestedChange] = []
+    is_complete = True
+    try:
+        for change in _singles(offered, goal, trials):
+            found.append(change)
+            # Of requests, it turns out only here how far they have to be lowered.
+            if is_one_enough and ChangeKind.LOWER_REQUEST_FAR not in change.kinds:
+                break
+        if not found:
+            for change in _pairs(offered, goal, trials):
+                found.append(change)
+                if len(found) == _PAIRS or is_one_enough:
+                    break
+    except OutOfTrialsError:
+        is_complete = False
+    return Suggestions(
+        pod=name,
+        subject=str(subject),
+        namespace=subject.namespace,
+        pending=len(pods),
+        changes=tuple(sorted(found, key=_size)),
+        candidates=len(offered),
+        trials=trials.count - before,
+        is_complete=is_complete,
+    )
+
+
+def _size(change: SuggestedChange) -> tuple[int, ...]:
+    return tuple(_ORDER[kind] for kind in change.kinds)
+
+
+def _singles(
+    offered: Iterable[Candidate], goal: Goal, trials: Trials
+) -> Iterator[SuggestedChange]:
+    done: set[ChangeKind] = set()
+    for candidate in offered:
+        if candidate.kind in done:
+            continue
+        change = _smallest(candidate, goal, trials)
+        if change is not None:
+            yield change
+            if candidate.kind in _ONE_OF:
+                done.add(candidate.kind)
+
+
+def _smallest(
+    candidate: Candidate,
+    goal: Goal,
+    trials: Trials,
+    whole: Callable[[SuggestedChange], SuggestedChange] = lambda change: change,
+) -> SuggestedChange | None:
+    """Return the smallest level of a candidate that does, by bisection; or None.
+
+    Args:
+        candidate: The candidate.
+        goal: What it has to bring about.
+        trials: Tries changes out.
+        whole: Adds the other half of a pair.
+    """
+
+    def tried(level: int) -> SuggestedChange | None:
+        change = whole(candidate.at(level))
+        placed = trials.meets(goal, change.apply(trials.given.objects))
+        return None if placed is None else attrs.evolve(change, placed=placed)
+
+    best = tried(0)
+    if best is None:
+        return None
+    low, high = 0, candidate.levels
+    while high - low > 1:
+        middle = (low + high) // 2
+        change = tried(middle)
+        if change is None:
+            high = middle
+        else:
+            low, best = middle, change
+    return best
+
+
+def _pairs(
+    offered: Sequence[Candidate], goal: Goal, trials: Trials
+) -> Iterator[SuggestedChange]:
+    """Find two changes that do together: first whether, then how much of each."""
+    for first, second in combinations(offered, 2):
+        if first.kind == second.kind and first.kind in _ONE_OF:
+            continue
+        largest = both(first.at(0), second.at(0))
+        if trials.meets(goal, largest.apply(trials.given.objects)) is None:
+            continue
+        half = first.at(_level(first, second, goal, trials))
+        change = _smallest(second, goal, trials, partial(both, half))
+        if change is not None:
+            yield change
+
+
+def _level(first: Candidate, second: Candidate, goal: Goal, trials: Trials) -> int:
+    """Return the smallest level of the first that does with all of the second."""
+    low, high = 0, first.levels
+    while high - low > 1:
+        middle = (low + high) // 2
+        change = both(first.at(middle), second.at(0))
+        if trials.meets(goal, change.apply(trials.given.objects)) is None:
+            high = middle
+        else:
+            low = middle
+    return low

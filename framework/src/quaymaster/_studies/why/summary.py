@@ -1,0 +1,235 @@
+"""Why many pods have no node: a summary by what they belong to, and by cause."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.notices import Notice
+from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.engine.history import PastAttempt
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.results import ProgressFn
+from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.why.changes import SuggestedChange
+from quaymaster._studies.why.subject import Subject, Subjects
+from quaymaster._studies.why.suggestions import MAX_TRIALS, search
+from quaymaster._studies.why.trials import Input, Trials, pending_pods
+
+__all__ = ["Cause", "PendingGroup", "PendingSummary", "explain_pending"]
+
+
+@attrs.frozen(kw_only=True)
+class Cause:
+    """What keeps a pod off some nodes, or from being tried at all.
+
+    Attributes:
+        plugin: The plugin that said so; empty if nobody did, or PreFilter left the
+            nodes out.
+        reason: What it said.
+        nodes: Of how many nodes; 0 if it was said of none in particular.
+    """
+
+    plugin: str
+    reason: str
+    nodes: int
+
+
+@attrs.frozen(kw_only=True)
+class PendingGroup:
+    """Pods that belong together and have no node for the same causes.
+
+    Attributes:
+        subject: What they belong to, as kubectl names it: ``deployment/web``.
+        namespace: Its namespace.
+        scheduler: The profile that the pods ask for.
+        reason: One word, as in `UnscheduledPod.reason`.
+        pods: The keys of the pods, sorted.
+        message: Why the first of them has no node, in upstream's words.
+        causes: The causes for the first of them, the most frequent first.
+        change: The smallest change that places all of them, if one was asked for and
+            found.
+    """
+
+    subject: str
+    namespace: str
+    scheduler: str
+    reason: str
+    pods: tuple[str, ...]
+    message: str
+    causes: tuple[Cause, ...]
+    change: SuggestedChange | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PendingSummary:
+    """Why many pods have no node.
+
+    Attributes:
+        groups: The largest first.
+        placed: How many pods have got a node.
+        nodes: How many nodes there are.
+        trials: How many simulations were run to try changes out.
+        is_complete: Whether all changes were tried; if not, more trials may find more.
+        notices: What was left out or assumed.
+    """
+
+    groups: tuple[PendingGroup, ...]
+    placed: int
+    nodes: int
+    trials: int = 0
+    is_complete: bool = True
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def pods(self) -> int:
+        """How many pods have no node."""
+        return sum(len(group.pods) for group in self.groups)
+
+
+def explain_pending(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    pods: Sequence[str] = (),
+    namespace: str = "",
+    seed: int = 0,
+    suggest: bool = False,
+    on_progress: ProgressFn | None = None,
+    on_trial: Callable[[int, int], None] | None = None,
+    max_pods: int = MAX_PODS,
+    max_trials: int = MAX_TRIALS,
+    as_it_is: bool = False,
+) -> PendingSummary:
+    """Simulate, and explain why pods have no node in the end: by owner and by cause.
+
+    Args:
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        pods: The pods to explain, each as for `explain_pod`; a workload stands for all
+            its pods. By default all pods that have no node.
+        namespace: Where to look for pods only; empty for all namespaces.
+        seed: As for `simulate`.
+        suggest: Whether to look for a change that places each group.
+        on_progress: Called with the progress.
+        on_trial: Called before each simulation that tries a change out, with its
+            number from 1, and with ``max_trials``.
+        max_pods: As for `simulate`.
+        max_trials: How many simulations try changes out at most, for all groups.
+        as_it_is: As for `explain_pod`.
+
+    Raises:
+        PodNotFoundError: Nothing has one of the names.
+    """
+    given = Input(
+        objects=list(objects),
+        config=config,
+        registry=registry,
+        seed=seed,
+        max_pods=max_pods,
+        as_it_is=as_it_is,
+    )
+    with given.simulation() as run:
+        wanted = [Wanted(one, namespace, run.cluster) for one in pods]
+        run.settle(on_progress)
+        waiting = _waiting(run, wanted, namespace)
+        groups = _groups(run, waiting, Subjects(given.objects))
+        result = run.result()
+        trials = Trials(given, max_trials, on_trial)
+        is_complete = True
+        if suggest:
+            groups, is_complete = _suggested(run, groups, trials)
+    return PendingSummary(
+        groups=tuple(groups),
+        placed=len(result.placements),
+        nodes=result.nodes,
+        trials=trials.count,
+        is_complete=is_complete,
+        notices=result.notices,
+    )
+
+
+def _waiting(run: Simulation, wanted: Sequence[Wanted], namespace: str) -> list[Pod]:
+    pending = pending_pods(run.cluster)
+    if not wanted:
+        return [pod for pod in pending if namespace in ("", pod.namespace)]
+    keys: set[str] = set()
+    for one in wanted:
+        one.find()
+        keys.update(pod.key for pod in one.matching())
+    return [pod for pod in pending if pod.key in keys]
+
+
+def _groups(
+    run: Simulation, pods: Iterable[Pod], subjects: Subjects
+) -> list[PendingGroup]:
+    found: dict[tuple[Subject, str, str, tuple[str, ...]], list[Pod]] = {}
+    for pod in pods:
+        left = run.unscheduled(pod)
+        subject = subjects.of(pod, run.cluster)
+        reasons = tuple(sorted(left.reasons)) or (left.message,)
+        name = (subject, left.scheduler, left.reason, reasons)
+        found.setdefault(name, []).append(pod)
+    groups = [
+        _group(run, subject, scheduler, reason, members)
+        for (subject, scheduler, reason, _), members in found.items()
+    ]
+    return sorted(groups, key=lambda one: (-len(one.pods), one.namespace, one.subject))
+
+
+def _group(
+    run: Simulation, subject: Subject, scheduler: str, reason: str, pods: Sequence[Pod]
+) -> PendingGroup:
+    left = run.unscheduled(pods[0])
+    attempts = run.scheduler.past_attempts.of(pods[0].key)
+    causes = _causes(attempts[-1]) if attempts else ()
+    return PendingGroup(
+        subject=str(subject),
+        namespace=subject.namespace,
+        scheduler=scheduler,
+        reason=reason,
+        pods=tuple(pod.key for pod in pods),
+        message=left.message,
+        causes=causes or tuple(_said(left.plugins, left.message)),
+    )
+
+
+def _causes(attempt: PastAttempt) -> tuple[Cause, ...]:
+    """Return what was said of how many nodes, the most frequent first."""
+    counts = Counter(
+        (one.plugin, reason)
+        for one in attempt.rejections or ()
+        for reason in one.reasons
+    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(
+        Cause(plugin=plugin, reason=reason, nodes=nodes)
+        for (plugin, reason), nodes in ordered
+    )
+
+
+def _said(plugins: Sequence[str], message: str) -> list[Cause]:
+    plugin = plugins[0] if len(plugins) == 1 else ""
+    return [Cause(plugin=plugin, reason=message, nodes=0)]
+
+
+def _suggested(
+    run: Simulation, groups: Sequence[PendingGroup], trials: Trials
+) -> tuple[list[PendingGroup], bool]:
+    """Add the change that places each group; say whether everything was tried."""
+    by_key = {pod.key: pod for pod in pending_pods(run.cluster)}
+    result = run.result()
+    found: list[PendingGroup] = []
+    is_complete = True
+    for group in groups:
+        pods = [by_key[key] for key in group.pods]
+        answer = search(run, result, pods, "", trials, is_one_enough=True)
+        is_complete = is_complete and answer.is_complete
+        change = answer.changes[0] if answer.changes else None
+        found.append(attrs.evolve(group, change=change))
+    return found, is_complete

@@ -1,0 +1,177 @@
+"""Tries changes out: each is simulated with the whole input, from the beginning."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.errors import ManifestErrors
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.why.subject import Subject, Subjects
+
+__all__ = ["Goal", "Input", "OutOfTrialsError", "Trials", "pending_pods"]
+
+
+class OutOfTrialsError(Exception):
+    """As many simulations have been run as were allowed."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Input:
+    """What is simulated.
+
+    Attributes:
+        objects: The objects, as in manifests.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        max_pods: How many pods the workloads may ask for in all.
+        as_it_is: As for `explain_pod`.
+    """
+
+    objects: Sequence[ApiObject]
+    config: SchedulerConfig
+    registry: PluginRegistry
+    seed: int
+    max_pods: int
+    as_it_is: bool = False
+
+    def simulation(self, objects: Sequence[ApiObject] | None = None) -> Simulation:
+        """Make a simulation of these objects, or of others instead.
+
+        Raises:
+            AdmissionError: Some objects break rules.
+        """
+        given = list(self.objects if objects is None else objects)
+        return Simulation(
+            filled_cluster(given, self.seed, self.max_pods, as_it_is=self.as_it_is),
+            config=self.config,
+            registry=self.registry,
+            seed=self.seed,
+            options=SchedulerOptions(kept_attempts=4096),
+        )
+
+
+def pending_pods(cluster: InMemoryCluster) -> list[Pod]:
+    """Return the pods that need a node, by key."""
+    found = [
+        pod
+        for pod in cluster.list(Pod).items
+        if not (pod.node_name or pod.is_finished or pod.is_terminating)
+    ]
+    return sorted(found, key=lambda pod: pod.key)
+
+
+@attrs.frozen(eq=False)
+class Goal:
+    """What a change has to bring about.
+
+    Attributes:
+        subject: What is to be placed.
+        keys: The pods that have to have a node then, if their names are stable.
+        others: How many other pods may be pending, by what they belong to.
+        preempted: How many pods may be preempted.
+        placed: How many pods have a node without any change.
+    """
+
+    subject: Subject
+    keys: frozenset[str]
+    others: Counter[Subject]
+    preempted: int
+    placed: int
+
+    @classmethod
+    def of(
+        cls,
+        subject: Subject,
+        pods: Sequence[Pod],
+        run: Simulation,
+        objects: Sequence[ApiObject],
+        result: SimulationResult,
+    ) -> "Goal":
+        """Return the goal: these pods have a node, and nobody has lost one."""
+        keys = frozenset(pod.key for pod in pods)
+        others = _pending_by_subject(run.cluster, objects)
+        others.pop(subject, None)
+        count = len(result.placements)
+        return cls(subject, keys, others, len(result.preempted), count)
+
+    def is_met(
+        self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
+    ) -> bool:
+        """Whether a simulation that has settled has brought it about."""
+        pending = _pending_by_subject(run.cluster, objects)
+        own = pending.pop(self.subject, 0)
+        if len(result.preempted) > self.preempted:
+            return False
+        if any(count > self.others[one] for one, count in pending.items()):
+            return False
+        if not self.subject.has_stable_names:
+            return not own
+        placed = {pod.key for pod in run.cluster.list(Pod).items if pod.node_name}
+        return self.keys <= placed
+
+
+def _pending_by_subject(
+    cluster: InMemoryCluster, objects: Sequence[ApiObject]
+) -> Counter[Subject]:
+    subjects = Subjects(objects)
+    return Counter(subjects.of(pod, cluster) for pod in pending_pods(cluster))
+
+
+class Trials:
+    """Runs simulations, up to a number of them.
+
+    Args:
+        given: What is simulated.
+        most: How many simulations are run at most.
+        on_trial: Called before each with its number from 1, and with ``most``.
+
+    Attributes:
+        count: How many have been run.
+    """
+
+    def __init__(
+        self,
+        given: Input,
+        most: int,
+        on_trial: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.given = given
+        self.most = most
+        self.count = 0
+        self._on_trial = on_trial
+
+    def meets(self, goal: Goal, objects: Sequence[ApiObject]) -> int | None:
+        """Simulate other objects; return how many pods more have a node then.
+
+        Args:
+            goal: What has to be so then.
+            objects: The objects.
+
+        Returns:
+            None if the goal is not met, or the objects are not admitted.
+
+        Raises:
+            OutOfTrialsError: No more simulations may be run.
+        """
+        if self.count >= self.most:
+            raise OutOfTrialsError
+        self.count += 1
+        if self._on_trial is not None:
+            self._on_trial(self.count, self.most)
+        try:
+            with self.given.simulation(objects) as run:
+                run.settle()
+                result = run.result()
+                is_met = goal.is_met(run, objects, result)
+        except (AdmissionError, ManifestErrors):
+            return None
+        return len(result.placements) - goal.placed if is_met else None

@@ -1,0 +1,1 @@
+"""What others call: reports, HTTP answers, extender, operation, deployment."""

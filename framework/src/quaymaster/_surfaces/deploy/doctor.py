@@ -1,0 +1,37 @@
+"""All checks of ``quaymaster doctor``, in order."""
+
+from collections.abc import Iterator
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._surfaces.deploy.findings import Finding, missing
+from quaymaster._surfaces.deploy.local_checks import extenders_reached
+from quaymaster._surfaces.deploy.patient import Patient
+from quaymaster._surfaces.deploy.rights_check import rights_given
+from quaymaster._surfaces.deploy.rivals import lease_held, nobody_else_schedules
+from quaymaster._surfaces.deploy.server_checks import kinds_served, server_answers
+
+__all__ = ["examine"]
+
+_CHECKS = (
+    server_answers,
+    kinds_served,
+    rights_given,
+    lease_held,
+    nobody_else_schedules,
+)
+
+
+def examine(patient: Patient) -> Iterator[Finding]:
+    """Look at a configuration and the cluster that it is to run on.
+
+    A server that does not answer is asked no further.
+
+    Args:
+        patient: What to look at.
+    """
+    try:
+        for check in _CHECKS:
+            yield from check(patient)
+    except QuaymasterError as error:
+        yield missing("server", f"does not answer: {error}")
+    yield from extenders_reached(patient.config.extenders)

@@ -1,0 +1,135 @@
+"""Checks for others who would schedule the same pods: the lease, and events."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from quaymaster._api.objects import Lease, Time
+from quaymaster._api.objects.core import LeaseSpec
+from quaymaster._api.objects.wire import from_wire
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._clusters.kubernetes.errors import ApiError
+from quaymaster._clusters.kubernetes.resources import resource_of
+from quaymaster._core.config.settings import LeaderElection
+from quaymaster._surfaces.deploy.documents import UPSTREAM_LEASE, UPSTREAM_SCHEDULER
+from quaymaster._surfaces.deploy.findings import Finding, fine, worrying
+from quaymaster._surfaces.deploy.patient import Patient
+
+__all__ = ["lease_held", "nobody_else_schedules"]
+
+_NOT_FOUND: Final = 404
+_LATELY: Final = 300.0  # seconds
+_EVENTS: Final = "/apis/events.k8s.io/v1/events"
+
+
+def lease_held(patient: Patient) -> Iterator[Finding]:
+    """Who holds the lease of the configuration."""
+    election = patient.config.leader_election
+    if not election.leader_elect:
+        yield worrying("lease", "no election: two replicas would both schedule")
+        return
+    where = f"{election.resource_namespace}/{election.resource_name}"
+    try:
+        spec = _spec_of(patient, election.resource_namespace, election.resource_name)
+    except QuaymasterError as error:
+        yield worrying("lease", f"{where} cannot be read: {error}")
+        return
+    if spec is None:
+        yield fine("lease", f"{where} is not there yet; the first leader makes it")
+    else:
+        yield fine("lease", f"{where} {_told(spec, patient.now())}")
+
+
+def nobody_else_schedules(patient: Patient) -> Iterator[Finding]:
+    """Whether somebody else schedules the pods of the configuration's profiles."""
+    found = [*_kube_scheduler(patient), *_writers_of_events(patient)]
+    names = ", ".join(patient.scheduler_names)
+    yield from found or [fine("rivals", f"nobody else was seen to schedule {names}")]
+
+
+def _kube_scheduler(patient: Patient) -> Iterator[Finding]:
+    election = patient.config.leader_election
+    own = (election.resource_namespace, election.resource_name)
+    is_shared = election.leader_elect and own == UPSTREAM_LEASE
+    if UPSTREAM_SCHEDULER not in patient.scheduler_names or is_shared:
+        return
+    try:
+        spec = _spec_of(patient, *UPSTREAM_LEASE)
+    except QuaymasterError:
+        return  # the least rights do not show it
+    if spec is not None and _is_held(spec, patient.now()):
+        text = f"kube-scheduler ({spec.holder_identity}) schedules the same pods"
+        yield worrying("rivals", f"{text}: stop it, or take turns by its lease")
+
+
+def _writers_of_events(patient: Patient) -> Iterator[Finding]:
+    """Tell who has lately written that pods were scheduled, and does not lead."""
+    leader = _leader(patient)
+    for name in patient.scheduler_names:
+        selector = f"reason=Scheduled,reportingController={name}"
+        query: dict[str, str | int] = {"fieldSelector": selector, "limit": 500}
+        try:
+            items = patient.read(_EVENTS, query).get("items") or ()
+        except ApiError:
+            return  # the least rights do not show them
+        since = patient.now() - _LATELY
+        writers = {_writer(item, name) for item in items if _time_of(item) > since}
+        for writer in sorted(writers - {leader, ""} if leader else writers):
+            who = writer or "somebody"
+            yield worrying("rivals", f"{who} has lately scheduled pods of {name!r}")
+
+
+def _leader(patient: Patient) -> str:
+    """The host of whoever holds the lease; empty if nobody does."""
+    election: LeaderElection = patient.config.leader_election
+    try:
+        spec = _spec_of(patient, election.resource_namespace, election.resource_name)
+    except QuaymasterError:
+        return ""
+    if spec is None or not _is_held(spec, patient.now()):
+        return ""
+    return (spec.holder_identity or "").rpartition("_")[0]
+
+
+def _writer(item: Mapping[str, Any], name: str) -> str:
+    """The host of whoever wrote an event; empty if it does not tell."""
+    instance = str(item.get("reportingInstance", ""))
+    return instance.removeprefix(name).removeprefix("-")
+
+
+def _time_of(item: Mapping[str, Any]) -> float:
+    series = item.get("series") or {}
+    text = series.get("lastObservedTime") or item.get("eventTime") or ""
+    try:
+        return float(Time.parse(text))
+    except ValueError:
+        return 0.0
+
+
+def _spec_of(patient: Patient, namespace: str, name: str) -> LeaseSpec | None:
+    """What a lease says; None if it is not there.
+
+    Raises:
+        ApiError: It may not be read.
+        ObjectError: It is no lease.
+    """
+    path = f"{resource_of(Lease).path(namespace)}/{name}"
+    try:
+        return from_wire(patient.read(path), Lease).spec
+    except ApiError as error:
+        if error.code == _NOT_FOUND:
+            return None
+        raise
+
+
+def _is_held(spec: LeaseSpec, now: float) -> bool:
+    if not spec.holder_identity or spec.renew_time is None:
+        return False
+    return now < float(spec.renew_time) + (spec.lease_duration_seconds or 0)
+
+
+def _told(spec: LeaseSpec, now: float) -> str:
+    if not spec.holder_identity or spec.renew_time is None:
+        return "is held by nobody"
+    seconds = max(0.0, now - float(spec.renew_time))
+    who = f"{spec.holder_identity}, renewed {seconds:.0f} s ago"
+    return f"is held by {who}" if _is_held(spec, now) else f"was held by {who}"

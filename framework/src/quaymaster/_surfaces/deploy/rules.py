@@ -1,0 +1,74 @@
+"""Rights as the rules of roles, each with a comment that says why it is there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._surfaces.deploy.rights import Need
+
+__all__ = ["Rule", "rules_of"]
+
+_Grounds: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""Group, name of the one object, and who asks."""
+
+
+@attrs.frozen
+class Rule:
+    """One rule of a role.
+
+    Attributes:
+        group: The group of its resources.
+        resources: The resources.
+        verbs: What may be done with them.
+        names: The one object that it is about; empty for all.
+        reasons: A line for each resource: who needs it.
+    """
+
+    group: str
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    names: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    def tree(self) -> dict[str, list[str]]:
+        """The rule as RBAC has it."""
+        tree = {
+            "apiGroups": [self.group],
+            "resources": list(self.resources),
+            "verbs": list(self.verbs),
+        }
+        if self.names:
+            tree["resourceNames"] = list(self.names)
+        return tree
+
+
+def rules_of(needs: Iterable[Need]) -> Sequence[Rule]:
+    """The fewest rules that give exactly some rights.
+
+    Resources of a group share a rule if the same is done with them.
+
+    Args:
+        needs: The rights; their namespaces are those of the role, not of its rules.
+    """
+    merged: dict[tuple[str, str, tuple[str, ...]], dict[str, str]] = {}
+    for group, resource, name, verbs, who in _by_grounds(needs):
+        reason = f"{resource}: {', '.join(who)}"
+        merged.setdefault((group, name, verbs), {})[resource] = reason
+    return [
+        Rule(group, tuple(found), verbs, (name,) if name else (), tuple(found.values()))
+        for (group, name, verbs), found in merged.items()
+    ]
+
+
+def _by_grounds(
+    needs: Iterable[Need],
+) -> Iterator[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]]:
+    """Tell what is done with each resource for the same reason."""
+    found: dict[tuple[str, _Grounds], list[str]] = {}
+    for need in needs:
+        right = need.right
+        grounds = (right.group, right.name, need.who)
+        found.setdefault((right.resource, grounds), []).append(right.verb)
+    for (resource, (group, name, who)), verbs in found.items():
+        yield group, resource, name, tuple(verbs), who

@@ -1,0 +1,120 @@
+"""Checks of the API server: who asks, which version, which clock, which kinds."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import msgspec
+
+from quaymaster._api.objects.kinds import group_of, plural_of
+from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
+from quaymaster._clusters.kubernetes.errors import ApiError
+from quaymaster._surfaces.deploy.findings import Finding, fine, missing, worrying
+from quaymaster._surfaces.deploy.patient import Patient
+
+__all__ = ["kinds_served", "server_answers", "version_skew"]
+
+_MOST_SKEW: Final = 5.0  # seconds; the header counts whole ones
+_VERSION: Final = re.compile(r"v1\.(\d+)\.")
+_NOT_FOUND: Final = 404
+_WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+def server_answers(patient: Patient) -> Iterator[Finding]:
+    """Whether the server answers, to whom, and what its answer tells of it.
+
+    Raises:
+        ApiError: It does not answer.
+    """
+    before = patient.now()
+    answer = patient.client.request("GET", "/version")
+    moment = (before + patient.now()) / 2
+    yield from _who(patient)
+    yield version_skew(answer.body, patient.config.kubernetes)
+    yield _clock(answer.headers.get("Date", ""), moment)
+
+
+def _who(patient: Patient) -> Iterator[Finding]:
+    review = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "SelfSubjectReview",
+    }
+    try:
+        found = patient.post(_WHOAMI, review)
+    except ApiError as error:
+        yield worrying("server", f"answers, but does not say as whom: {error}")
+        return
+    user = found.get("status", {}).get("userInfo", {}).get("username", "?")
+    yield fine("server", f"answers as {user}")
+
+
+def version_skew(body: bytes, kubernetes: Kubernetes) -> Finding:
+    """Say whether a server takes a scheduler that decides like this one.
+
+    Mirrors Kubernetes' version skew policy: a kube-scheduler is of the server's own
+    minor version, or of the one before.
+
+    Args:
+        body: What the server answers at ``/version``.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    minor = int(kubernetes.version.partition(".")[2])
+    text = ""
+    with suppress(msgspec.DecodeError):
+        text = msgspec.json.decode(body, type=dict[str, Any]).get("gitVersion", "")
+    found = _VERSION.match(text)
+    if found is None:
+        return worrying("version", f"expected one such as v1.{minor}.0, got {text!r}")
+    server = f"1.{found[1]}"
+    if server == kubernetes.version:
+        return fine("version", text)
+    told = f"{text}, and decisions are those of {kubernetes.version}"
+    if server in KUBERNETES_VERSIONS:
+        told += f"; --kubernetes {server} makes those of the server's own"
+    if int(found[1]) == minor + 1:
+        return fine("version", told)
+    wanted = f"v1.{minor} or v1.{minor + 1}"
+    return worrying("version", f"expected {wanted}, as kube-scheduler has it: {told}")
+
+
+def _clock(header: str, moment: float) -> Finding:
+    try:
+        skew = moment - parsedate_to_datetime(header).timestamp()
+    except ValueError:
+        return worrying("clock", "the server does not say what time it is")
+    if abs(skew) <= _MOST_SKEW:
+        return fine("clock", f"within {_MOST_SKEW:.0f} s of the server's")
+    side = "ahead of" if skew > 0 else "behind"
+    return worrying("clock", f"{abs(skew):.0f} s {side} the server's: set the time")
+
+
+def kinds_served(patient: Patient) -> Iterator[Finding]:
+    """Whether the server knows all kinds that plugins read."""
+    versions = dict.fromkeys(kind.api_version for kind in patient.kinds)
+    served = {version: _plurals(patient, version) for version in versions}
+    absent = [
+        kind
+        for kind in patient.kinds
+        if plural_of(kind) not in served[kind.api_version]
+    ]
+    for kind in absent:
+        where = f"{kind.kind} ({kind.api_version}) is not served"
+        hint = "is its CustomResourceDefinition there?"
+        # Groups of Kubernetes have no dot, or end in k8s.io.
+        group = group_of(kind.api_version)
+        is_own = "." in group and not group.endswith(".k8s.io")
+        yield missing("kinds", f"{where}: {hint}" if is_own else where)
+    if not absent:
+        yield fine("kinds", f"all {len(patient.kinds)} are served")
+
+
+def _plurals(patient: Patient, version: str) -> frozenset[str]:
+    try:
+        found = patient.read(f"/{'apis' if '/' in version else 'api'}/{version}")
+    except ApiError as error:
+        if error.code != _NOT_FOUND:
+            raise
+        return frozenset()
+    return frozenset(one.get("name", "") for one in found.get("resources", ()))

@@ -1,0 +1,141 @@
+"""Handles one connection: its requests, one after the other."""
+
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from quaymaster._base.serving.handler import TimedHandler
+from quaymaster._surfaces.extender_server.bodies import Part, Piece
+from quaymaster._surfaces.extender_server.messages import filter_error
+from quaymaster._surfaces.extender_server.service import ServiceError
+
+if TYPE_CHECKING:  # it needs this module
+    from quaymaster._surfaces.extender_server.http_server import ExtenderServer
+
+__all__ = ["Handler", "Reply"]
+
+Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
+"""A status, and the parts of a body."""
+
+_JSON: Final = "application/json"
+# Chosen, not measured: time for what the client was sending when the answer came.
+_SECONDS_TO_LINGER: Final = 2.0
+_CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
+
+_log = logging.getLogger(__name__)
+
+
+class Handler(TimedHandler):
+    """Reads requests on its own thread; another thread answers them."""
+
+    @property
+    def _extender(self) -> "ExtenderServer":
+        return cast("ExtenderServer", self.server)
+
+    def do_GET(self) -> None:  # noqa: N802 - as the library calls it
+        """Answer the two probes."""
+        path = self.path.partition("?")[0]
+        if path == "/healthz":
+            self._send(HTTPStatus.OK, [b"ok"], "text/plain")
+        elif path == "/readyz":
+            self._send_readiness()
+        else:
+            problem = f"expected /healthz or /readyz, got {path}"
+            self._send(HTTPStatus.NOT_FOUND, [filter_error(problem)])
+
+    def do_POST(self) -> None:  # noqa: N802 - as the library calls it
+        """Answer filter or prioritize."""
+        verb = self.path.rstrip("/").rsplit("/", 1)[-1]
+        if verb not in ("filter", "prioritize"):
+            problem = f"expected .../filter or .../prioritize, got {self.path}"
+            self._refuse(HTTPStatus.NOT_FOUND, problem)
+        elif (refusal := self._refusal()) is not None:
+            self._refuse(*refusal)
+        else:
+            self._answer(verb, int(self.headers["Content-Length"]))
+
+    def handle_expect_100(self) -> bool:
+        """Ask for the body, unless the request would be refused."""
+        refusal = self._refusal()
+        if refusal is None:
+            return super().handle_expect_100()
+        self._refuse(*refusal)
+        return False
+
+    def _refusal(self) -> tuple[HTTPStatus, str] | None:
+        """Return why a request is refused by its head; None if it is not."""
+        if not self._is_known_client():
+            expected = "expected a client certificate (--client-ca-file)"
+            return HTTPStatus.UNAUTHORIZED, expected
+        length = self.headers.get("Content-Length", "")
+        most = self._extender.options.max_request_bytes
+        if not length.isdecimal():
+            return HTTPStatus.LENGTH_REQUIRED, "expected a Content-Length"
+        if int(length) > most:
+            problem = f"expected at most {most} bytes (--max-request-bytes)"
+            too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            return too_large, f"{problem}, got a request of {length}"
+        return None
+
+    def _is_known_client(self) -> bool:
+        tls = self._extender.options.tls
+        if tls is None or not tls.asks_clients:
+            return True
+        return bool(self.connection.getpeercert())
+
+    def _answer(self, verb: str, length: int) -> None:
+        try:
+            body = self._extender.receiver.receive(self.buffered.readinto, length)
+        except TimeoutError:
+            seconds = self._extender.options.read_seconds
+            problem = f"expected the whole request within {seconds:g} s"
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, problem)
+            return
+        self._extender.set_busy(self.connection, True)
+        try:
+            reply = self._extender.ask(verb, body).result()
+        except ServiceError as error:
+            reply = HTTPStatus.SERVICE_UNAVAILABLE, [filter_error(str(error))]
+        self._send(*reply)
+        self._extender.set_busy(self.connection, False)
+
+    def _send_readiness(self) -> None:
+        turn: Future[None] = self._extender.ask_for_a_turn()
+        seconds = self._extender.options.ready_seconds
+        try:
+            turn.result(seconds)
+        except (TimeoutError, ServiceError) as error:
+            turn.cancel()
+            problem = str(error) or f"busy for {seconds:g} s"
+            unavailable = HTTPStatus.SERVICE_UNAVAILABLE
+            self._send(unavailable, [problem.encode()], "text/plain")
+        else:
+            self._send(HTTPStatus.OK, [b"ok"], "text/plain")
+
+    def _refuse(self, status: HTTPStatus, problem: str) -> None:
+        """Answer without reading the body, and end the connection."""
+        _log.warning(
+            "refused a request of %s (%d): %s", self.client_address[0], status, problem
+        )
+        self.close_connection = True
+        self._send(status, [filter_error(problem)])
+        self._linger()
+
+    def _linger(self) -> None:
+        """Let the client finish: one that is cut off while it sends sees no answer."""
+        self.reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
+        chunk = bytearray(_CHUNK)
+        try:
+            while self.reader.readinto(chunk):
+                pass
+        except OSError:
+            return
+
+    def _send(
+        self, status: HTTPStatus, body: Sequence[Part], kind: str = _JSON
+    ) -> None:
+        parts = [one.text if isinstance(one, Piece) else one for one in body]
+        self.send_body(status, parts, [("Content-Type", kind)])

@@ -1,0 +1,141 @@
+"""Serves the extender protocol over HTTP: many threads read, and one answers."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from http import HTTPStatus
+from socket import socket
+
+import attrs
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.serving.server import TimedServer
+from quaymaster._base.serving.tls import ServerTLS
+from quaymaster._surfaces.extender_server.bodies import Body, Part
+from quaymaster._surfaces.extender_server.handler import Handler, Reply
+from quaymaster._surfaces.extender_server.messages import (
+    RequestReader,
+    filter_answer,
+    filter_error,
+    scores_answer,
+)
+from quaymaster._surfaces.extender_server.node_lists import ReadNodes
+from quaymaster._surfaces.extender_server.questions import Questions
+from quaymaster._surfaces.extender_server.receiving import Receiver
+from quaymaster._surfaces.extender_server.service import ExtenderService
+
+__all__ = ["ExtenderServer", "ServerOptions"]
+
+_log = logging.getLogger(__name__)
+
+
+@attrs.frozen(kw_only=True)
+class ServerOptions:
+    """Options of the server.
+
+    Attributes:
+        tls: The certificates; without them, connections are not encrypted.
+        max_request_bytes: The longest request that is read.
+        idle_seconds: How long a connection may be silent between two requests. It is
+            more than the 90 s after which Go's clients close it themselves: if the
+            server closed it, a request might be on its way.
+        read_seconds: How long a request may take to arrive, and an answer to be read.
+        ready_seconds: How long a probe of ``/readyz`` waits for its turn.
+    """
+
+    tls: ServerTLS | None = None
+    max_request_bytes: int = 256 << 20
+    idle_seconds: float = 120.0
+    read_seconds: float = 30.0
+    ready_seconds: float = 1.0
+
+
+class ExtenderServer(TimedServer):
+    """Serves ``.../filter`` and ``.../prioritize`` below any path, and two probes.
+
+    A filter that fails says so in the protocol's ``Error`` field. The answer of
+    prioritize has no such field, so its failure has the status 500, and the field is
+    for people to read.
+
+    Args:
+        address: Host and port; port 0 takes a free one.
+        service: Answers the requests; only the thread of `serve_forever` uses it.
+        options: The options.
+
+    Attributes:
+        options: The same.
+        service: The same.
+        receiver: Takes in the bodies of requests, on any thread.
+
+    Raises:
+        OSError: The address cannot be listened on.
+    """
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        service: ExtenderService,
+        options: ServerOptions | None = None,
+    ) -> None:
+        self.options = options or ServerOptions()
+        self.service = service
+        self._reader = RequestReader()
+        self.receiver = Receiver(self._reader.lists)
+        self._questions = Questions(service)
+        super().__init__(address, Handler, self.options)
+
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Answer on this thread, and accept on another, until `shutdown` is called.
+
+        Args:
+            poll_interval: How many seconds it may take to stop accepting.
+        """
+        accepting = threading.Thread(
+            target=super().serve_forever, args=(poll_interval,), name="accepting"
+        )
+        accepting.start()
+        try:
+            self._questions.serve()
+        finally:
+            self._questions.stop()
+            super().shutdown()
+            accepting.join()
+
+    def shutdown(self) -> None:
+        """End `serve_forever`; from another thread."""
+        self._questions.stop()
+
+    def ask(self, verb: str, body: Body | ReadNodes) -> "Future[Reply]":
+        """Have a request answered on the thread for that; from any thread."""
+        return self._questions.ask(lambda: self.answer(verb, body))
+
+    def ask_for_a_turn(self) -> "Future[None]":
+        """Have the answering thread say that it is alive; from any thread."""
+        return self._questions.ask(lambda: None)
+
+    def answer(self, verb: str, body: Body | ReadNodes) -> Reply:
+        """Answer a request; an error becomes part of the answer, and is logged."""
+        pod = "a pod"
+        try:
+            request = self._reader.read(body)
+            pod = f"pod {request.pod.key}"
+            found: Sequence[Part]
+            if verb == "filter":
+                found = filter_answer(request, self.service.filter(request))
+            else:
+                found = [scores_answer(self.service.prioritize(request))]
+        except QuaymasterError as error:
+            problem = str(error)
+            _log.warning("%s of %s failed: %s", verb, pod, problem)
+        except Exception as error:
+            problem = str(error) or type(error).__name__
+            _log.exception("%s of %s failed: %s", verb, pod, problem)
+        else:
+            return HTTPStatus.OK, found
+        failed = HTTPStatus.INTERNAL_SERVER_ERROR
+        return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
+
+    def set_busy(self, connection: socket, is_busy: bool) -> None:
+        """Note that a request is being answered, or that it has been."""
+        self.connections.set_busy(connection, is_busy)

@@ -1,0 +1,154 @@
+"""Reads requests of the extender protocol, and writes answers, as JSON.
+
+Mirrors k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import msgspec
+
+from quaymaster._api.objects import Pod, SpecPool, decode
+from quaymaster._core.extenders.wire import (
+    NULL,
+    FilterAnswer,
+    WireError,
+    decoded,
+    list_of,
+    raw_fields_of,
+    raw_list_of,
+    text_of,
+    within_depth,
+)
+from quaymaster._surfaces.extender_server.bodies import Body, Part
+from quaymaster._surfaces.extender_server.node_lists import (
+    NodeList,
+    NodeLists,
+    ReadNodes,
+)
+
+__all__ = [
+    "NodesRequest",
+    "RequestReader",
+    "filter_answer",
+    "filter_error",
+    "scores_answer",
+]
+
+
+_NODES: Final = b'{"Nodes":{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":['
+_NAMES: Final = msgspec.json.Decoder(list[str])
+
+
+@attrs.frozen(kw_only=True)
+class NodesRequest:
+    """A scheduler's request (``ExtenderArgs``).
+
+    Attributes:
+        pod: The pod to be scheduled.
+        names: The names of the nodes.
+        nodes: The nodes themselves, each with its text; None if the scheduler sends
+            names only.
+    """
+
+    pod: Pod
+    names: Sequence[str]
+    nodes: NodeList | None = None
+
+
+class _HostPriority(msgspec.Struct, gc=False):
+    host: str = msgspec.field(name="Host")
+    score: int = msgspec.field(name="Score")
+
+
+class RequestReader:
+    """Reads requests, by comparison with earlier ones.
+
+    Pods of one template share their spec, and so what plugins remember about it.
+
+    Attributes:
+        lists: The nodes of earlier requests.
+    """
+
+    def __init__(self) -> None:
+        self.lists = NodeLists()
+        self._pool = SpecPool()
+
+    def read(self, body: Body | ReadNodes) -> NodesRequest:
+        """Read a request.
+
+        Args:
+            body: The request, or what has been read of it already.
+
+        Raises:
+            WireError: The text is something else.
+            ObjectError: The pod or a node is wrong.
+        """
+        with within_depth("the request"):
+            found = body if isinstance(body, ReadNodes) else self.lists.read(body)
+            if found is not None:
+                return _with_nodes(self._pod(found.pod), found.nodes)
+            assert isinstance(body, Body)
+            return self._parse(body.text)
+
+    def _parse(self, text: memoryview) -> NodesRequest:
+        fields = raw_fields_of(text, "the request")
+        pod_text = fields.get("pod", NULL)
+        if pod_text == NULL:
+            raise WireError("Pod: expected a pod, got none")
+        pod, nodes = self._pod(pod_text), fields.get("nodes", NULL)
+        if nodes == NULL:
+            return NodesRequest(pod=pod, names=_names(fields.get("nodenames", NULL)))
+        items = raw_fields_of(nodes, "Nodes").get("items", NULL)
+        listed = self.lists.texts.read(raw_list_of(items, "Nodes.items"))
+        return _with_nodes(pod, NodeList(listed))
+
+    def _pod(self, text: msgspec.Raw) -> Pod:
+        return decode(text, Pod, pool=self._pool)
+
+
+def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]:
+    """Write the answer of filter, in the form in which the scheduler asked.
+
+    Returns:
+        The answer in parts; nodes have the very texts that they came as.
+    """
+    nodes = request.nodes
+    rest = msgspec.json.encode(
+        {
+            "NodeNames": answer.passed if nodes is None else None,
+            "FailedNodes": answer.failed,
+            "FailedAndUnresolvableNodes": answer.unresolvable,
+            "Error": answer.error,
+        }
+    )
+    if nodes is None:
+        return [b'{"Nodes":null,', rest[1:]]
+    if len(answer.passed) < len(nodes.nodes):
+        passed = set(answer.passed)
+        nodes = NodeList([one for one in nodes.nodes if one.name in passed])
+    return [_NODES, *nodes.texts, b"]},", rest[1:]]
+
+
+def filter_error(problem: str) -> bytes:
+    """Write why there is no answer."""
+    return msgspec.json.encode({"Error": problem})
+
+
+def scores_answer(scores: Sequence[tuple[str, int]]) -> bytes:
+    """Write the answer of prioritize (``HostPriorityList``)."""
+    return msgspec.json.encode(list(itertools.starmap(_HostPriority, scores)))
+
+
+def _names(text: msgspec.Raw) -> Sequence[str]:
+    try:
+        return _NAMES.decode(text)
+    except msgspec.ValidationError:  # something is null, or wrong
+        given = list_of(decoded(text), "NodeNames")
+        return [text_of(name, "NodeNames[]") for name in given]
+
+
+def _with_nodes(pod: Pod, nodes: NodeList) -> NodesRequest:
+    return NodesRequest(pod=pod, names=nodes.names, nodes=nodes)

@@ -1,0 +1,76 @@
+"""Questions of many threads, which one thread answers."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from quaymaster._surfaces.extender_server.service import ExtenderService, ServiceError
+
+__all__ = ["Questions"]
+
+T = TypeVar("T")
+
+
+class Questions:
+    """A queue of calls, made one after the other on the thread that runs `serve`.
+
+    Args:
+        service: The service that the calls are about. Its timers and reloads get their
+            turn between any two calls.
+    """
+
+    def __init__(self, service: ExtenderService) -> None:
+        self._service = service
+        self._waiting: deque[tuple[Callable[[], object], Future[object]]] = deque()
+        self._is_over = False
+
+    def ask(self, call: Callable[[], T]) -> Future[T]:
+        """Have a call made by the answering thread; from any thread."""
+        answer: Future[T] = Future()
+        self._waiting.append((call, answer))  # type: ignore[arg-type]  # of its own call
+        self._service.wake()
+        if self._is_over:
+            self._refuse()
+        return answer
+
+    def serve(self) -> None:
+        """Answer until `stop` is called."""
+        while not self._is_over:
+            self._service.catch_up()
+            if self._waiting:
+                self._answer(*self._waiting.popleft())
+            else:
+                self._service.wait()
+
+    def stop(self) -> None:
+        """Stop to answer, and refuse the questions that are left; from any thread."""
+        self._is_over = True
+        self._service.wake()
+        self._refuse()
+
+    def _answer(self, call: Callable[[], object], answer: Future[object]) -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            result = call()
+        except Exception as error:
+            answer.set_exception(error)
+        except BaseException:  # something ends the process
+            answer.set_exception(_over())
+            raise
+        else:
+            answer.set_result(result)
+
+    def _refuse(self) -> None:
+        while self._waiting:
+            try:
+                _, answer = self._waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(_over())
+
+
+def _over() -> ServiceError:
+    return ServiceError("the extender stops")

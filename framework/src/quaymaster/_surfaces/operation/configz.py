@@ -1,0 +1,55 @@
+"""The configuration in force, as a page, without its secrets.
+
+Mirrors k8s.io/component-base v0.36, ``configz``.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from quaymaster._core.config.dump import dump_config
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._surfaces.operation.pages import Query, Reply, json_reply
+
+__all__ = ["REDACTED", "configz", "redacted"]
+
+REDACTED: Final = "[redacted]"
+
+_SECRET: Final = re.compile("secret|token|passw|credential|key", re.IGNORECASE)
+# Keys of labels, paths of files and names of things are called so, and are no secrets.
+_HARMLESS: Final = re.compile("^key$|topologyKey|file$|names?$", re.IGNORECASE)
+
+
+def configz(config: Callable[[], SchedulerConfig]) -> Callable[[Query], Reply]:
+    """Return the page of a configuration.
+
+    Args:
+        config: Returns the configuration in force; from any thread.
+    """
+
+    def page(_query: Query) -> Reply:
+        return json_reply({"componentconfig": redacted(dump_config(config()))})
+
+    return page
+
+
+def redacted(value: object) -> object:
+    """Return a document in which `REDACTED` stands for what may be a secret.
+
+    That is what stands under a key such as ``apiToken`` or ``keyData``, and the part of
+    a URL that names a user and a password.
+    """
+    if isinstance(value, Mapping):
+        return {
+            key: REDACTED if item and _is_secret(str(key)) else redacted(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redacted(item) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"(?<=://)[^/@\s]+@", f"{REDACTED}@", value)
+    return value
+
+
+def _is_secret(key: str) -> bool:
+    return bool(_SECRET.search(key)) and not _HARMLESS.search(key)

@@ -1,0 +1,109 @@
+"""Writes metrics in Prometheus' text format, when somebody asks for them.
+
+It needs the package prometheus-client, from the extra ``kubernetes``.
+"""
+
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
+from quaymaster._core.runtime.measures import Labels, Measured
+from quaymaster._surfaces.operation.engine_probe import (
+    EngineBusyError,
+    EngineIdleError,
+    EngineProbe,
+)
+from quaymaster._surfaces.operation.families import FAMILIES, Family, Kind
+from quaymaster._surfaces.operation.pages import Query, Reply
+from quaymaster._surfaces.operation.readings import Readings
+
+__all__ = ["metrics_page"]
+
+_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+_log = logging.getLogger(__name__)
+
+
+def metrics_page(
+    probe: EngineProbe,
+    read: Callable[[], Readings],
+    known: Callable[[], Readings],
+) -> Callable[[Query], Reply]:
+    """Return the page of the metrics.
+
+    If the engine does not answer, its own metrics are left out: those of the process
+    and of its connections tell the more why.
+
+    Args:
+        probe: Asks the engine.
+        read: Reads the numbers of the scheduler; on the engine's thread.
+        known: Returns what else is known; on any thread.
+    """
+
+    def readings() -> Readings:
+        found = dict(known())
+        try:
+            found.update(probe.ask(read))
+        except EngineIdleError:
+            return found
+        except EngineBusyError as error:
+            _log.warning("no metrics of the scheduler: %s", error)
+        return found
+
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    registry.register(_Collector(readings))
+
+    def page(_query: Query) -> Reply:
+        return Reply(HTTPStatus.OK, generate_latest(registry), _CONTENT_TYPE)
+
+    return page
+
+
+class _Collector(Collector):
+    def __init__(self, readings: Callable[[], Readings]) -> None:
+        self._readings = readings
+
+    def describe(self) -> Iterator[Metric]:
+        """Say nothing, so that nobody is asked for numbers at the beginning."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        readings = self._readings()
+        for family in FAMILIES.values():
+            if family.name in readings:
+                yield _metric(family, readings[family.name])
+
+
+def _metric(family: Family, values: Mapping[Labels, float | Measured]) -> Metric:
+    if family.kind is Kind.HISTOGRAM:
+        histogram = HistogramMetricFamily(
+            family.name, family.help, labels=family.labels
+        )
+        for labels, value in sorted(values.items()):
+            assert isinstance(value, Measured)
+            histogram.add_metric(labels, _buckets(family, value), value.total)
+        return histogram
+    make = CounterMetricFamily if family.kind is Kind.COUNTER else GaugeMetricFamily
+    metric = make(family.name, family.help, labels=family.labels)
+    for labels, value in sorted(values.items()):
+        assert not isinstance(value, Measured)
+        metric.add_metric(labels, value)
+    return metric
+
+
+def _buckets(family: Family, value: Measured) -> list[tuple[str, float]]:
+    bounds = [*map(floatToGoString, family.bounds), "+Inf"]
+    return list(zip(bounds, itertools.accumulate(value.counts), strict=True))

@@ -1,0 +1,117 @@
+"""The server of a scheduler's pages."""
+
+import logging
+import ssl
+import threading
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final, cast
+from urllib.parse import parse_qs, urlsplit
+
+import attrs
+
+from quaymaster._base.serving.handler import TimedHandler
+from quaymaster._base.serving.server import TimedServer
+from quaymaster._base.serving.tls import WrapsConnections
+from quaymaster._surfaces.operation.access import Gate, client_of
+from quaymaster._surfaces.operation.pages import NOT_FOUND, Page, Reply, text_reply
+
+__all__ = ["PageServer", "ServingOptions"]
+
+_HEADERS: Final = (
+    ("Cache-Control", "no-cache, private"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+
+_POLL: Final = 0.1  # seconds; how long stopping may take
+
+_log = logging.getLogger(__name__)
+
+
+@attrs.frozen(kw_only=True)
+class ServingOptions:
+    """Options of the server.
+
+    Attributes:
+        tls: Wraps connections; None leaves them as they are, for tests.
+        idle_seconds: How long a connection may be silent between two requests.
+        read_seconds: How long a request may take to arrive, and an answer to be read.
+    """
+
+    tls: WrapsConnections | None = None
+    idle_seconds: float = 90.0
+    read_seconds: float = 30.0
+
+
+class _PageHandler(TimedHandler):
+    """Answers from the pages of its server, on its own thread."""
+
+    def do_GET(self) -> None:  # noqa: N802 - as the library calls it
+        """Let the request in, and answer it."""
+        server = cast("PageServer", self.server)
+        target = urlsplit(self.path)
+        authorization = self.headers.get("Authorization", "")
+        client = None
+        if isinstance(self.connection, ssl.SSLSocket):
+            client = client_of(self.connection.getpeercert())
+        reply = server.gate.refusal(self.command, target.path, authorization, client)
+        if reply is None:
+            query = parse_qs(target.query, keep_blank_values=True)
+            reply = _answered(server.pages.get(target.path), query)
+        headers = (*_HEADERS, ("Content-Type", reply.content_type))
+        self.send_body(reply.status, [reply.body], headers)
+
+    do_HEAD = do_GET  # noqa: N815 - as the library calls it
+
+
+def _answered(page: Page | None, query: Mapping[str, list[str]]) -> Reply:
+    if page is None:
+        return NOT_FOUND
+    try:
+        return page(query)
+    except Exception:
+        _log.exception("a page broke")
+        return text_reply("internal server error\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+class PageServer(TimedServer):
+    """Serves pages by their path, to those whom a gate lets in.
+
+    Args:
+        address: Host and port; port 0 takes a free one.
+        pages: Path -> page.
+        gate: Decides who may see them.
+        options: The options.
+
+    Attributes:
+        pages: The same.
+        gate: The same.
+
+    Raises:
+        OSError: The address cannot be listened on.
+    """
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        pages: Mapping[str, Page],
+        gate: Gate,
+        options: ServingOptions,
+    ) -> None:
+        self.pages = pages
+        self.gate = gate
+        super().__init__(address, _PageHandler, options)
+        self._thread = threading.Thread(
+            target=self.serve_forever, args=(_POLL,), name="pages", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin to answer, on other threads."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop to listen, and end all connections."""
+        if self._thread.is_alive():
+            self.shutdown()
+            self._thread.join()
+        self.server_close()

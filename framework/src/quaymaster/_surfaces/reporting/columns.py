@@ -1,0 +1,233 @@
+"""An observed run as columns: small as JSON, and quick to read in a browser."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects.resources import node_allocatable, pod_requests
+from quaymaster._core.cycle.explanation import NodeScores
+from quaymaster._studies.simulation.observed import ObservedAttempt, ObservedRun
+from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.series import Sample
+
+__all__ = ["attempt_document", "coded", "run_columns", "scores_document"]
+
+_ALWAYS: Final = ("cpu", "memory")
+_PODS: Final = "pods"
+_SELDOM: Final = ("ephemeral-storage", "hugepages-")
+_MOST_LABEL_VALUES: Final = 64
+"""Labels with more values are no groups that a map of nodes could show."""
+_COUNTS: Final = (
+    *("at", "attempts", "placed", "preempted", "active", "backoff"),
+    *("unschedulable", "waiting", "nodes", "pods"),
+)
+
+
+def run_columns(run: ObservedRun) -> dict[str, object]:
+    """Return what a page shows of a run, as plain data."""
+    result = run.result
+    names = _resources(run.nodes, run.pods)
+    return {
+        "name": run.name,
+        "summary": {
+            "pods": result.pods,
+            "placed": len(result.placements),
+            "unscheduled": len(result.unscheduled),
+            "preempted": len(result.preempted),
+            "nodes": result.nodes,
+            "makespan": result.makespan,
+        },
+        "notices": [one.message for one in result.notices],
+        "resources": [*names, _PODS],
+        "nodes": _nodes(run.nodes, run.pods, names),
+        "pods": _pods(run, names),
+        "preempted": [[one.pod, one.by, one.node, one.at] for one in result.preempted],
+        "samples": _samples(run.samples, names),
+        "attempts": [attempt_document(one) for one in run.attempts],
+    }
+
+
+def _resources(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[str]:
+    """The resources that some node offers, those that every cluster has first.
+
+    Nodes always offer storage and huge pages, so these count if a pod requests any.
+    """
+    offered: set[str] = set()
+    for node in nodes:
+        offered.update(node.status.allocatable)
+    requests = [pod_requests(pod) for pod in pods]
+    return [
+        *_ALWAYS,
+        *(
+            name
+            for name in sorted(offered - {*_ALWAYS, _PODS})
+            if not name.startswith(_SELDOM) or any(one.get(name) for one in requests)
+        ),
+    ]
+
+
+def _nodes(
+    nodes: Sequence[Node], pods: Iterable[Pod], names: Sequence[str]
+) -> dict[str, object]:
+    rows = {node.name: row for row, node in enumerate(nodes)}
+    requested = [[0] * len(nodes) for _ in (*names, _PODS)]
+    for pod in pods:
+        row = rows.get(pod.node_name)
+        if row is None or pod.is_finished:
+            continue
+        requests = pod_requests(pod)
+        for column, name in zip(requested, names, strict=False):
+            column[row] += requests.get(name)
+        requested[-1][row] += 1
+    offers = [node_allocatable(node) for node in nodes]
+    return {
+        "name": [node.name for node in nodes],
+        "unschedulable": [int(node.spec.unschedulable) for node in nodes],
+        "taints": coded([_taints(node) for node in nodes]),
+        "labels": _labels(nodes),
+        "allocatable": [
+            *([offer.get(name) for offer in offers] for name in names),
+            [offer.allowed_pods for offer in offers],
+        ],
+        "requested": requested,
+    }
+
+
+def _taints(node: Node) -> str:
+    return ", ".join(
+        f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}"
+        for taint in node.spec.taints
+    )
+
+
+def _labels(nodes: Sequence[Node]) -> dict[str, object]:
+    """The labels with few values, each as a column."""
+    values: dict[str, set[str]] = {}
+    for node in nodes:
+        for key, value in node.labels.items():
+            values.setdefault(key, set()).add(value)
+    return {
+        key: coded([node.labels.get(key, "") for node in nodes])
+        for key in sorted(values)
+        if len(values[key]) <= _MOST_LABEL_VALUES
+    }
+
+
+def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
+    placed = {one.pod: one for one in run.result.placements}
+    waiting = {one.pod: one for one in run.result.unscheduled}
+    causes = _causes(run.result)
+    rows = {node.name: row for row, node in enumerate(run.nodes)}
+    pods = run.pods
+    requests = [pod_requests(pod) for pod in pods]
+    keys = [pod.key for pod in pods]
+    return {
+        "name": [pod.name for pod in pods],
+        "namespace": coded([pod.namespace for pod in pods]),
+        "workload": coded([_workload(pod) for pod in pods]),
+        "node": [rows.get(pod.node_name, -1) for pod in pods],
+        "state": coded(
+            [
+                _state(pod, waiting[key].reason if key in waiting else "")
+                for pod, key in zip(pods, keys, strict=True)
+            ]
+        ),
+        "created": _of(placed, waiting, keys, "created"),
+        "bound": [placed[key].bound if key in placed else None for key in keys],
+        "finished": [placed[key].finished if key in placed else None for key in keys],
+        "attempts": _of(placed, waiting, keys, "attempts"),
+        "priority": [pod.priority for pod in pods],
+        "cause": coded([causes.get(key, "") for key in keys]),
+        "message": coded(
+            [waiting[key].message if key in waiting else "" for key in keys]
+        ),
+        "requests": [[one.get(name) for one in requests] for name in names],
+    }
+
+
+def _of(
+    placed: Mapping[str, object],
+    waiting: Mapping[str, object],
+    keys: Iterable[str],
+    field: str,
+) -> list[object]:
+    """A field that placed and waiting pods have; 0 for pods that came with a node."""
+    found = (placed.get(key) or waiting.get(key) for key in keys)
+    return [0 if one is None else getattr(one, field) for one in found]
+
+
+def _causes(result: SimulationResult) -> dict[str, str]:
+    return {
+        one.pod: ", ".join(sorted(one.reasons)) or one.message
+        for one in result.unscheduled
+    }
+
+
+def _workload(pod: Pod) -> str:
+    owner = pod.metadata.controller
+    return f"{owner.kind}/{owner.name}" if owner else ""
+
+
+def _state(pod: Pod, reason: str) -> str:
+    if reason:
+        return "gated" if reason == "SchedulingGated" else "pending"
+    if pod.is_finished:
+        return "finished"
+    return "terminating" if pod.is_terminating else "placed"
+
+
+def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, object]:
+    counts = {name: [getattr(one, name) for one in samples] for name in _COUNTS}
+    return {
+        **counts,
+        "requested": [
+            [one.requested.get(name, 0) for one in samples] for name in names
+        ],
+        "allocatable": [
+            [one.allocatable.get(name, 0) for one in samples] for name in names
+        ],
+    }
+
+
+def attempt_document(one: ObservedAttempt) -> dict[str, object]:
+    """Return what a page shows of an attempt, as plain data."""
+    return {
+        "pod": one.pod,
+        "number": one.number,
+        "at": one.at,
+        "outcome": one.outcome,
+        "node": one.node,
+        "nominated": one.nominated_node,
+        "message": one.message,
+        "preempted": list(one.preempted),
+        "feasible": one.feasible,
+        **scores_document(one.scores),
+        "rejected": [
+            [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
+            for group in one.rejected
+        ],
+    }
+
+
+def scores_document(rated: Sequence[NodeScores]) -> dict[str, object]:
+    """Return the scores of some nodes by plugin, as plain data."""
+    plugins = list(dict.fromkeys(name for row in rated for name in row.plugins))
+    return {
+        "plugins": plugins,
+        "scores": [_scores(row, plugins) for row in rated],
+    }
+
+
+def _scores(row: NodeScores, plugins: Iterable[str]) -> list[object]:
+    found = [row.plugins.get(name) for name in plugins]
+    return [
+        row.node,
+        row.total,
+        [one and [one.raw, one.normalized, one.weighted] for one in found],
+    ]
+
+
+def coded(values: Sequence[str]) -> dict[str, object]:
+    """Return a column: each different text once, and a number for each row."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return {"values": list(numbers), "codes": [numbers[value] for value in values]}

@@ -1,0 +1,217 @@
+"""The live page, served to this machine only.
+
+Whoever has the token may use it. It comes in the address that is printed, and stays in
+a cookie that no other site's requests carry. Requests that name another host are
+refused, so that no page elsewhere reaches this one by a name of its own.
+"""
+
+import hmac
+import socket
+from collections.abc import Mapping
+from typing import Any, Final
+
+import cattrs
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request as HttpRequest
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._surfaces.reporting.report import assets, live_page
+from quaymaster._surfaces.reporting.workbench import BusyError, Request, Workbench
+
+__all__ = ["make_app", "serve"]
+
+_LARGEST: Final = 256 * 1024 * 1024
+"""The largest request that is read, in bytes: manifests of a very large cluster."""
+_HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src data: blob:; connect-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def make_app(workbench: Workbench, token: str) -> Starlette:
+    """Make the application.
+
+    Args:
+        workbench: Does what is asked for.
+        token: What a browser has to know.
+    """
+    style, script, library = assets(live=True)
+    texts = {
+        "/page.css": (style, "text/css"),
+        "/page.js": (script, "text/javascript"),
+        "/charts.js": (library, "text/javascript"),
+    }
+
+    def text(request: HttpRequest) -> Response:
+        content, kind = texts[request.url.path]
+        return Response(content, media_type=kind)
+
+    def home(_request: HttpRequest) -> Response:
+        return Response(live_page(), media_type="text/html")
+
+    def state(_request: HttpRequest) -> Response:
+        return _json(workbench.state())
+
+    def progress(_request: HttpRequest) -> Response:
+        return _json(workbench.progress())
+
+    async def run(request: HttpRequest) -> Response:
+        asked = _structured(await _body(request))
+        return _json(await run_in_threadpool(workbench.run, asked))
+
+    async def explain(request: HttpRequest) -> Response:
+        body = msgspec.json.decode(await _body(request), type=dict[str, str])
+        found = await run_in_threadpool(
+            workbench.explain, body.get("run", ""), body.get("pod", "")
+        )
+        return _json(found)
+
+    return Starlette(
+        routes=[
+            Route("/", home),
+            *(Route(path, text) for path in texts),
+            Route("/api/state", state),
+            Route("/api/progress", progress),
+            Route("/api/run", run, methods=["POST"]),
+            Route("/api/explain", explain, methods=["POST"]),
+        ],
+        middleware=[
+            Middleware(_Guard, token=token),
+            Middleware(GZipMiddleware, minimum_size=1024),
+        ],
+        exception_handlers={
+            QuaymasterError: _refuse,
+            msgspec.DecodeError: _refuse,
+            _TooLargeError: _refuse,
+        },
+    )
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Answer until SIGINT or SIGTERM.
+
+    Args:
+        app: The application.
+        listening: A socket that listens.
+    """
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        lifespan="off",
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+class _TooLargeError(Exception):
+    """A request is too large."""
+
+
+class _Guard:
+    """Lets in who has the token, from this machine, by a name of this machine."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        request = HttpRequest(scope)
+        answer = self._answer(request)
+        if answer is not None:
+            await answer(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _answer(self, request: HttpRequest) -> Response | None:
+        """Return what is answered at once; None if the request may pass."""
+        host = request.headers.get("host", "")
+        name, colon, port = host.rpartition(":")
+        if (name if colon and port.isdecimal() else host) not in _HOSTS:
+            return _plain("this page is not served under that name", 403)
+        cookie = f"quaymaster-{port}"
+        given = request.query_params.get("token", "")
+        if request.url.path == "/" and given and self._is_token(given):
+            home = RedirectResponse("/", status_code=303)
+            home.set_cookie(cookie, self._token, httponly=True, samesite="strict")
+            return home
+        if not self._is_token(request.cookies.get(cookie, "")):
+            return _plain("open the address that was printed, with its token", 401)
+        if request.method not in ("GET", "HEAD"):
+            return _checked_origin(request.headers, host)
+        return None
+
+    def _is_token(self, text: str) -> bool:
+        return hmac.compare_digest(text.encode(), self._token.encode())
+
+
+def _checked_origin(headers: Headers, host: str) -> Response | None:
+    if headers.get("origin", f"http://{host}") != f"http://{host}":
+        return _plain("requests of other sites are refused", 403)
+    if headers.get("content-type", "").partition(";")[0] != "application/json":
+        return _plain("expected application/json", 415)
+    return None
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            found = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
+            message["headers"] = [*message.get("headers", ()), *found]
+        await send(message)
+
+    return sending
+
+
+async def _body(request: HttpRequest) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _LARGEST:
+            raise _TooLargeError(f"the request is larger than {_LARGEST} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _structured(body: bytes) -> Request:
+    try:
+        return cattrs.structure(msgspec.json.decode(body), Request)
+    except cattrs.BaseValidationError as error:
+        text = "; ".join(cattrs.transform_error(error))
+        raise QuaymasterError(f"this is no request to simulate: {text}") from error
+
+
+def _json(value: Mapping[str, Any] | list[dict[str, Any]]) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def _plain(text: str, status: int) -> Response:
+    return Response(text + "\n", status_code=status, media_type="text/plain")
+
+
+def _refuse(_request: HttpRequest, error: Exception) -> Response:
+    status = 409 if isinstance(error, BusyError) else 400
+    body = msgspec.json.encode({"error": str(error)})
+    return Response(body, status_code=status, media_type="application/json")

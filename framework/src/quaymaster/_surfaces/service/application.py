@@ -1,0 +1,226 @@
+"""The service as an ASGI application."""
+
+import hmac
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+import anyio
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from quaymaster._surfaces.service.answers import (
+    explain_answer,
+    fit_answer,
+    simulate_answer,
+)
+from quaymaster._surfaces.service.errors import RequestError, problem_details
+from quaymaster._surfaces.service.limits import ServiceLimits
+from quaymaster._surfaces.service.messages import (
+    ExplainRequest,
+    FitRequest,
+    SimulateRequest,
+    explained_pod,
+    objects_of,
+    pods_of,
+    read_body,
+)
+from quaymaster._surfaces.service.openapi import openapi
+from quaymaster._surfaces.service.standing import Standing
+from quaymaster._surfaces.service.warm import WarmCluster
+
+__all__ = ["make_app"]
+
+_JSON: Final = "application/json"
+_PROBLEM: Final = "application/problem+json"
+_BEARER: Final = b"Bearer "
+_HEADERS: Final = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},  # the rest of the body may still come
+    503: {"Retry-After": "1"},
+}
+"""Status -> what else is told."""
+
+
+def make_app(
+    cluster: WarmCluster,
+    *,
+    token: str = "",
+    limits: ServiceLimits | None = None,
+    standing: Callable[[], Standing] | None = None,
+) -> Starlette:
+    """Make an ASGI application that answers questions about a cluster.
+
+    Args:
+        cluster: The cluster; from now on it belongs to the application.
+        token: What clients must send as a bearer token; empty for no such check.
+        limits: The limits.
+        standing: Says how the input was read last, for ``/healthz``; None for an input
+            that is not read again.
+    """
+    service = _Service(cluster, token, limits or ServiceLimits(), standing)
+    app = Starlette(
+        routes=[
+            Route("/v1/fit", service.fit, methods=["POST"]),
+            Route("/v1/explain", service.explain, methods=["POST"]),
+            Route("/v1/simulate", service.simulate, methods=["POST"]),
+            Route("/openapi.json", service.describe),
+            Route("/healthz", service.health),
+        ],
+        exception_handlers={
+            404: service.no_such_path,
+            405: service.wrong_method,
+            RequestError: service.refuse,
+            Exception: service.fail,
+        },
+    )
+    app.router.redirect_slashes = False  # a client that posts would not follow
+    return app
+
+
+class _Service:
+    def __init__(
+        self,
+        cluster: WarmCluster,
+        token: str,
+        limits: ServiceLimits,
+        standing: Callable[[], Standing] | None,
+    ) -> None:
+        self._cluster = cluster
+        self._standing = standing
+        self._expected = token.encode()
+        self._limits = limits
+        self._simulations = 0
+
+    async def fit(self, request: Request) -> Response:
+        """Answer ``POST /v1/fit``; on the loop's own thread, for the sake of speed."""
+        asked = read_body(await self._body(request), FitRequest)
+        pods = pods_of(asked, self._limits.pods)
+        return _json(fit_answer(self._cluster.fit(pods, self._deadline())))
+
+    async def explain(self, request: Request) -> Response:
+        """Answer ``POST /v1/explain``."""
+        asked = read_body(await self._body(request), ExplainRequest)
+        found = self._cluster.explain(explained_pod(asked))
+        return _json(explain_answer(found, asked.top))
+
+    async def simulate(self, request: Request) -> Response:
+        """Answer ``POST /v1/simulate``; on another thread, since it takes long."""
+        asked = read_body(await self._body(request), SimulateRequest)
+        if self._simulations >= self._limits.simulations:
+            detail = f"{self._simulations} of {self._limits.simulations} are under way"
+            raise RequestError(503, "Too many simulations", detail)
+        self._simulations += 1
+        try:
+            loaded = objects_of(asked)
+            found = await anyio.to_thread.run_sync(
+                self._cluster.simulate, loaded.objects, self._deadline()
+            )
+        finally:
+            self._simulations -= 1
+        cluster = self._cluster
+        return _json(simulate_answer(found, loaded, cluster, everything=asked.all))
+
+    async def describe(self, _request: Request) -> Response:
+        """Answer ``GET /openapi.json``."""
+        return _json(openapi(has_token=bool(self._expected)))
+
+    async def health(self, _request: Request) -> Response:
+        """Answer ``GET /healthz``."""
+        cluster = self._cluster
+        known: dict[str, object] = {
+            "status": "ok",
+            "nodes": cluster.nodes,
+            "pods": cluster.pods,
+            "unscheduled": cluster.unscheduled,
+        }
+        if self._standing is not None:
+            standing = self._standing()
+            known["status"] = "stale" if standing.failures else "ok"
+            known["input"] = {
+                "read": datetime.fromtimestamp(int(standing.read_at), UTC).isoformat(),
+                "refreshes": standing.refreshes,
+                "failures": standing.failures,
+                "error": standing.error,
+            }
+        return _json(known)
+
+    async def refuse(self, _request: Request, error: Exception) -> Response:
+        """Tell what is wrong with a request."""
+        assert isinstance(error, RequestError)
+        headers = _HEADERS.get(error.status, {})
+        return Response(problem_details(error), error.status, headers, _PROBLEM)
+
+    async def no_such_path(self, request: Request, _error: Exception) -> Response:
+        """Tell which paths there are."""
+        paths = "/v1/fit, /v1/explain, /v1/simulate, /openapi.json, /healthz"
+        detail = f"there is no {request.url.path} (only {paths})"
+        return await self.refuse(request, RequestError(404, "Not found", detail))
+
+    async def wrong_method(self, request: Request, _error: Exception) -> Response:
+        """Tell that a path takes another method."""
+        right = "POST" if request.url.path.startswith("/v1/") else "GET"
+        detail = f"{request.url.path} takes {right}, got {request.method}"
+        return await self.refuse(
+            request, RequestError(405, "Method not allowed", detail)
+        )
+
+    async def fail(self, request: Request, error: Exception) -> Response:
+        """Tell that something broke; the log has the rest."""
+        detail = f"{type(error).__name__}: {error}"
+        return await self.refuse(request, RequestError(500, "Internal error", detail))
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self._limits.timeout_seconds
+
+    async def _body(self, request: Request) -> bytes:
+        """Read the body of a request by somebody who may ask.
+
+        Raises:
+            RequestError: The token is missing or wrong, or the body too long.
+        """
+        self._check_token(request)
+        most = self._limits.body_bytes
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared) > most:
+            raise _too_long(most)
+        parts, length = [], 0
+        seconds = self._limits.timeout_seconds
+        try:
+            with anyio.fail_after(seconds):
+                async for part in request.stream():
+                    parts.append(part)
+                    length += len(part)
+                    if length > most:
+                        raise _too_long(most)
+        except ClientDisconnect as error:
+            raise RequestError(
+                400, "Malformed request", "the body broke off"
+            ) from error
+        except TimeoutError as error:
+            detail = f"the body did not arrive within {seconds:g} s"
+            raise RequestError(408, "Request timeout", detail) from error
+        return b"".join(parts)
+
+    def _check_token(self, request: Request) -> None:
+        if not self._expected:
+            return
+        given = request.headers.get("authorization", "").encode()
+        token = given.removeprefix(_BEARER) if given.startswith(_BEARER) else b""
+        if not hmac.compare_digest(token, self._expected):
+            detail = "expected the header 'Authorization: Bearer TOKEN' with the token"
+            raise RequestError(401, "Unauthorized", detail)
+
+
+def _json(document: object) -> Response:
+    return Response(msgspec.json.encode(document), media_type=_JSON)
+
+
+def _too_long(most: int) -> RequestError:
+    return RequestError(
+        413, "Body too long", f"expected a body of at most {most} bytes"
+    )

@@ -1,0 +1,206 @@
+"""What clients ask, as it stands in the bodies of requests."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.errors import KindError, ManifestErrors, Problem
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._clusters.manifests.load import load
+from quaymaster._clusters.manifests.loaded import Loaded
+from quaymaster._clusters.manifests.validation import Validation
+from quaymaster._studies.capacity.pod_text import PodTextError, pod_of_text
+from quaymaster._surfaces.service.errors import RequestError
+
+__all__ = [
+    "ExplainRequest",
+    "FitRequest",
+    "SimulateRequest",
+    "WantedPod",
+    "explained_pod",
+    "objects_of",
+    "pods_of",
+    "read_body",
+]
+
+BodyT = TypeVar("BodyT", bound=msgspec.Struct)
+
+_WRONG: Final = "Unprocessable request"
+_UNSET: Final = msgspec.Raw()
+# Bounds on memory, chosen and not measured: far more templates than a client asks about
+# in turn, and longer ones than most people write.
+_KNOWN: Final = 1024
+_LONGEST_KNOWN: Final = 1 << 15
+
+
+class WantedPod(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Some pods that are alike.
+
+    Attributes:
+        pod: A manifest of a Pod.
+        line: A line that describes one instead, such as ``cpu=2,memory=4Gi``.
+        count: How many.
+    """
+
+    pod: msgspec.Raw = _UNSET
+    line: str = ""
+    count: Annotated[int, msgspec.Meta(ge=1)] = 1
+
+
+class FitRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Would these pods fit, one after the other?"""
+
+    pods: Annotated[list[WantedPod], msgspec.Meta(min_length=1)]
+
+
+class ExplainRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Why would this pod go where it would go?
+
+    Attributes:
+        pod: A manifest of a Pod.
+        line: A line that describes one instead.
+        top: How many nodes are listed at most, of those that fit and those that do
+            not; 0 for all.
+    """
+
+    pod: msgspec.Raw = _UNSET
+    line: str = ""
+    top: Annotated[int, msgspec.Meta(ge=0)] = 10
+
+
+class SimulateRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What if these objects came in?
+
+    Attributes:
+        objects: Manifests; one with the name of an object of the cluster replaces it.
+        all: Whether the answer has all pods, and not only those that are new.
+    """
+
+    objects: Annotated[list[msgspec.Raw], msgspec.Meta(min_length=1)]
+    all: bool = False
+
+
+def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
+    """Read the body of a request.
+
+    Raises:
+        RequestError: It is no JSON, or not of this form.
+    """
+    if not body:
+        raise RequestError(400, "Malformed request", "expected JSON, got no body")
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$")
+        problem = Problem(path=path.rstrip("`").lstrip("."), message=message)
+        raise RequestError(422, _WRONG, problems=[problem]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RequestError(400, "Malformed request", str(error)) from error
+
+
+def pods_of(request: FitRequest, most: int) -> list[Pod]:
+    """The pods of a request, each with a name and a uid of its own.
+
+    Args:
+        request: The request.
+        most: How many pods there may be.
+
+    Raises:
+        RequestError: A manifest is wrong, or there are too many pods.
+    """
+    total = sum(one.count for one in request.pods)
+    if total > most:
+        message = f"expected at most {most} pods in all, got {total}"
+        raise RequestError(
+            422, _WRONG, problems=[Problem(path="pods", message=message)]
+        )
+    found: list[Pod] = []
+    for index, one in enumerate(request.pods):
+        pod = _pod(one.pod, one.line, f"pods[{index}]")
+        name = pod.name or "pod"
+        for number in range(one.count):
+            own = name if one.count == 1 else f"{name}-{number}"
+            found.append(_named(pod, own, f"request-{len(found)}"))
+    return found
+
+
+def explained_pod(request: ExplainRequest) -> Pod:
+    """The pod of a request.
+
+    Raises:
+        RequestError: Its manifest is wrong.
+    """
+    pod = _pod(request.pod, request.line, "")
+    return _named(pod, pod.name or "pod", "request-0")
+
+
+def objects_of(request: SimulateRequest) -> Loaded:
+    """The objects of a request, and what was left out of it.
+
+    Raises:
+        RequestError: A manifest is wrong.
+    """
+    texts = [(f"objects[{i}]", bytes(one)) for i, one in enumerate(request.objects)]
+    return _loaded(texts)
+
+
+def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
+    text = bytes(manifest)
+    if bool(text) is bool(line):
+        got = "both" if line else "neither"
+        message = f"expected pod (a manifest) or line (such as cpu=2), got {got}"
+        raise RequestError(422, _WRONG, problems=[Problem(path=place, message=message)])
+    if line:
+        return _of_line(line, f"{place}.line".lstrip("."))
+    read = _of_manifest if len(text) <= _LONGEST_KNOWN else _read_manifest
+    return read(text, f"{place}.pod".lstrip("."))
+
+
+def _read_manifest(text: bytes, where: str) -> Pod:
+    loaded = _loaded([(where, text)])
+    found = loaded.objects
+    if len(found) != 1 or not isinstance(found[0], Pod):
+        kinds = ", ".join([*(obj.kind for obj in found), *loaded.skipped]) or "nothing"
+        message = f"expected one Pod, got {kinds}"
+        raise RequestError(
+            422, _WRONG, problems=[Problem(where=where, message=message)]
+        )
+    return found[0]
+
+
+# Clients ask about the same pods over and over. Errors are not kept.
+_of_manifest: Final = lru_cache(_KNOWN)(_read_manifest)
+_pod_of_text: Final = lru_cache(_KNOWN)(pod_of_text)
+
+
+def _of_line(line: str, place: str) -> Pod:
+    try:
+        return _pod_of_text(line)
+    except PodTextError as error:
+        problem = Problem(path=place, message=str(error))
+        raise RequestError(422, _WRONG, problems=[problem]) from error
+
+
+def _loaded(texts: Iterable[tuple[str, bytes]]) -> Loaded:
+    try:
+        return load((), stored=texts, validation=Validation.STRICT)
+    except (ManifestErrors, AdmissionError) as error:
+        raise RequestError(422, _WRONG, problems=error.problems) from error
+    except KindError as error:
+        raise RequestError(422, _WRONG, str(error)) from error
+
+
+def _named(pod: Pod, name: str, uid: str) -> Pod:
+    """Return the pod as it would come in: without a node, and with a uid."""
+    metadata = msgspec.structs.replace(
+        pod.metadata,
+        name=name,
+        uid=uid,
+        resource_version="",
+        creation_timestamp=None,
+        deletion_timestamp=None,
+    )
+    return Pod(metadata=metadata, spec=pod.spec)

@@ -1,0 +1,138 @@
+"""Plans for what people really deploy: the counts that a search by hand finds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.config import default_config
+from quaymaster.inmemory import InMemoryCluster, make_nodes
+from quaymaster.manifests import load
+from quaymaster.planning import Loss, Plan, parse_node_group, plan
+from quaymaster.scheduler import PluginRegistry, VirtualClock
+from quaymaster.simulation import Simulation, simulate
+from tests.kit.workloads import make_deployment, make_template
+
+REGISTRY = PluginRegistry.discover()
+CONFIG = default_config(REGISTRY)
+DATA = Path(__file__).parent / "data"
+EXAMPLES = Path(__file__).parents[4] / "docs" / "examples"
+NEW_NODE = (
+    "cpu=32,memory=64Gi,ephemeral-storage=61255492Ki,"
+    "label:node-role.kubernetes.io/worker="
+)
+"""The node that open-simulator's examples may have more of (newnode/demo_1)."""
+
+
+def read(*files: str | Path) -> Sequence[ApiObject]:
+    return load([str(DATA / file) for file in files]).objects
+
+
+def planned(
+    objects: Sequence[ApiObject], *specs: str, loss: Loss | None = None
+) -> Plan:
+    return plan(
+        objects,
+        groups=[parse_node_group(spec) for spec in specs],
+        config=CONFIG,
+        registry=REGISTRY,
+        tolerate_loss=loss,
+    )
+
+
+def by_hand(objects: Sequence[ApiObject], spec: str) -> int:
+    """The first of 0, 1, 2 and so on nodes with which all pods are placed."""
+    for count in range(100):
+        nodes = make_nodes([f"{count}:{spec}"])
+        result = simulate([*nodes, *objects], config=CONFIG, registry=REGISTRY)
+        if not result.unscheduled:
+            return count
+    raise AssertionError("no number of nodes suffices")
+
+
+@pytest.mark.parametrize("spec", ["cpu=1,memory=2Gi", "cpu=500m,memory=1Gi,zones=3"])
+def test_online_boutique_takes_as_many_nodes_as_by_hand(spec: str) -> None:
+    objects = read(EXAMPLES / "online-boutique")
+    found = planned(objects, spec)
+    assert len(found.nodes) == by_hand(objects, spec)
+    assert found.is_final
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "spec", ["cpu=2,memory=700Mi", "cpu=310m,memory=4Gi", "cpu=4,memory=16Gi,pods=3"]
+)
+def test_online_boutique_takes_as_many_odd_nodes_as_by_hand(spec: str) -> None:
+    objects = read(EXAMPLES / "online-boutique")
+    assert len(planned(objects, spec).nodes) == by_hand(objects, spec)
+
+
+@pytest.mark.parametrize("spec", ["cpu=500m,memory=1Gi", "cpu=1,memory=500Mi,pods=4"])
+def test_kube_prometheus_takes_as_many_nodes_as_by_hand(spec: str) -> None:
+    objects = read("kube-prometheus.yaml")
+    found = planned(objects, spec)
+    assert len(found.nodes) == by_hand(objects, spec)
+    assert found.is_final
+
+
+OPEN_SIMULATOR = (
+    (("simple",), 4),
+    (("complicated",), 8),
+    (("simple", "complicated"), 10),
+    (("simple", "complicated", "more-pods"), 18),
+)
+"""Its applications, and how many new nodes they take; it documents no numbers for
+these, so they were found by simulating every number from 0 on."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("names", "nodes"), OPEN_SIMULATOR)
+def test_examples_of_open_simulator_take_as_many_new_nodes_as_by_hand(
+    names: Sequence[str], nodes: int
+) -> None:
+    files = [f"open-simulator-{name}.yaml" for name in ("cluster", *names)]
+    objects = read(*files)
+    found = planned(objects, NEW_NODE)
+    assert len(found.nodes) == nodes == by_hand(objects, NEW_NODE)
+    assert found.is_final
+    assert found.lower_bound == nodes
+
+
+WEB = make_deployment(6, make_template(cpu="1"))
+
+
+def survives_by_hand(nodes: Sequence[Node], *, zone: str = "", node: str = "") -> bool:
+    """Whether all pods have a node again after nodes were deleted."""
+    cluster = InMemoryCluster(VirtualClock())
+    cluster.load([*nodes, WEB])
+    with Simulation(cluster, config=CONFIG, registry=REGISTRY) as simulation:
+        simulation.settle()
+        for one in nodes:
+            at = one.labels.get("topology.kubernetes.io/zone", "")
+            if node == one.name or (zone and zone == at):
+                cluster.delete(Node, one.name)
+        simulation.settle()
+        there = {one.name for one in cluster.list(Node).items}
+        pods = cluster.list(Pod).items
+        return len(pods) == 6 and all(pod.node_name in there for pod in pods)
+
+
+def test_a_plan_survives_the_loss_of_any_node_and_a_smaller_one_does_not() -> None:
+    spec = "cpu=2,memory=4Gi"
+    found = planned([WEB], spec, loss=Loss.NODE)
+    assert len(found.nodes) == 4
+    assert all(survives_by_hand(found.nodes, node=one.name) for one in found.nodes)
+    fewer = make_nodes([f"3:{spec}"])
+    assert not all(survives_by_hand(fewer, node=one.name) for one in fewer)
+
+
+def test_a_plan_survives_the_loss_of_any_zone_and_a_smaller_one_does_not() -> None:
+    spec = "cpu=2,memory=4Gi,zones=2"
+    found = planned([WEB], spec, loss=Loss.ZONE)
+    assert len(found.nodes) == 6
+    assert found.is_final
+    zones = ("zone-a", "zone-b")
+    assert all(survives_by_hand(found.nodes, zone=zone) for zone in zones)
+    fewer = make_nodes([f"5:{spec}"])
+    assert not all(survives_by_hand(fewer, zone=zone) for zone in zones)
