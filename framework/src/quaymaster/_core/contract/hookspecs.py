@@ -13,45 +13,45 @@ leave out the arguments that it does not need::
                 return None
             return Status.unresolvable("node(s) do not run Linux")
 
-Letters and units used below: ``N`` is the number of rows asked for, at least one, CPU
-is in millicores, memory and storage in bytes, scores are integers from 0 to 100 after
-normalisation, times are in seconds.
+Letters and units used below: ``N`` is the number of requested rows, at least one. CPU
+is in millicores, memory and storage are in bytes, times are in seconds. Scores are
+integers from 0 to 100 after normalisation.
 
-Every hook may raise: the exception becomes an Error status that names the plugin, the
-exception's type and the plugin's line, and fails this attempt only. Success is ``None``
-wherever a `Status` may be returned.
+Every hook may raise. The exception becomes an Error status that names the plugin, the
+exception's type and the plugin's line, and it fails only the current attempt. Success
+is ``None`` wherever a `Status` may be returned.
 
-A plugin that lives by objects which the scheduler does not follow by itself, of a kind
-of its own or one of Kubernetes, names their classes: ``kinds = (PodGroup,)``. That is
-an attribute of its class, read before the plugin is built. Then manifests have them,
-``handle.informers`` follows them, and ``EventsOf(PodGroup)`` registers for them.
+A plugin that needs objects which the scheduler does not follow by default (a custom
+kind, or another kind of Kubernetes) lists their classes in a class attribute:
+``kinds = (PodGroup,)``. It is read before the plugin is built. Manifests may then
+contain such objects, ``handle.informers`` follows them, and ``EventsOf(PodGroup)``
+registers for their events.
 
-All hooks run on the scheduling thread, but for ``pre_bind`` and ``bind``: these, and
-tasks for `Handle.run_in_background`, may wait. A plugin whose waiting is for answers of
-`Handle.cluster` alone says so in its class, ``blocks = False``. Then none of them takes
-a thread, and a thousand that wait cost memory only. Without it they run on threads, and
-may wait for whatever they like. What any other hook, or a timer, asks of the cluster
-holds up the scheduler, and is given up after five seconds.
+All hooks run on the scheduling thread, except ``pre_bind`` and ``bind``. Those two, and
+tasks for `Handle.run_in_background`, run on worker threads and may block. If they wait
+only for calls of `Handle.cluster`, set the class attribute ``blocks = False``: they
+then need no thread, and a thousand waiting calls cost only memory. A cluster call in
+any other hook or in a timer blocks the scheduler and fails after five seconds.
 
-What hooks get and give is shared, not copied. Four rules hold for all of it:
+Arguments and results of hooks are shared, not copied. Four rules apply to all of them:
 
-*Values never change.* Pods, nodes and all other API objects, arrays of rows, and what
-earlier hooks returned are never written to, neither by the framework nor by a plugin. A
-change makes a new object. So all of this may be kept, and the same object means the
-same content; equal content may come as another object.
+*Values never change.* API objects such as pods and nodes, arrays of rows, and results
+of earlier hooks are never modified, neither by the framework nor by a plugin. A change
+creates a new object. So you may keep these values, and the same object always has the
+same content. Equal content may also arrive as another object.
 
-*Views do.* A `NodeInfo`, the columns of a `NodeTable` and the counts of a snapshot
-follow the cluster between two hooks. Ask them again, or copy what is to be kept.
+*Views change.* A `NodeInfo`, the columns of a `NodeTable` and the counts of a snapshot
+follow the cluster between two hooks. Read them again, or copy what you keep.
 
-*Returned arrays belong to all.* A plugin that keeps an array which it has returned goes
-on with a copy when something changes. If it freezes the array before it returns it
-(`quaymaster.columns.freeze`), the framework relies on that: the same frozen array for
-the same rows is not looked through again, and frozen raw scores come back to
+*Returned arrays are shared.* A plugin must not modify an array after returning it; it
+continues with a copy. If the plugin freezes the array before returning it
+(`quaymaster.columns.freeze`), the framework skips checks: it does not inspect the same
+frozen array for the same rows again, and passes frozen raw scores to
 ``normalize_score`` as the same object.
 
-*One value for all nodes is a constant.* `quaymaster.columns.constant` takes no memory,
-and is neither looked through nor added up element by element. An array that happens to
-hold one value is right as well, but is no constant.
+*Use a constant where all nodes have the same value.* `quaymaster.columns.constant`
+takes no memory, and the framework neither inspects nor adds it element by element. An
+ordinary array with equal elements is also correct, only slower.
 
 Mirrors k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
 """
@@ -100,47 +100,46 @@ __all__ = [
 
 
 class LifecyclePlugin(Protocol):
-    """Begin and end work beside the hooks, such as reading data from outside.
+    """Start and stop work outside the other hooks, such as polling a data source.
 
-    A plugin is built, put to work, and replaced by a reload or stopped with its
-    scheduler. What can fail belongs in its constructor: that keeps the configuration
-    out. What only a plugin at work should do belongs in ``start``.
+    A plugin is constructed, started, and later closed by a reload or by the end of its
+    scheduler. Put everything that can fail into the constructor: a failure there
+    rejects the configuration. Put what only an active plugin should do into ``start``.
     """
 
     @hookspec(since="0.1")
     def start(self) -> None:
-        """Begin: the plugin's profile is in force.
+        """Start the plugin: its profile is now active.
 
         Called once, on the scheduling thread, before the first attempt of a pod with
-        this profile, in the order in which the plugins were built: profile by profile,
-        plugin by plugin. The copies of the cluster's objects are there, unless the
-        cluster could not be listed yet. ``events_to_register`` comes before it, and so
-        do ``pre_enqueue`` and ``queue_sort`` for the pods that are pending then. A
-        reload calls it once the replaced plugins have been closed.
+        this profile. Plugins are started in the order of their construction: profile by
+        profile, plugin by plugin. The informers are filled, unless the cluster could
+        not be listed yet. ``events_to_register`` is called earlier, and so are
+        ``pre_enqueue`` and ``queue_sort`` for pods that are already pending. After a
+        reload, the replaced plugins are closed first.
 
-        Not called for a plugin whose configuration does not come into force, since
-        another plugin cannot be built or the configuration is only checked.
+        Not called if the configuration never becomes active, because another plugin
+        cannot be built or the configuration is only being validated.
 
-        An exception is reported as that of any hook. The profile stays in force, and
-        the plugin goes on as it is: the other plugins are started, and ``close`` is
-        called in the end.
+        An exception is reported like that of any hook. The profile stays active, the
+        other plugins are started, and ``close`` is still called at the end.
         """
 
     @hookspec(since="0.1")
     def close(self) -> None:
-        """End: let go of what the plugin holds, such as connections and threads.
+        """Release what the plugin holds, such as connections and threads.
 
-        Called once for every plugin that was built, started or not: when a reload has
-        put other plugins in its place, when its profile or another of the same
-        configuration cannot be built, and when the scheduler stops. It runs on the
-        scheduling thread, in the reverse order of ``start``, and should be quick. An
-        exception is reported, and the other plugins are closed all the same.
+        Called once for every constructed plugin, started or not: after a reload has
+        replaced it, when a profile of the same configuration cannot be built, and when
+        the scheduler stops. It runs on the scheduling thread, in the reverse order of
+        ``start``, and should be quick. An exception is reported, and the other plugins
+        are still closed.
 
-        The plugin's timers have been cancelled by then, its tasks that have not begun
-        never will, and `Handle.changed` does nothing any more. What has begun comes to
-        its end, after this hook if need be. So do pods that had their node before a
-        reload: ``unreserve`` and the hooks from ``permit`` to ``post_bind`` may still
-        be called for them.
+        Before the call, the plugin's timers are cancelled, its tasks that have not
+        begun are dropped, and `Handle.changed` has no further effect. Tasks that have
+        begun run to their end, if necessary after this hook. The same holds for pods
+        that got their node before a reload: ``unreserve`` and the hooks from ``permit``
+        to ``post_bind`` may still be called for them.
         """
 
 
@@ -149,12 +148,12 @@ class PreEnqueuePlugin(Protocol):
 
     @hookspec(since="0.1")
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Say whether a pod may enter the active or the backoff queue.
+        """Decide whether a pod may enter the active or the backoff queue.
 
-        Called whenever a pod would enter one of them, so it must be quick: no calls to
-        anything outside. A rejected pod is *gated*: it waits among the unschedulable
-        pods, without an event or a condition, until an event that this plugin
-        registered lets it through.
+        Called whenever a pod would enter one of them, so it must be quick and must not
+        call other services. A rejected pod is *gated*: it waits among the unschedulable
+        pods, without an event or a condition. It is checked again when an event occurs
+        that this plugin registered.
 
         Args:
             pod: The pod about to be queued.
@@ -166,99 +165,98 @@ class QueueSortPlugin(Protocol):
 
     @hookspec(since="0.1")
     def queue_sort(self, queued: QueuedPodInfo) -> SortKey:
-        """Give a sort key: the pod with the smallest key is tried first.
+        """Return a sort key: the pod with the smallest key is tried first.
 
-        Called once each time that a pod enters the active queue, so the key must not
-        depend on what changes while it waits. To port a ``Less`` of upstream, build a
-        tuple of what it compares, negated where more comes first:
-        ``(-priority, timestamp)``; as a last resort wrap it with
-        ``functools.cmp_to_key``. Ties keep the order of arrival.
+        Called each time a pod enters the active queue, so the key must not depend on
+        anything that changes while the pod waits. To port a ``Less`` of upstream,
+        build a tuple of the values that it compares, negated where the larger value
+        comes first: ``(-priority, timestamp)``. As a last resort, wrap ``Less`` with
+        ``functools.cmp_to_key``. Equal keys keep the order of arrival.
 
         Args:
             queued: The pod with its timestamps and counts.
 
         Returns:
-            Anything that compares with the keys of the other pods of this profile:
-            numbers of any class with numbers, texts with texts. Pods whose key fails or
-            does not compare come last, by priority and timestamp.
+            Any value that compares with the keys of the other pods of this profile:
+            numbers of any class with numbers, strings with strings. Pods without a
+            comparable key come last, by priority and timestamp.
         """
 
 
 class EnqueueExtensions(Protocol):
-    """Tell which changes of the cluster may help a pod that this plugin rejected."""
+    """Register the cluster events that may make rejected pods schedulable."""
 
     @hookspec(since="0.1")
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """List the events, each with an optional queueing hint.
 
-        Called once, when the profile is built. A plugin that rejects pods and does not
-        implement this wakes its pods on every event, which is safe and slow. An empty
-        list wakes them only by `Handle.changed`, for data that come from outside, and
-        by the periodic flush.
+        Called once, when the profile is built. If a plugin rejects pods and does not
+        implement this hook, every event requeues its pods, which is safe but slow. With
+        an empty list, only `Handle.changed` (for data from outside the cluster) and the
+        periodic flush requeue them.
 
         Returns:
-            What ``on_node(Change.ADD, hint)``, ``on_pod(Change.DELETE)`` and
-            ``EventsOf(StorageClass)(Change.ADD)`` make; a `ClusterEventWithHint` made
-            by hand is as good, but its hint takes objects of any type.
-            Where thousands of pods wait and each change helps few of them,
-            ``.indexed(pod_keys, event_keys)`` spares the hint those that have no key
-            of the change.
+            Results of ``on_node(Change.ADD, hint)``, ``on_pod(Change.DELETE)`` or
+            ``EventsOf(StorageClass)(Change.ADD)``. You may also construct a
+            `ClusterEventWithHint` yourself, but its hint takes objects of any type.
+            If thousands of pods wait and each change helps few of them, add
+            ``.indexed(pod_keys, event_keys)``: the hint is then called only for pods
+            that share a key with the change.
         """
 
 
 class SignPlugin(Protocol):
-    """Tell which pods this plugin cannot tell apart."""
+    """Group pods that this plugin treats as identical."""
 
     @hookspec(since="0.1")
     def sign_pod(self, pod: Pod) -> Hashable | None:
-        """Give the part of the pod that this plugin's answers depend on.
+        """Return the part of the pod that this plugin's results depend on.
 
-        Two pods with equal fragments get equal answers from every hook of this plugin
-        on an unchanged cluster. If the class also sets ``scope = Scope.NODE``, its
-        answer for a node depends on the fragment and that node alone, and the
-        framework remembers it until the node changes.
+        Two pods with equal fragments get equal results from every hook of this plugin
+        while the cluster is unchanged. If the class also sets ``scope = Scope.NODE``,
+        its result for a node depends only on the fragment and that node, and the
+        framework caches it until the node changes.
 
-        Called once for all pods of one spec, as the pods of a Deployment are, whose
-        labels, annotations, owners and status are equal; not once per pod. So the
-        fragment must be a function of the pod alone. Data from outside of the pod (a
-        metric, a quota, the time) would be those of the first pod for ever: a plugin
-        that looks at such data calls `Handle.changed` whenever they change, which has
-        all of this asked again, or else leaves ``sign_pod`` out, or gives None.
-        ``SchedulerOptions(verify=N)`` asks again, and finds what has changed.
+        Called once for all pods that have the same spec, labels, annotations, owners
+        and status (as the pods of a Deployment do), not once per pod. So the fragment
+        must be a function of the pod alone. Other data (a metric, a quota, the time)
+        would be frozen at the first call. A plugin that reads such data calls
+        `Handle.changed` whenever they change, which clears the cache; otherwise it
+        must not implement ``sign_pod``, or return None.
+        ``SchedulerOptions(verify=N)`` calls the hook again and detects such changes.
 
         Args:
             pod: The pod to sign. Its name, uid, versions and times must not matter.
 
         Returns:
-            A hashable value, or None when nothing may be remembered for this pod.
+            A hashable value, or None if nothing may be cached for this pod.
         """
 
     @hookspec(since="0.2")
     def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
-        """Say what a Skip of this plugin depends on, beside the pod.
+        """List what a Skip of this plugin depends on, apart from the pod.
 
-        Optional, for plugins that look at the whole cluster and mostly have nothing to
-        do. As long as no revision changes, what ``pre_filter`` or ``pre_score`` says by
-        Skip holds for all pods of one spec whose namespace, labels, annotations, owners
-        and status are equal, and the hook is not called for them. Other answers are
-        never kept.
+        Optional, for plugins that read the whole cluster and mostly return Skip. While
+        no revision changes, a Skip of ``pre_filter`` or ``pre_score`` is reused for all
+        pods with the same spec, namespace, labels, annotations, owners and status, and
+        the hook is not called for them. Other results are never cached.
 
-        Called now and then, not for each pod, and not in the order of attempts: right
+        Called occasionally, not for each pod, and not in the order of attempts: right
         after a change, and for the first pod of a spec.
 
         Args:
             pod: One of the pods.
 
         Returns:
-            What has a revision that changes before a Skip for such a pod may become
-            wrong, such as ``handle.snapshot.counts``, or
-            ``handle.informers.changes(kind)``; nothing if it depends on the pod alone.
-            None to be asked for each pod.
+            Objects whose revision changes before a Skip for such a pod may become
+            wrong, such as ``handle.snapshot.counts`` or
+            ``handle.informers.changes(kind)``. Empty if the Skip depends only on the
+            pod. None if Skips must not be cached.
         """
 
 
 class PreFilterPlugin(Protocol):
-    """Look at the pod and the cluster once, before any node is filtered."""
+    """Inspect the pod and the cluster once, before any node is filtered."""
 
     @hookspec(since="0.1")
     def pre_filter(
@@ -266,9 +264,9 @@ class PreFilterPlugin(Protocol):
     ) -> PreFilterResult | Status | None:
         """Prepare this plugin's filter, restrict the nodes, or reject the pod.
 
-        Called once per attempt, in profile order. A status of
-        UnschedulableAndUnresolvable or an empty common set of nodes ends the attempt
-        at once; Unschedulable lets the remaining plugins run first.
+        Called once per attempt, in profile order. UnschedulableAndUnresolvable, or
+        an empty intersection of the plugins' node sets, ends the attempt at once. After
+        Unschedulable, the remaining plugins still run.
 
         Args:
             state: This pod's scratch space; write here what ``filter`` will read.
@@ -276,24 +274,24 @@ class PreFilterPlugin(Protocol):
             nodes: All nodes, before filtering.
 
         Returns:
-            A `PreFilterResult` to restrict the nodes. ``Status.skip()`` leaves this
-            plugin's ``filter``, ``add_pod`` and ``remove_pod`` out of the attempt; and
-            ``reserve``, ``unreserve``, ``permit`` and ``pre_bind``, too, if the class
-            sets ``skips_binding = True``.
+            A `PreFilterResult` to restrict the nodes. After ``Status.skip()``, this
+            plugin's ``filter``, ``add_pod`` and ``remove_pod`` are not called in this
+            attempt; with the class attribute ``skips_binding = True``, ``reserve``,
+            ``unreserve``, ``permit`` and ``pre_bind`` are not called either.
         """
 
     @hookspec(since="0.1")
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
-        """Update what ``pre_filter`` wrote as if one more pod ran on a node.
+        """Update the state of ``pre_filter`` as if one more pod ran on a node.
 
-        Called for nominated pods and in preemption, usually on a cloned state.
+        Called for nominated pods and during preemption, usually with a cloned state.
 
         Args:
             state: The state to update, in place.
             pod: The pod being scheduled.
-            pod_to_add: The pod to imagine on the node.
+            pod_to_add: The pod that is assumed to run on the node.
             node: The node, with ``pod_to_add`` already on it.
         """
 
@@ -301,12 +299,12 @@ class PreFilterPlugin(Protocol):
     def remove_pod(
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
-        """Update what ``pre_filter`` wrote as if a pod had left a node.
+        """Update the state of ``pre_filter`` as if a pod had left a node.
 
         Args:
             state: The state to update, in place.
             pod: The pod being scheduled.
-            pod_to_remove: The pod to imagine away.
+            pod_to_remove: The pod that is assumed to be gone.
             node: The node, with ``pod_to_remove`` already gone.
         """
 
@@ -316,13 +314,14 @@ class FilterPlugin(Protocol):
 
     @hookspec(since="0.1")
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Say whether one node can run the pod.
+        """Decide whether one node can run the pod.
 
-        Called for every node in profile order until a plugin rejects it; not called
-        when ``pre_filter`` returned Skip. Look at ``node`` only, never the same node in
-        the snapshot: in preemption it is a copy with some pods removed. A class
-        attribute ``pod_use`` says how much of the node's pods is looked at: with
-        ``PodUse.NONE`` or ``PodUse.SUMS``, preemption tries many nodes at once.
+        Called for every node, in profile order, until a plugin rejects the node. Not
+        called if ``pre_filter`` returned Skip. Read only ``node``, never the same node
+        in the snapshot: during preemption ``node`` is a copy without some of its pods.
+        The class attribute ``pod_use`` declares how much of the node's pods the hook
+        reads: with ``PodUse.NONE`` or ``PodUse.SUMS``, preemption tries many nodes at
+        once.
 
         Args:
             state: This pod's scratch space; read what ``pre_filter`` wrote.
@@ -330,8 +329,8 @@ class FilterPlugin(Protocol):
             node: The node, with the pods that run or are assumed on it.
 
         Returns:
-            None if the pod fits. Unschedulable if removing pods could help,
-            UnschedulableAndUnresolvable if not. Error ends the whole attempt.
+            None if the pod fits. Unschedulable if removing pods from the node could
+            help, otherwise UnschedulableAndUnresolvable. Error ends the whole attempt.
         """
 
     @hookspec(since="0.1")
@@ -340,35 +339,34 @@ class FilterPlugin(Protocol):
     ) -> NodeVerdicts | Status | None:
         """Batch twin of ``filter``: the same verdicts and reasons for many nodes.
 
-        Optional. A plugin that implements this implements ``filter`` too, and the two
-        must agree.
+        Optional. A plugin that implements this must also implement ``filter``, and the
+        two must agree.
 
-        Reasons are asked for when somebody reads them, which may be long after the
-        attempt: return no view of a column, and never write to codes that were
-        returned.
+        Reasons are rendered on request, possibly long after the attempt. So do not
+        return a view of a column, and never modify codes after returning them.
 
         Args:
             state: This pod's scratch space.
             pod: The pod being scheduled.
             nodes: The columns of all nodes; never write to them.
-            rows: The rows to judge, as an index into any column; never write to them.
+            rows: The rows to filter, as an index into any column; never write to them.
 
         Returns:
-            None if all pass, a `Status` if one answer holds for all of them, else
+            None if all rows pass, a `Status` if it applies to all of them, otherwise
             `NodeVerdicts` with codes of shape ``(N,)`` in the order of ``rows``. An
-            Error on any node fails the attempt: return it as the `Status`. Frozen codes
-            that are returned again for the same rows are not looked through again.
+            Error for any node fails the attempt: return it as the `Status`. Frozen
+            codes that are returned again for the same rows are not inspected again.
         """
 
     @hookspec(since="0.2")
     def explain_filter(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[str]:
-        """Say more about a node that ``filter`` has rejected, for people.
+        """Explain to people why ``filter`` rejected a node.
 
-        Optional. Called for explanations alone, never in an attempt, after
-        ``pre_filter`` and ``filter`` of the same plugin; so it may take its time, and
-        it changes nothing.
+        Optional. Called only for explanations, never in an attempt, after
+        ``pre_filter`` and ``filter`` of the same plugin. It may be slow, and it must
+        not change anything.
 
         Args:
             state: This pod's scratch space.
@@ -376,54 +374,53 @@ class FilterPlugin(Protocol):
             node: The node that was rejected.
 
         Returns:
-            Sentences that stand beside the reasons of ``filter``; none if there is no
-            more to say. The first one should be the same for nodes that are alike:
-            where many nodes are told of, they are grouped by it, and the others, which
-            may name what one node has, are left out.
+            Sentences that are shown beside the reasons of ``filter``; may be empty.
+            The first one should be equal for similar nodes, because summaries group
+            nodes by it. The others may name details of this node; summaries omit them.
         """
 
     @hookspec(since="0.2")
     def filter_pod_use(self, state: CycleState) -> PodUse:
-        """Say how much ``filter`` looks at the pods on nodes in this attempt.
+        """Declare how much of the nodes' pods ``filter`` reads in this attempt.
 
-        Optional, for plugins whose class attribute ``pod_use`` has to allow for rare
-        cases. Called after ``pre_filter``, before preemption or nominated pods are
-        imagined, and only if the class does not say ``PodUse.NONE``.
+        Optional, for plugins whose class attribute ``pod_use`` covers rare cases.
+        Called after ``pre_filter``, before preemption or nominated pods are simulated,
+        and only if the class attribute is not ``PodUse.NONE``.
 
         Args:
             state: This pod's scratch space.
 
         Returns:
-            As much as the class says, or less: the answers of ``filter`` and
-            ``filter_nodes`` for this pod then do not depend on more, on any node.
+            The value of the class attribute, or less. The results of ``filter`` and
+            ``filter_nodes`` for this pod must not depend on more, on any node.
         """
 
 
 class PostFilterPlugin(Protocol):
-    """Do something for a pod that fits nowhere, such as preempting others."""
+    """Help a pod that fits on no node, for example by preemption."""
 
     @hookspec(since="0.1")
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> PostFilterResult | Status | None:
-        """Try to make room.
+        """Try to make the pod schedulable.
 
-        Called in profile order after PreFilter or Filter rejected the pod everywhere;
-        the first plugin that succeeds or fails with Error ends the round.
+        Called in profile order after PreFilter or Filter rejected the pod on all nodes.
+        The first plugin that returns success or Error ends the round.
 
         Args:
             state: This pod's scratch space.
             pod: The pod that does not fit.
-            statuses: Why each node was rejected.
+            statuses: The status with which each node was rejected.
 
         Returns:
             Success (None or a `PostFilterResult` without status) if the pod may fit
-            next time; Unschedulable if nothing could be done.
+            next time; Unschedulable if nothing helped.
         """
 
 
 class PreScorePlugin(Protocol):
-    """Look at the feasible nodes once, before any of them is scored."""
+    """Inspect the feasible nodes once, before any of them is scored."""
 
     @hookspec(since="0.1")
     def pre_score(
@@ -433,9 +430,10 @@ class PreScorePlugin(Protocol):
 
         Called once per attempt when more than one node is feasible.
 
-        After an extender that sends nodes back in full, nodes are scored as it sent
-        them: ``nodes`` holds those only, without pods and images, and is not the table
-        of the snapshot. Then ``score`` is called for each node, and not its batch twin.
+        If an extender returned complete nodes, these are scored as it returned them:
+        ``nodes`` contains only those, without pods and images, and is not the table of
+        the snapshot. In this case ``score`` is called for each node instead of its
+        batch twin.
 
         Args:
             state: This pod's scratch space; write here what ``score`` will read.
@@ -444,7 +442,8 @@ class PreScorePlugin(Protocol):
             rows: The feasible rows, as an index into any column of ``nodes``.
 
         Returns:
-            ``Status.skip()`` leaves this plugin's score out of the attempt.
+            None, or a Status. After ``Status.skip()``, this plugin does not score in
+            this attempt.
         """
 
 
@@ -453,10 +452,10 @@ class ScorePlugin(Protocol):
 
     @hookspec(since="0.1")
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Say how well one node suits the pod.
+        """Return how well one node suits the pod.
 
-        Called for every feasible node after ``pre_score``; not called when that
-        returned Skip, nor when only one node is feasible.
+        Called for every feasible node after ``pre_score``. Not called if ``pre_score``
+        returned Skip, or if only one node is feasible.
 
         Args:
             state: This pod's scratch space; read what ``pre_score`` wrote.
@@ -464,8 +463,8 @@ class ScorePlugin(Protocol):
             node: The node, with the pods that run or are assumed on it.
 
         Returns:
-            Any integer if the plugin normalises, else 0 to 100. A Status fails the
-            attempt.
+            Any integer if the plugin implements ``normalize_score``, otherwise 0 to
+            100. A Status fails the attempt.
         """
 
     @hookspec(since="0.1")
@@ -474,8 +473,8 @@ class ScorePlugin(Protocol):
     ) -> Int64Array | Status:
         """Batch twin of ``score``: the same numbers for many nodes at once.
 
-        Optional. A plugin that implements this implements ``score`` too, and the two
-        must agree. It is not called for a handful of rows among many: ``score`` is.
+        Optional. A plugin that implements this must also implement ``score``, and the
+        two must agree. For a few rows of a large table, ``score`` is called instead.
 
         Args:
             state: This pod's scratch space; read what ``pre_score`` wrote.
@@ -484,9 +483,9 @@ class ScorePlugin(Protocol):
             rows: The feasible rows, as an index into any column; never write to them.
 
         Returns:
-            Shape ``(N,)``, dtype int64, in the order of ``rows``. The array may be kept
-            and returned again, and must not be written to any more. A constant costs
-            least.
+            Shape ``(N,)``, dtype int64, in the order of ``rows``. The plugin may keep
+            the array and return it again, but must no longer modify it. A constant is
+            cheapest.
         """
 
     @hookspec(since="0.1")
@@ -498,48 +497,49 @@ class ScorePlugin(Protocol):
         nodes: NodeTable,
         rows: Rows,
     ) -> Int64Array | Status | None:
-        """Bring this plugin's scores of all feasible nodes into 0 to 100.
+        """Scale this plugin's scores of all feasible nodes to 0 to 100.
 
-        Called once per attempt, after every node was scored, before weights.
+        Called once per attempt, after every node was scored and before weights are
+        applied.
 
         Args:
             state: This pod's scratch space.
             pod: The pod being scheduled.
             scores: Shape ``(N,)``, dtype int64, read-only: the raw scores. If
-                ``score_nodes`` gave them in this attempt, and gave a frozen array, this
-                is that very object: what the plugin noted about it holds. Otherwise it
-                is good for this call only; copy what is to be kept.
+                ``score_nodes`` returned a frozen array in this attempt, this is the
+                same object. Otherwise it is valid only during this call; copy what you
+                keep.
             nodes: The columns of all nodes.
             rows: The scored rows, in the order of ``scores``.
 
         Returns:
-            The normalised scores, same shape and dtype; None leaves them as they are.
-            An array that the plugin keeps, or a constant, is right here, too.
+            The normalised scores, same shape and dtype, or None to keep them unchanged.
+            May be an array that the plugin keeps, or a constant.
         """
 
 
 class TieBreakPlugin(Protocol):
     """Choose among the nodes with the highest total. One per profile, by its name.
 
-    A profile says who chooses: ``tieBreaker: MyPlugin``. Without that, ties are broken
+    A profile names the plugin: ``tieBreaker: MyPlugin``. Without it, ties are broken
     at random, as in kube-scheduler, and this hook is never called. The plugin need not
-    be enabled anywhere; if it is, the same instance does both.
+    be enabled at any extension point; if it is, the same instance is used.
     """
 
     @hookspec(since="0.2")
     def break_tie(
         self, state: CycleState, pod: Pod, nodes: NodeTable, tied: RowArray
     ) -> int | Status:
-        """Name the node that the pod gets.
+        """Choose the node for the pod.
 
-        Called when several nodes have the highest total, after all scores; without any
-        Score plugin, all feasible nodes have the same. Not called when one node is
-        alone in front, when only one is feasible, or when the pod fits on the node that
-        it is nominated to. Scores are there only as far as ``score`` or
-        ``normalize_score`` wrote them into the state.
+        Called after scoring if several nodes share the highest total; without any Score
+        plugin, all feasible nodes share it. Not called if one node has the highest
+        total alone, if only one node is feasible, or if the pod fits on its nominated
+        node. Scores are available only if ``score`` or ``normalize_score`` wrote them
+        to the state.
 
-        The answer is not remembered. Whatever is random in it comes from
-        `Handle.random`, so that a run can be repeated.
+        The result is not cached. Take random numbers from `Handle.random`, so that a
+        run can be repeated.
 
         Args:
             state: This pod's scratch space; read what earlier hooks wrote.
@@ -555,15 +555,15 @@ class TieBreakPlugin(Protocol):
 
 
 class ReservePlugin(Protocol):
-    """Keep a plugin's own books in step with the pods that have been given a node."""
+    """Track, in the plugin's own state, what pods with a node use."""
 
     @hookspec(since="0.1")
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Take what the pod needs on its node.
+        """Reserve what the pod needs on its node.
 
         Called once the pod is assumed on the node. If any plugin fails, ``unreserve``
-        of all Reserve plugins runs, in reverse order. What is chosen here and must
-        outlive the scheduler goes onto the pod by `CycleState.annotate`.
+        of all Reserve plugins is called, in reverse order. Write choices that must
+        survive a restart to the pod with `CycleState.annotate`.
 
         Args:
             state: This pod's scratch space.
@@ -573,10 +573,10 @@ class ReservePlugin(Protocol):
 
     @hookspec(since="0.1")
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """Give back what ``reserve`` took.
+        """Release what ``reserve`` reserved.
 
-        Called when anything fails after the pod was assumed, also if this plugin's
-        own ``reserve`` was never called: it must be idempotent and must not fail.
+        Called if anything fails after the pod was assumed, even if this plugin's own
+        ``reserve`` was never called. It must be idempotent and must not fail.
 
         Args:
             state: This pod's scratch space.
@@ -588,11 +588,11 @@ class ReservePlugin(Protocol):
     def verify_reserve(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[str]:
-        """Find out again, the slow way, what ``reserve`` has taken, and compare.
+        """Recompute without caches what ``reserve`` has reserved, and compare.
 
-        Optional. Called with ``SchedulerOptions(verify=N)`` alone, after ``reserve`` of
-        all plugins, for every Nth pod; nothing that was remembered is to be relied on,
-        and nothing is changed.
+        Optional. Called only with ``SchedulerOptions(verify=N)``, for every Nth pod,
+        after ``reserve`` of all plugins. It must not use cached values and must not
+        change anything.
 
         Args:
             state: This pod's scratch space.
@@ -600,13 +600,13 @@ class ReservePlugin(Protocol):
             node_name: The chosen node.
 
         Returns:
-            What differs, each in a sentence: any ends the run with a
-            `VerificationError`. None if all is right.
+            One sentence per difference. Any difference ends the run with a
+            `VerificationError`. Empty if there is none.
         """
 
 
 class PermitPlugin(Protocol):
-    """Allow, delay or refuse the binding of an assumed pod."""
+    """Allow, delay or reject the binding of an assumed pod."""
 
     @hookspec(since="0.1")
     def permit(
@@ -614,9 +614,9 @@ class PermitPlugin(Protocol):
     ) -> PermitWait | Status | None:
         """Decide whether binding may start.
 
-        Called after ``reserve``. The pod waits while any plugin that said
-        `PermitWait` has not allowed it; any rejection or the first timeout ends it. A
-        `Status` with code Wait says no timeout, and is an Error.
+        Called after ``reserve``. If a plugin returns `PermitWait`, the pod waits until
+        every such plugin has allowed it. A rejection or the first timeout ends the
+        attempt. A `Status` with code Wait has no timeout and is treated as an Error.
 
         Args:
             state: This pod's scratch space.
@@ -626,7 +626,7 @@ class PermitPlugin(Protocol):
 
 
 class PreBindPlugin(Protocol):
-    """Do what must be done before a pod is bound, such as provisioning volumes."""
+    """Prepare the cluster before a pod is bound, for example provision volumes."""
 
     @hookspec(since="0.1")
     def pre_bind(
@@ -634,10 +634,9 @@ class PreBindPlugin(Protocol):
     ) -> PreBindWait | Status | None:
         """Prepare the node or the cluster for the pod.
 
-        Runs in the binding cycle, and may block for as long as a call takes, see the
-        top of this module. What takes longer is waited for with `PreBindWait`, which
-        holds no thread and lets virtual time pass. Any failure sends the pod back to
-        the queue.
+        Runs in the binding cycle and may block while a call is in progress; see the top
+        of this module. For longer waits return `PreBindWait`, which holds no thread and
+        works with virtual time. Any failure returns the pod to the queue.
 
         Args:
             state: This pod's scratch space.
@@ -645,18 +644,18 @@ class PreBindPlugin(Protocol):
             node_name: The chosen node.
 
         Returns:
-            A `PreBindWait` to be asked again; the plugins behind this one, and
-            binding, come after it.
+            None, a Status, or a `PreBindWait` to be called again later. Plugins after
+            this one, and binding, wait for it.
         """
 
     @hookspec(since="0.1")
     def pre_bind_pre_flight(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PreBindPreFlightResult | Status | None:
-        """Say whether ``pre_bind`` has anything to do for this pod.
+        """Decide whether ``pre_bind`` has anything to do for this pod.
 
-        Called before ``pre_bind``, and before the pod waits on Permit. Optional:
-        without it, ``pre_bind`` always runs. Must be quick and must change nothing.
+        Optional: without it, ``pre_bind`` is always called. Called before ``pre_bind``
+        and before the pod waits on Permit. Must be quick and must not change anything.
 
         Args:
             state: This pod's scratch space.
@@ -664,7 +663,7 @@ class PreBindPlugin(Protocol):
             node_name: The chosen node.
 
         Returns:
-            ``Status.skip()`` leaves ``pre_bind`` out for this pod.
+            After ``Status.skip()``, ``pre_bind`` is not called for this pod.
         """
 
 
@@ -675,9 +674,9 @@ class BindPlugin(Protocol):
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Bind the pod to its node.
 
-        Called in profile order until one plugin does not return Skip. It may block for
-        as long as a call takes, see the top of this module. It has the annotations that
-        plugins have chosen, ``state.annotations``, written with the binding:
+        Called in profile order until a plugin returns something other than Skip. It may
+        block while the call is in progress; see the top of this module. Annotations
+        that plugins have chosen must be written with the binding:
         ``cluster.bind(pod, node_name, annotations=state.annotations)``.
 
         Args:
@@ -686,16 +685,17 @@ class BindPlugin(Protocol):
             node_name: The chosen node.
 
         Returns:
-            None once the pod is bound; ``Status.skip()`` leaves it to the next plugin.
+            None once the pod is bound, or ``Status.skip()`` to leave it to the next
+            plugin.
         """
 
 
 class PostBindPlugin(Protocol):
-    """Clean up, or tell somebody, after a pod was bound."""
+    """Clean up or send notifications after a pod was bound."""
 
     @hookspec(since="0.1")
     def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """Take note that the pod was bound. Nothing depends on the outcome.
+        """React to the binding of the pod. The result is ignored.
 
         Args:
             state: This pod's scratch space.
