@@ -1,15 +1,18 @@
 """What the table of fields takes from the published OpenAPI of the API."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from tests.kit.internals.openapi import Scalar
+from tests.openapi.gated_fields import Fields
 
 __all__ = ["make_table"]
 
 Reference: TypeAlias = int | list[int] | dict[str, int]
+Definitions: TypeAlias = Mapping[str, Any]
 
 _PREFIX: Final = "#/definitions/"
+_API: Final = "io.k8s.api."
 # What has a form of its own in Go, where anything may be inside.
 _FREE: Final = (
     "FieldsV1",
@@ -36,36 +39,59 @@ _FORMS: Final = {
 }
 
 
-def make_table(swagger: Mapping[str, Any]) -> dict[str, Any]:
+def make_table(
+    versions: Mapping[str, Definitions],
+    gates: Mapping[str, Mapping[str, bool]],
+    gated: Mapping[str, Mapping[str, Fields]],
+) -> dict[str, Any]:
     """All kinds of objects, and the fields of all that they are made of.
 
     Args:
-        swagger: The OpenAPI (version 2) of the whole API.
+        versions: The definitions of the OpenAPI (version 2) of each minor version, from
+            the oldest on.
+        gates: The gates of each version, with their defaults.
+        gated: File -> gate -> structure -> fields that are dropped without the gate.
 
     Returns:
         ``kinds`` has the number of each kind's structure, by group, version and kind;
         ``structures`` the fields of each of these. A field is 0 if anything may be
         inside, the number of a structure or of a simple type, or such a number in a
-        list or a map.
+        list or a map. Both have what any version has; ``kinds_by_version`` and
+        ``fields_by_version`` list, by the versions that have them, what the other
+        versions do not have. ``gated`` has the fields of each gate, and ``gates`` the
+        versions in which it is on by default.
     """
-    definitions = swagger["definitions"]
-    kinds = {
+    kinds = {version: _kinds(definitions) for version, definitions in versions.items()}
+    numbers = _numbers(versions, kinds)
+    fields = {
+        version: _structures(definitions, numbers)
+        for version, definitions in versions.items()
+    }
+    gated_fields = _gated(gated.values(), numbers)
+    return {
+        "kinds": {
+            kind: numbers[name]
+            for names in kinds.values()
+            for kind, name in names.items()
+        },
+        "kinds_by_version": _by_version(kinds),
+        "structures": [{}, *(_union(name, fields.values()) for name in numbers)],
+        "fields_by_version": _fields_by_version(fields, numbers),
+        "gated": gated_fields,
+        "gates": {
+            gate: [version for version, own in gates.items() if own.get(gate)]
+            for gate in gated_fields
+        },
+    }
+
+
+def _kinds(definitions: Definitions) -> dict[str, str]:
+    """The names of the definitions of all kinds of objects."""
+    return {
         f"{_api_version(kind)} {kind['kind']}": name
         for name, definition in definitions.items()
         if _is_object(definition.get("properties", {}))
         for kind in definition.get("x-kubernetes-group-version-kind", ())
-    }
-    numbers = _numbers(definitions, kinds.values())
-    structures = [
-        {
-            field: _reference(value, numbers)
-            for field, value in definitions[name].get("properties", {}).items()
-        }
-        for name in numbers
-    ]
-    return {
-        "kinds": {kind: numbers[name] for kind, name in kinds.items()},
-        "structures": [{}, *structures],
     }
 
 
@@ -78,20 +104,102 @@ def _api_version(kind: Mapping[str, str]) -> str:
     return f"{kind['group']}/{kind['version']}".lstrip("/")
 
 
-def _numbers(definitions: Mapping[str, Any], roots: Iterable[str]) -> dict[str, int]:
+def _numbers(
+    versions: Mapping[str, Definitions], kinds: Mapping[str, Mapping[str, str]]
+) -> dict[str, int]:
     """Number all that can be reached, from 1, in the order of names."""
-    found: set[str] = set()
+    reachable: set[str] = set()
+    for version, definitions in versions.items():
+        reachable |= _reachable(definitions, kinds[version].values())
+    return {name: number for number, name in enumerate(sorted(reachable), 1)}
+
+
+def _reachable(definitions: Definitions, roots: Iterable[str]) -> set[str]:
+    names: set[str] = set()
     todo = list(roots)
     while todo:
         name = todo.pop()
-        if name in found or _last(name) in (*_FREE, *_OWN_FORMS):
+        if name in names or _last(name) in (*_FREE, *_OWN_FORMS):
             continue
-        found.add(name)
+        names.add(name)
         for value in definitions[name].get("properties", {}).values():
             inner = value.get("items") or value.get("additionalProperties") or value
             if "$ref" in inner:
                 todo.append(inner["$ref"].removeprefix(_PREFIX))
-    return {name: number for number, name in enumerate(sorted(found), 1)}
+    return names
+
+
+def _structures(
+    definitions: Definitions, numbers: Mapping[str, int]
+) -> dict[str, dict[str, Reference]]:
+    """The fields of each structure that a version has, by its name."""
+    return {
+        name: {
+            field: _reference(value, numbers)
+            for field, value in definitions[name].get("properties", {}).items()
+        }
+        for name in numbers
+        if name in definitions
+    }
+
+
+def _union(
+    name: str, versions: Iterable[Mapping[str, Mapping[str, Reference]]]
+) -> dict[str, Reference]:
+    """The fields of a structure in all versions, which have to agree on types."""
+    union: dict[str, Reference] = {}
+    for structures in versions:
+        for field, reference in structures.get(name, {}).items():
+            if union.setdefault(field, reference) != reference:
+                raise ValueError(f"{name}.{field} has several types")
+    return union
+
+
+def _by_version(members: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """What only some of the versions have, by these versions (``1.36,1.37``)."""
+    marks: dict[str, list[str]] = {}
+    for member in sorted(set().union(*members.values())):
+        having = [version for version in members if member in members[version]]
+        if len(having) < len(members):
+            marks.setdefault(",".join(having), []).append(member)
+    return marks
+
+
+def _fields_by_version(
+    versions: Mapping[str, Mapping[str, Mapping[str, Reference]]],
+    numbers: Mapping[str, int],
+) -> dict[str, dict[int, list[str]]]:
+    """The same of the fields of structures that several versions have."""
+    marks: dict[str, dict[int, list[str]]] = {}
+    for name, number in numbers.items():
+        fields = {
+            version: structures[name]
+            for version, structures in versions.items()
+            if name in structures
+        }
+        for having, members in _by_version(fields).items():
+            marks.setdefault(having, {})[number] = members
+    return marks
+
+
+def _gated(
+    files: Iterable[Mapping[str, Fields]], numbers: Mapping[str, int]
+) -> dict[str, dict[int, list[str]]]:
+    gated: dict[str, dict[int, list[str]]] = {}
+    for gate, name, fields in _rules(files):
+        members = gated.setdefault(gate, {})
+        number = numbers[f"{_API}{name}"]
+        members[number] = sorted({*members.get(number, ()), *fields})
+    return gated
+
+
+def _rules(
+    files: Iterable[Mapping[str, Fields]],
+) -> Iterator[tuple[str, str, Sequence[str]]]:
+    for gates in files:
+        for gate, structures in gates.items():
+            for name, fields in structures.items():
+                yield gate, name, fields
 
 
 def _reference(value: Mapping[str, Any], numbers: Mapping[str, int]) -> Reference:

@@ -2,17 +2,17 @@
 
 from quaymaster._api.openapi.duplicates import find_duplicates, path_text
 from quaymaster._api.openapi.scalars import Scalar
-from quaymaster._api.openapi.table import Reference, fields_of, structure_of
-from quaymaster._api.openapi.unknown import find_unknown
+from quaymaster._api.openapi.table import FieldTable, Reference, field_table
+from quaymaster._api.openapi.unknown import find_odd_fields
 from quaymaster._api.openapi.wrong import find_wrong
 
 __all__ = [
+    "FieldTable",
     "Reference",
     "Scalar",
-    "fields_of",
+    "field_table",
     "find_duplicates",
-    "find_unknown",
+    "find_odd_fields",
     "find_wrong",
     "path_text",
-    "structure_of",
 ]

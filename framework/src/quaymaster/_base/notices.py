@@ -46,6 +46,9 @@ class NoticeReason(enum.StrEnum):
     ODD_FIELDS = "OddFields"
     """A field is unknown, or there twice."""
 
+    DROPPED_FIELDS = "DroppedFields"
+    """A field is dropped, since its feature gate is off."""
+
     LEFT_OUT = "LeftOut"
     """Parts of a scenario that play no part in an answer."""
 

@@ -205,13 +205,15 @@ def _common_input(given: _Given, options: InputOptions) -> Inputs:
     have; unless it runs here as well, each of them tells what is wrong with it.
     """
     options = attrs.evolve(options, paths=tuple(given.inputs))
+    newest = _newest(options.configured)
     try:
-        return read_inputs(options)
+        return read_inputs(options, kubernetes=newest)
     except ConfigErrors:
         if len(given.configurations) + len(given.environments) < 2:
             raise
     return read_inputs(
-        attrs.evolve(options, configured=attrs.evolve(options.configured, file=None))
+        attrs.evolve(options, configured=attrs.evolve(options.configured, file=None)),
+        kubernetes=newest,
     )
 
 
@@ -256,6 +258,14 @@ def _sources(given: _Given, options: InputOptions) -> list[ConfigSource]:
 def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
     """The versions that variants are made of; None: the only one, which has no name."""
     return (configured.asked, *configured.beside)
+
+
+def _newest(configured: ConfigSource) -> Kubernetes | None:
+    """The newest version of several, whose fields the input of all may have."""
+    if not configured.beside:
+        return None
+    versions = [version for version in _versions(configured) if version is not None]
+    return max(versions, key=lambda version: KUBERNETES_VERSIONS.index(version.version))
 
 
 def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -> str:

@@ -11,6 +11,7 @@ import click
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.errors import ManifestErrors
 from quaymaster._base.notices import Notice
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import (
     ConfigSource,
     config_options,
@@ -239,7 +240,11 @@ class Inputs:
 
 
 def read_inputs(
-    options: InputOptions, *, asks_extenders: bool = True, needs_paths: bool = True
+    options: InputOptions,
+    *,
+    asks_extenders: bool = True,
+    needs_paths: bool = True,
+    kubernetes: Kubernetes | None = None,
 ) -> Inputs:
     """Read everything that the command line names.
 
@@ -247,6 +252,7 @@ def read_inputs(
         options: What that is.
         asks_extenders: Whether extenders of the configuration are going to be asked.
         needs_paths: Whether there has to be a file, or a live cluster.
+        kubernetes: The Kubernetes whose fields are known, if not the configuration's.
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(
@@ -274,6 +280,7 @@ def read_inputs(
             on_progress=lambda count: progress.update(task, completed=count),
             stored=live.named_texts() if live else (),
             default_namespace=(access and access.namespace) or "default",
+            kubernetes=kubernetes or config.kubernetes,
         )
     if loaded.skipped:
         warn(skipped_told(loaded))

@@ -316,6 +316,7 @@ class _Reader:
             validation=self._options.validation,
             custom_kinds=self._options.custom_kinds,
             run_cron_jobs=self._options.run_cron_jobs,
+            kubernetes=self.inputs.config.kubernetes,
         )
         self.notices += loaded.notices
         return Apply(objects=loaded.objects, name=file)

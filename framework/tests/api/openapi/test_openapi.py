@@ -5,17 +5,18 @@ import json
 import pytest
 from msgspec import inspect
 
+from quaymaster.config import Kubernetes
 from quaymaster.objects import KINDS
 from tests.kit.internals.openapi import (
     Reference,
-    fields_of,
+    field_table,
     find_duplicates,
-    find_unknown,
+    find_odd_fields,
     find_wrong,
     path_text,
-    structure_of,
 )
 
+TABLE = field_table(Kubernetes())
 # A pod keeps its node beside its spec, and only volumes of the cluster have the other.
 ELSEWHERE = ("Pod.nodeName", "azureFile.secretNamespace")
 
@@ -35,7 +36,7 @@ def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
     if not isinstance(info, inspect.StructType):
         return []
     assert isinstance(reference, int), path
-    fields = fields_of(reference)
+    fields = TABLE.fields_of(reference)
     found = []
     for field in info.fields:
         where = f"{path}.{field.encode_name}"
@@ -49,7 +50,7 @@ def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_table_has_every_field_that_is_read(kind: str) -> None:
     cls = KINDS[kind]
-    structure = structure_of(cls.api_version, kind)
+    structure = TABLE.structure_of(cls.api_version, kind)
     assert structure
     found = missing(inspect.type_info(cls), structure, kind)
     assert [path for path in found if not path.endswith(ELSEWHERE)] == []
@@ -57,7 +58,7 @@ def test_table_has_every_field_that_is_read(kind: str) -> None:
 
 def unknown(kind: str, tree: object) -> list[str]:
     api_version, _, name = kind.rpartition(" ")
-    found = find_unknown(tree, structure_of(api_version, name))
+    found = find_odd_fields(tree, TABLE.structure_of(api_version, name), TABLE)
     return [f"{field.path}{field.hint}" for field in found]
 
 
@@ -106,7 +107,7 @@ def test_fields_that_their_place_does_not_have_are_found(
 
 def wrong(kind: str, tree: object) -> list[str]:
     api_version, _, name = kind.rpartition(" ")
-    found = find_wrong(tree, structure_of(api_version, name))
+    found = find_wrong(tree, TABLE.structure_of(api_version, name), TABLE)
     return [f"{value.path}: {value.expected}" for value in found]
 
 

@@ -1,5 +1,6 @@
 """The types of all fields of the API's objects, also of those not read here.
 
-`fields.json.gz` is made from the API's published OpenAPI (k8s.io/kubernetes v1.36.2,
-``api/openapi-spec/swagger.json``) by ``python -m tests.openapi``.
+`fields.json.gz` is made by ``python -m tests.openapi`` from the published OpenAPI of
+each version of Kubernetes (k8s.io/kubernetes, ``api/openapi-spec/swagger.json``). It
+also has the fields that need a feature gate.
 """

@@ -1,4 +1,4 @@
-"""Finds unknown fields.
+"""Finds unknown fields, and those whose feature gate is off.
 
 Mirrors the strict decoding of the API server (sigs.k8s.io/json, ``UnmarshalStrict``):
 names are told apart by their case, and what has a form of its own, such as a quantity
@@ -7,66 +7,84 @@ or a custom object, is not looked into.
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quaymaster._api.openapi.scalars import is_scalar
-from quaymaster._api.openapi.table import Reference, fields_of
+from quaymaster._api.openapi.table import FieldTable, Reference
 from quaymaster._base.suggestions import did_you_mean
 
-__all__ = ["UnknownField", "find_unknown", "unknown_field"]
+__all__ = ["OddField", "find_odd_fields", "is_empty"]
+
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
 
-class UnknownField(NamedTuple):
-    """A field that the object around it does not have.
+class OddField(NamedTuple):
+    """A field that is unknown, or that an API server drops.
 
     Attributes:
         path: Where it is, such as ``spec.containers[0].imagee``.
-        hint: The field that was meant, as the end of a sentence; may be empty.
+        hint: The field that was meant, or the versions that have it, as the end of a
+            sentence; may be empty.
+        gate: The feature gate whose fields are dropped while it is off; empty for a
+            field that is unknown.
     """
 
     path: str
-    hint: str
+    hint: str = ""
+    gate: str = ""
 
 
-def find_unknown(
-    tree: object, reference: Reference, path: str = ""
-) -> Iterator[UnknownField]:
-    """Find the unknown fields of a tree; values of wrong types are skipped.
+def find_odd_fields(
+    tree: object, reference: Reference, table: FieldTable, path: str = ""
+) -> Iterator[OddField]:
+    """Find the odd fields of a tree; values of wrong types are skipped.
 
     Args:
         tree: Dicts, lists, strings, numbers.
         reference: What should be there.
+        table: The fields that there are.
         path: The place of the tree in its object.
     """
     if isinstance(reference, int):
         if reference > 0 and isinstance(tree, Mapping):
-            yield from _in_structure(tree, reference, path)
+            yield from _in_structure(tree, reference, table, path)
     elif isinstance(reference, list):
         for index, item in enumerate(tree if isinstance(tree, list) else ()):
-            yield from find_unknown(item, reference[0], f"{path}[{index}]")
+            yield from find_odd_fields(item, reference[0], table, f"{path}[{index}]")
     else:
         for key, value in tree.items() if isinstance(tree, Mapping) else ():
-            yield from find_unknown(value, reference[""], f"{path}.{key}")
+            yield from find_odd_fields(value, reference[""], table, f"{path}.{key}")
 
 
-def unknown_field(name: str, structure: int, path: str) -> UnknownField:
-    """Describe a field of a name that a structure does not have."""
-    return UnknownField(path, _hint(name, structure))
+def is_empty(value: object) -> bool:
+    """Whether nothing is lost if a value is dropped."""
+    return value in _EMPTY
 
 
 def _in_structure(
-    tree: Mapping[str, object], structure: int, path: str
-) -> Iterator[UnknownField]:
-    fields = fields_of(structure)
+    tree: Mapping[str, object], structure: int, table: FieldTable, path: str
+) -> Iterator[OddField]:
+    fields = table.enabled_fields_of(structure)
     for name, value in tree.items():
         where = f"{path}.{name}" if path else name
         reference = fields.get(name)
         if reference is None:
-            yield unknown_field(name, structure, where)
-        elif not is_scalar(reference):
-            yield from find_unknown(value, reference, where)
+            gate = table.gate_of(structure, name)
+            if not gate:
+                yield OddField(where, _hint(name, structure, table))
+                continue
+            if not is_empty(value):
+                yield OddField(where, gate=gate)
+            reference = table.fields_of(structure)[name]
+        if not is_scalar(reference):
+            yield from find_odd_fields(value, reference, table, where)
 
 
 @functools.lru_cache(maxsize=1024)
-def _hint(name: str, structure: int) -> str:
-    return did_you_mean(name, fields_of(structure))
+def _hint(name: str, structure: int, table: FieldTable) -> str:
+    """The versions that have a field of this name, and the name that was meant."""
+    versions = table.versions_of(structure, name)
+    if versions and not table.kubernetes.since(versions[0]):
+        return f"; known since {versions[0]}"
+    until = f"; known until {versions[-1]}" if versions else ""
+    return f"{until}{did_you_mean(name, table.fields_of(structure))}"

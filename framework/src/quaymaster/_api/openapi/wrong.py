@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quaymaster._api.openapi.scalars import wanted_instead
-from quaymaster._api.openapi.table import Reference, fields_of
+from quaymaster._api.openapi.table import FieldTable, Reference
 
 __all__ = ["WrongValue", "find_wrong"]
 
@@ -27,54 +27,59 @@ class WrongValue(NamedTuple):
     value: object
 
 
-def find_wrong(tree: object, reference: Reference) -> Sequence[WrongValue]:
+def find_wrong(
+    tree: object, reference: Reference, table: FieldTable
+) -> Sequence[WrongValue]:
     """Find the values of wrong types in a tree; unknown fields are skipped.
 
     Args:
         tree: Dicts, lists, strings, numbers.
         reference: What should be there.
+        table: The fields that there are.
     """
     if tree is None or reference == 0:
         return ()
     if isinstance(reference, int):
         if reference > 0:
-            return _in_structure(tree, reference)
+            return _in_structure(tree, reference, table)
         expected = wanted_instead(tree, reference)
         return (WrongValue("", expected, tree),) if expected else ()
     if isinstance(reference, list):
-        return _in_list(tree, reference[0])
-    return _in_map(tree, reference[""])
+        return _in_list(tree, reference[0], table)
+    return _in_map(tree, reference[""], table)
 
 
-def _in_list(tree: object, item: Reference) -> Sequence[WrongValue]:
+def _in_list(tree: object, item: Reference, table: FieldTable) -> Sequence[WrongValue]:
     if not isinstance(tree, list):
         return (WrongValue("", "a list", tree),)
     found: list[WrongValue] = []
     for index, value in enumerate(tree):
-        inner = find_wrong(value, item)
+        inner = find_wrong(value, item, table)
         if inner:
             found += _below(f"[{index}]", inner)
     return found
 
 
-def _in_map(tree: object, item: Reference) -> Sequence[WrongValue]:
+def _in_map(tree: object, item: Reference, table: FieldTable) -> Sequence[WrongValue]:
     if not isinstance(tree, dict):
         return (WrongValue("", "an object", tree),)
     found: list[WrongValue] = []
     for key, value in tree.items():
-        inner = find_wrong(value, item)
+        inner = find_wrong(value, item, table)
         if inner:
             found += _below(key, inner)
     return found
 
 
-def _in_structure(tree: object, structure: int) -> Sequence[WrongValue]:
+def _in_structure(
+    tree: object, structure: int, table: FieldTable
+) -> Sequence[WrongValue]:
     if not isinstance(tree, dict):
         return (WrongValue("", "an object", tree),)
-    fields = fields_of(structure)
+    fields = table.fields_of(structure)
     found: list[WrongValue] = []
     for name, value in tree.items():
-        inner = find_wrong(value, fields.get(name, 0))
+        inner = find_wrong(value, fields.get(name, 0), table)
         if inner:
             found += _below(name, inner)
     return found

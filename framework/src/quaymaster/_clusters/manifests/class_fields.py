@@ -11,8 +11,11 @@ from typing import Final
 from msgspec import inspect
 
 from quaymaster._api.objects import KINDS, ApiObject
-from quaymaster._api.openapi.table import Reference, fields_of, structure_of
-from quaymaster._api.openapi.unknown import UnknownField, find_unknown
+from quaymaster._api.openapi.table import FieldTable, Reference
+from quaymaster._api.openapi.unknown import (
+    OddField,
+    find_odd_fields,
+)
 from quaymaster._base.suggestions import did_you_mean
 
 __all__ = ["find_unknown_in_class"]
@@ -21,53 +24,59 @@ _TYPE_FIELDS: Final = ("apiVersion", "kind")
 
 
 def find_unknown_in_class(
-    tree: object, kind: type[ApiObject], part: str = ""
-) -> Iterator[UnknownField]:
+    tree: object, kind: type[ApiObject], table: FieldTable, part: str = ""
+) -> Iterator[OddField]:
     """The unknown fields of an object; values of wrong types are left to others.
 
     Args:
         tree: The object, or a part of it.
         kind: Its class.
+        table: The fields that Kubernetes has in what both have.
         part: The field of the object that the tree is; empty for all of it.
     """
     info = _type_info(kind)
     if part:
         for field in info.fields:
             if field.encode_name == part:
-                yield from _in(tree, field.type, part)
+                yield from _in(tree, field.type, table, part)
     elif isinstance(tree, Mapping):
         own = {key: tree[key] for key in tree if key not in _TYPE_FIELDS}
-        yield from _in_class(own, info, "")
+        yield from _in_class(own, info, table, "")
 
 
-def _in(value: object, info: inspect.Type, path: str) -> Iterator[UnknownField]:
+def _in(
+    value: object, info: inspect.Type, table: FieldTable, path: str
+) -> Iterator[OddField]:
     if isinstance(info, inspect.UnionType):
         for member in info.types:
-            yield from _in(value, member, path)
+            yield from _in(value, member, table, path)
     elif isinstance(info, inspect.StructType) and isinstance(value, Mapping):
-        known = _known_structures().get(info.cls)
-        if known is None:
-            yield from _in_class(value, info, path)
+        reference = _shared_structures(table).get(info.cls)
+        if reference is None:
+            yield from _in_class(value, info, table, path)
         else:
-            yield from find_unknown(value, known, path)
+            yield from find_odd_fields(value, reference, table, path)
     elif isinstance(info, inspect.VarTupleType) and isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _in(item, info.item_type, f"{path}[{index}]")
+            yield from _in(item, info.item_type, table, f"{path}[{index}]")
     elif isinstance(info, inspect.DictType) and isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _in(item, info.value_type, f"{path}.{key}")
+            yield from _in(item, info.value_type, table, f"{path}.{key}")
 
 
 def _in_class(
-    tree: Mapping[str, object], info: inspect.StructType, path: str
-) -> Iterator[UnknownField]:
+    tree: Mapping[str, object],
+    info: inspect.StructType,
+    table: FieldTable,
+    path: str,
+) -> Iterator[OddField]:
     fields = {field.encode_name: field.type for field in info.fields}
     for name, value in tree.items():
         where = f"{path}.{name}" if path else name
         if name in fields:
-            yield from _in(value, fields[name], where)
+            yield from _in(value, fields[name], table, where)
         else:
-            yield UnknownField(where, did_you_mean(name, fields))
+            yield OddField(where, did_you_mean(name, fields))
 
 
 def _type_info(kind: type[ApiObject]) -> inspect.StructType:
@@ -76,29 +85,33 @@ def _type_info(kind: type[ApiObject]) -> inspect.StructType:
     return info
 
 
-@functools.cache
-def _known_structures() -> Mapping[type, Reference]:
+@functools.lru_cache(maxsize=8)
+def _shared_structures(table: FieldTable) -> Mapping[type, Reference]:
     """The structures of Kubernetes that our classes stand for."""
     found: dict[type, Reference] = {}
     for kind in KINDS.values():
-        _pair(_type_info(kind), structure_of(kind.api_version, kind.kind), found)
+        structure = table.structure_of(kind.api_version, kind.kind)
+        _pair(_type_info(kind), structure, table, found)
     return found
 
 
 def _pair(
-    info: inspect.Type, reference: Reference, found: dict[type, Reference]
+    info: inspect.Type,
+    reference: Reference,
+    table: FieldTable,
+    found: dict[type, Reference],
 ) -> None:
     if isinstance(info, inspect.UnionType):
         for member in info.types:
-            _pair(member, reference, found)
+            _pair(member, reference, table, found)
     elif isinstance(info, inspect.VarTupleType) and isinstance(reference, list):
-        _pair(info.item_type, reference[0], found)
+        _pair(info.item_type, reference[0], table, found)
     elif isinstance(info, inspect.DictType) and isinstance(reference, dict):
-        _pair(info.value_type, reference[""], found)
+        _pair(info.value_type, reference[""], table, found)
     elif isinstance(info, inspect.StructType) and isinstance(reference, int):
         if not reference or info.cls in found:
             return
         found[info.cls] = reference
-        fields = fields_of(reference) if reference > 0 else {}
+        fields = table.fields_of(reference) if reference > 0 else {}
         for field in info.fields:
-            _pair(field.type, fields.get(field.encode_name, 0), found)
+            _pair(field.type, fields.get(field.encode_name, 0), table, found)

@@ -18,6 +18,8 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.openapi.dropping import without_disabled_fields
+from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
 from quaymaster._base.input.json_values import json_tree
 from quaymaster._base.input.reading import UnreadableError
@@ -59,6 +61,7 @@ class Collector:
     Args:
         pool: What the objects share their parts with.
         kinds: The kinds that are known.
+        table: The fields that Kubernetes has.
         namespace: Where namespaced objects go that do not say it.
         custom_kinds: Custom kinds whose pods are to run, by group and kind.
         run_cron_jobs: Whether each CronJob runs once.
@@ -72,6 +75,7 @@ class Collector:
         pool: SpecPool,
         *,
         kinds: KindSet,
+        table: FieldTable,
         namespace: str | None = None,
         custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
         run_cron_jobs: bool = False,
@@ -84,7 +88,8 @@ class Collector:
         self._pool = pool
         self._kinds = kinds
         self._own_kinds = frozenset(kinds.own)
-        self._fields = FieldCheck(validation, pool, self._place_of, kinds)
+        self._fields = FieldCheck(validation, pool, self._place_of, kinds, table)
+        self._table = table
         self._namespace = namespace
         self._foreign = ForeignObjects(
             custom_kinds or {}, kinds, run_cron_jobs=run_cron_jobs
@@ -96,6 +101,8 @@ class Collector:
         # How many of them a cluster has already, and those that others are applied to.
         self._stored = 0
         self._applied: set[int] = set()
+        # The gates that are off, but of which these have fields.
+        self._used_gates: dict[int, frozenset[str]] = {}
         # Where each named object is among them.
         self._first: dict[tuple[type[ApiObject], str], int] = {}
         self._read: set[str] = set()
@@ -213,17 +220,19 @@ class Collector:
                 self._add(inner)
         else:
             self._has_foreign = True
-            odd = self._fields.check(one)
-            self._problems += odd
+            problems = self._fields.check(one).problems
+            self._problems += problems
             # What runs its pods would tell the same once more.
-            if not odd and not self._foreign.add(tree, typed, one.source):
+            if not problems and not self._foreign.add(tree, typed, one.source):
                 self._skipped[str(typed)] += 1
 
     def _add_jobs(self) -> None:
         """Add the Jobs that run the pods of objects whose class is not known."""
         for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
+            structure = self._table.structure_of(Job.api_version, Job.kind)
+            tree = without_disabled_fields(job.tree, structure, self._table)
             try:
-                self._keep(from_wire(job.tree, Job, pool=self._pool), source)
+                self._keep(from_wire(tree, Job, pool=self._pool), source)
             except ObjectError as error:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)
@@ -252,12 +261,35 @@ class Collector:
             for problem in error.problems:
                 self._complain(where, problem.path, problem.message)
                 told.add(problem.path)
-        self._problems += self._fields.check(one, made, told=told)
+        used = self._gates_in_use(made)
+        checked = self._fields.check(one, made, told=told, used=used)
+        self._problems += checked.problems
         if made is None:
             return
+        if checked.dropped:
+            text = self._fields.without_disabled(one, used).text
+            made = decode(text, cls, pool=self._pool)
         self._keep(made, one.source)
+        if checked.used and (number := self._number_of(made)) is not None:
+            self._used_gates[number] = checked.used
         if cls in self._own_kinds:
             self._add_pods_of(one)
+
+    def _gates_in_use(self, made: ApiObject | None) -> frozenset[str]:
+        """The gates that are off, but used by the stored object of the same name."""
+        if made is None or not self._used_gates:
+            return frozenset()
+        number = self._number_of(made)
+        return self._used_gates.get(-1 if number is None else number, frozenset())
+
+    def _number_of(self, obj: ApiObject) -> int | None:
+        """Where the object of this name is, if there is one."""
+        metadata = obj.metadata
+        if obj.namespaced and not metadata.namespace:
+            namespace = self._namespace or self._default_namespace
+            metadata = msgspec.structs.replace(metadata, namespace=namespace)
+            obj = msgspec.structs.replace(obj, metadata=metadata)
+        return self._first.get((type(obj), obj.key))
 
     def _add_pods_of(self, one: ObjectText) -> None:
         """See to the pods of an object of a declared kind, if it has any."""

@@ -1,11 +1,10 @@
-"""Finds the fields of an object that are unknown, duplicate, or of a wrong type.
+"""Finds fields of an object that are unknown, dropped, duplicate, or of a wrong type.
 
 Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
 ``pkg/runtime/serializer/json``).
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,8 +12,11 @@ import msgspec
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.check import complaint
 from quaymaster._api.openapi.duplicates import find_duplicates, path_text
-from quaymaster._api.openapi.table import fields_of, structure_of
-from quaymaster._api.openapi.unknown import UnknownField, find_unknown
+from quaymaster._api.openapi.table import FieldTable
+from quaymaster._api.openapi.unknown import (
+    OddField,
+    find_odd_fields,
+)
 from quaymaster._api.openapi.wrong import find_wrong
 from quaymaster._base.input.json_values import JsonText, json_tree
 from quaymaster._clusters.manifests.class_fields import find_unknown_in_class
@@ -22,6 +24,7 @@ from quaymaster._clusters.manifests.texts import ObjectText
 
 __all__ = [
     "FieldFinding",
+    "OddFields",
     "is_stored",
     "odd_fields",
     "odd_spec_fields",
@@ -41,10 +44,24 @@ class FieldFinding(NamedTuple):
     Attributes:
         path: Where it is in its object.
         message: What is wrong, and what was meant.
+        gate: The feature gate that is off, if an API server drops the field.
     """
 
     path: str
     message: str
+    gate: str = ""
+
+
+class OddFields(NamedTuple):
+    """The odd fields of an object.
+
+    Attributes:
+        unknown: Those that are unknown, or there twice; not more than a reader wants.
+        dropped: Those that an API server drops, since their feature gates are off.
+    """
+
+    unknown: list[FieldFinding]
+    dropped: list[FieldFinding]
 
 
 class _Metadata(msgspec.Struct, gc=False, rename="camel"):
@@ -74,12 +91,17 @@ def is_stored(text: JsonText) -> bool:
 
 
 def odd_fields(
-    one: ObjectText, *, spec_is_known: bool, kind: type[ApiObject] | None = None
-) -> list[FieldFinding]:
-    """All fields of an object that are unknown or there twice.
+    one: ObjectText,
+    table: FieldTable,
+    *,
+    spec_is_known: bool,
+    kind: type[ApiObject] | None = None,
+) -> OddFields:
+    """All fields of an object that are unknown, dropped, or there twice.
 
     Args:
         one: The object.
+        table: The fields that there are.
         spec_is_known: Whether its spec has been looked at before.
         kind: Its class, if only that knows what fields there are.
 
@@ -87,26 +109,29 @@ def odd_fields(
         ValueError: It is no JSON.
         RecursionError: It is nested too deeply.
     """
-    return _shortened(_in_object(one, spec_is_known, kind))
+    return _sorted_out(_in_object(one, table, spec_is_known, kind))
 
 
 def odd_spec_fields(
-    one: ObjectText, kind: type[ApiObject] | None = None
-) -> list[FieldFinding]:
+    one: ObjectText, table: FieldTable, kind: type[ApiObject] | None = None
+) -> OddFields:
     """The same of the spec alone; duplicates only if the YAML reader found them.
 
     Args:
         one: The object.
+        table: The fields that there are.
         kind: Its class, if only that knows what fields there are.
 
     Raises:
         ValueError: It is no JSON.
         RecursionError: It is nested too deeply.
     """
-    return _shortened(_in_spec(one, kind))
+    return _sorted_out(_in_spec(one, table, kind))
 
 
-def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+def wrong_values(
+    one: ObjectText, table: FieldTable, *, spec_is_known: bool
+) -> list[FieldFinding]:
     """All fields that are not of their types; arguments as for `odd_fields`.
 
     Raises:
@@ -115,20 +140,34 @@ def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
     """
     tree = json_tree(_text_of(one, spec_is_known))
     return _shortened(
-        FieldFinding(found.path, complaint(found.value, found.expected))
-        for found in find_wrong(tree, structure_of(*one.typed))
+        [
+            FieldFinding(found.path, complaint(found.value, found.expected))
+            for found in find_wrong(tree, table.structure_of(*one.typed), table)
+        ]
     )
 
 
-def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
-    findings = list(islice(found, _MOST + 1))
+def _sorted_out(findings: Iterator[FieldFinding]) -> OddFields:
+    odd = OddFields([], [])
+    for finding in findings:
+        if finding.gate:
+            odd.dropped.append(finding)
+        elif len(odd.unknown) <= _MOST:
+            odd.unknown.append(finding)
+    return odd._replace(unknown=_shortened(odd.unknown))
+
+
+def _shortened(findings: list[FieldFinding]) -> list[FieldFinding]:
     if len(findings) > _MOST:
         findings[_MOST:] = [FieldFinding("", "and more fields of this kind")]
     return findings
 
 
 def _in_object(
-    one: ObjectText, spec_is_known: bool, kind: type[ApiObject] | None
+    one: ObjectText,
+    table: FieldTable,
+    spec_is_known: bool,
+    kind: type[ApiObject] | None,
 ) -> Iterator[FieldFinding]:
     text = _text_of(one, spec_is_known)
     if one.duplicates is None:
@@ -139,9 +178,10 @@ def _in_object(
         tree = json_tree(text)
         yield from _told_duplicates(one)
     if kind is None:
-        yield from _unknown(find_unknown(tree, structure_of(*one.typed)))
+        structure = table.structure_of(*one.typed)
+        yield from _findings(find_odd_fields(tree, structure, table), table)
     else:
-        yield from _unknown(find_unknown_in_class(tree, kind))
+        yield from _in_class(find_unknown_in_class(tree, kind, table))
 
 
 def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
@@ -154,15 +194,17 @@ def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
     return text
 
 
-def _in_spec(one: ObjectText, kind: type[ApiObject] | None) -> Iterator[FieldFinding]:
+def _in_spec(
+    one: ObjectText, table: FieldTable, kind: type[ApiObject] | None
+) -> Iterator[FieldFinding]:
     yield from _told_duplicates(one)
-    reference = fields_of(structure_of(*one.typed)).get(_SPEC, 0)
+    reference = table.fields_of(table.structure_of(*one.typed)).get(_SPEC, 0)
     if reference or kind is not None:
         spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
         if kind is None:
-            yield from _unknown(find_unknown(spec, reference, _SPEC))
+            yield from _findings(find_odd_fields(spec, reference, table, _SPEC), table)
         else:
-            yield from _unknown(find_unknown_in_class(spec, kind, _SPEC))
+            yield from _in_class(find_unknown_in_class(spec, kind, table, _SPEC))
 
 
 def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
@@ -171,6 +213,20 @@ def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
         yield FieldFinding(path_text(found.path), message)
 
 
-def _unknown(fields: Iterable[UnknownField]) -> Iterator[FieldFinding]:
-    for found in fields:
-        yield FieldFinding(found.path, f"unknown field{found.hint}")
+def _findings(fields: Iterable[OddField], table: FieldTable) -> Iterator[FieldFinding]:
+    for field in fields:
+        message = f"unknown field{field.hint}"
+        if field.gate:
+            version = table.kubernetes.version
+            message = (
+                f"dropped, as the feature gate {field.gate} is off in "
+                f"Kubernetes {version}"
+            )
+        yield FieldFinding(field.path, message, field.gate)
+
+
+def _in_class(fields: Iterable[OddField]) -> Iterator[FieldFinding]:
+    """The unknown fields of a custom object, of which no gate drops any."""
+    for field in fields:
+        if not field.gate:
+            yield FieldFinding(field.path, f"unknown field{field.hint}")

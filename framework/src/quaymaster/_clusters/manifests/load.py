@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable
 
 from quaymaster._api.objects import ApiObject, SpecPool
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.openapi.table import field_table
 from quaymaster._base.garbage import collector_paused
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.manifests.collector import Collector
 from quaymaster._clusters.manifests.custom_kinds import read_custom_kinds
 from quaymaster._clusters.manifests.loaded import Loaded
@@ -26,6 +28,7 @@ def load(
     on_progress: Callable[[int], None] | None = None,
     stored: Iterable[tuple[str, bytes]] = (),
     default_namespace: str = "default",
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> Loaded:
     """Load manifests.
 
@@ -54,6 +57,9 @@ def load(
             the paths have of the same name is applied to it.
         default_namespace: Where namespaced objects go that name no namespace, if
             ``namespace`` is not given; others may name another one.
+        kubernetes: The Kubernetes whose fields are known. A field whose feature gate is
+            off is dropped with a notice, unless a server has stored the object, or one
+            of its name with a field of that gate.
 
     Raises:
         KindError: A kind is wrong, or is declared by two classes.
@@ -63,6 +69,7 @@ def load(
     collector = Collector(
         pool if pool is not None else SpecPool(),
         kinds=KindSet(kinds),
+        table=field_table(kubernetes),
         namespace=namespace,
         custom_kinds=read_custom_kinds(custom_kinds),
         run_cron_jobs=run_cron_jobs,

@@ -12,6 +12,7 @@ import msgspec
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
 from quaymaster._clusters.manifests.load import load
+from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.registry.registry import PluginRegistry
@@ -60,7 +61,14 @@ def answer(request: Request) -> Answer:
     kinds = declared_kinds(config, registry)
     variant = Variant(
         name="",
-        objects=load((), kinds=kinds, stored=stored).objects,
+        objects=load(
+            (),
+            kinds=kinds,
+            stored=stored,
+            kubernetes=kubernetes,
+            # Who asks has checked them, for the newest version that is compared.
+            validation=Validation.IGNORE,
+        ).objects,
         config=config,
         registry=registry,
         max_pods=request.max_pods,

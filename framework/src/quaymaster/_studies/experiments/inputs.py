@@ -8,6 +8,7 @@ import attrs
 import msgspec
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 
 __all__ = ["Arrival", "ExperimentInput", "InputContext", "Workload"]
@@ -68,11 +69,13 @@ class InputContext:
         folder: Where the experiment file is; relative paths begin there.
         kinds: The kinds of objects that the run's plugins bring, beside those of
             Kubernetes.
+        kubernetes: The Kubernetes whose scheduler decides.
     """
 
     seed: int
     folder: Path
     kinds: Sequence[type[ApiObject]] = ()
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
 
 
 class ExperimentInput(abc.ABC):

@@ -75,7 +75,12 @@ class Manifests(ExperimentInput):
     def make(self, context: InputContext) -> Workload:
         """Read the manifests; see `ExperimentInput.make`."""
         paths = list(self.reads(context.folder))
-        found = load(paths, kinds=context.kinds, run_cron_jobs=self.run_cron_jobs)
+        found = load(
+            paths,
+            kinds=context.kinds,
+            run_cron_jobs=self.run_cron_jobs,
+            kubernetes=context.kubernetes,
+        )
         taken = [one.name for one in found.objects if isinstance(one, Node)]
         nodes = make_nodes(self.nodes, taken=taken)
         coming = [one for one in found.objects if _arrives(one)]

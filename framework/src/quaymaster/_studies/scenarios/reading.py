@@ -111,6 +111,7 @@ class PartReader:
                 default_namespace=namespace or "default",
                 custom_kinds=map(self._config_source, custom_kinds),
                 run_cron_jobs=run_cron_jobs,
+                kubernetes=self._kubernetes,
             )
         except (ConfigErrors, ManifestErrors) as error:
             self.problems += error.problems

@@ -216,7 +216,7 @@ class Workbench:
             path.write_text(request.manifests, encoding="utf-8")
             kinds = declared_kinds(config, self._registry)
             try:
-                loaded = load([path], kinds=kinds)
+                loaded = load([path], kinds=kinds, kubernetes=self._kubernetes)
             except QuaymasterError as error:
                 message = str(error).replace(str(path), _PASTED)
                 raise QuaymasterError(message) from error

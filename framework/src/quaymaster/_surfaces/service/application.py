@@ -99,13 +99,13 @@ class _Service:
     async def fit(self, request: Request) -> Response:
         """Answer ``POST /v1/fit``; on the loop's own thread, for the sake of speed."""
         asked = read_body(await self._body(request), FitRequest)
-        pods = pods_of(asked, self._limits.pods)
+        pods = pods_of(asked, self._limits.pods, self._cluster.kubernetes)
         return _json(fit_answer(self._cluster.fit(pods, self._deadline())))
 
     async def explain(self, request: Request) -> Response:
         """Answer ``POST /v1/explain``."""
         asked = read_body(await self._body(request), ExplainRequest)
-        found = self._cluster.explain(explained_pod(asked))
+        found = self._cluster.explain(explained_pod(asked, self._cluster.kubernetes))
         return _json(explain_answer(found, asked.top))
 
     async def simulate(self, request: Request) -> Response:
@@ -116,7 +116,7 @@ class _Service:
             raise RequestError(503, "Too many simulations", detail)
         self._simulations += 1
         try:
-            loaded = objects_of(asked)
+            loaded = objects_of(asked, self._cluster.kubernetes)
             found = await anyio.to_thread.run_sync(
                 self._cluster.simulate, loaded.objects, self._deadline()
             )

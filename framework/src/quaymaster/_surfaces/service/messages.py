@@ -8,6 +8,7 @@ import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.errors import KindError, ManifestErrors, Problem
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.manifests.load import load
 from quaymaster._clusters.manifests.loaded import Loaded
@@ -101,12 +102,13 @@ def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
         raise RequestError(400, "Malformed request", str(error)) from error
 
 
-def pods_of(request: FitRequest, most: int) -> list[Pod]:
+def pods_of(request: FitRequest, most: int, kubernetes: Kubernetes) -> list[Pod]:
     """The pods of a request, each with a name and a uid of its own.
 
     Args:
         request: The request.
         most: How many pods there may be.
+        kubernetes: The Kubernetes whose fields are known.
 
     Raises:
         RequestError: A manifest is wrong, or there are too many pods.
@@ -119,7 +121,7 @@ def pods_of(request: FitRequest, most: int) -> list[Pod]:
         )
     found: list[Pod] = []
     for index, one in enumerate(request.pods):
-        pod = _pod(one.pod, one.line, f"pods[{index}]")
+        pod = _pod(one.pod, one.line, f"pods[{index}]", kubernetes)
         name = pod.name or "pod"
         for number in range(one.count):
             own = name if one.count == 1 else f"{name}-{number}"
@@ -127,27 +129,35 @@ def pods_of(request: FitRequest, most: int) -> list[Pod]:
     return found
 
 
-def explained_pod(request: ExplainRequest) -> Pod:
+def explained_pod(request: ExplainRequest, kubernetes: Kubernetes) -> Pod:
     """The pod of a request.
+
+    Args:
+        request: The request.
+        kubernetes: The Kubernetes whose fields are known.
 
     Raises:
         RequestError: Its manifest is wrong.
     """
-    pod = _pod(request.pod, request.line, "")
+    pod = _pod(request.pod, request.line, "", kubernetes)
     return _named(pod, pod.name or "pod", "request-0")
 
 
-def objects_of(request: SimulateRequest) -> Loaded:
+def objects_of(request: SimulateRequest, kubernetes: Kubernetes) -> Loaded:
     """The objects of a request, and what was left out of it.
+
+    Args:
+        request: The request.
+        kubernetes: The Kubernetes whose fields are known.
 
     Raises:
         RequestError: A manifest is wrong.
     """
     texts = [(f"objects[{i}]", bytes(one)) for i, one in enumerate(request.objects)]
-    return _loaded(texts)
+    return _loaded(texts, kubernetes)
 
 
-def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
+def _pod(manifest: msgspec.Raw, line: str, place: str, kubernetes: Kubernetes) -> Pod:
     text = bytes(manifest)
     if bool(text) is bool(line):
         got = "both" if line else "neither"
@@ -156,11 +166,11 @@ def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
     if line:
         return _of_line(line, f"{place}.line".lstrip("."))
     read = _of_manifest if len(text) <= _LONGEST_KNOWN else _read_manifest
-    return read(text, f"{place}.pod".lstrip("."))
+    return read(text, f"{place}.pod".lstrip("."), kubernetes)
 
 
-def _read_manifest(text: bytes, where: str) -> Pod:
-    loaded = _loaded([(where, text)])
+def _read_manifest(text: bytes, where: str, kubernetes: Kubernetes) -> Pod:
+    loaded = _loaded([(where, text)], kubernetes)
     found = loaded.objects
     if len(found) != 1 or not isinstance(found[0], Pod):
         kinds = ", ".join([*(obj.kind for obj in found), *loaded.skipped]) or "nothing"
@@ -184,9 +194,11 @@ def _of_line(line: str, place: str) -> Pod:
         raise RequestError(422, _WRONG, problems=[problem]) from error
 
 
-def _loaded(texts: Iterable[tuple[str, bytes]]) -> Loaded:
+def _loaded(texts: Iterable[tuple[str, bytes]], kubernetes: Kubernetes) -> Loaded:
     try:
-        return load((), stored=texts, validation=Validation.STRICT)
+        return load(
+            (), stored=texts, validation=Validation.STRICT, kubernetes=kubernetes
+        )
     except (ManifestErrors, AdmissionError) as error:
         raise RequestError(422, _WRONG, problems=error.problems) from error
     except KindError as error:

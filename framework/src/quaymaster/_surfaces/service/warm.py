@@ -60,6 +60,7 @@ class WarmCluster:
         on_progress: Called with the progress of scheduling the pods of the input.
 
     Attributes:
+        kubernetes: The Kubernetes whose scheduler decides.
         nodes: How many nodes there are.
         pods: How many pods are on them.
         unscheduled: How many pods of the input have no node.
@@ -81,6 +82,7 @@ class WarmCluster:
     ) -> None:
         self._objects = tuple(objects)
         self._config = config
+        self.kubernetes = config.kubernetes
         self._registry = registry
         self._seed = seed
         self._max_pods = max_pods
