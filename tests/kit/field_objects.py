@@ -1,18 +1,17 @@
 """Objects that have one field of the API, made from the table of fields."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final, NamedTuple, TypeAlias
 
 from tests.kit.internals.openapi import FieldTable, Reference, Scalar
 
-__all__ = ["fields_below", "object_with"]
+__all__ = ["FieldPlace", "field_places", "object_with"]
 
-Step = str | None
-"""A field or a key of a map; None for the only item of a list."""
+Way: TypeAlias = tuple[str | None, ...]
+"""Fields and keys of maps; None is the only item of a list."""
 
-_DEEPEST: Final = 16
 _KEY: Final = "key"
-_VALUES: Final[Mapping[int, Any]] = {
+_VALUES: Final[Mapping[int, object]] = {
     0: {"a": "b"},
     Scalar.STRING: "a",
     Scalar.INT32: 1,
@@ -25,30 +24,50 @@ _VALUES: Final[Mapping[int, Any]] = {
 }
 
 
-def fields_below(
-    table: FieldTable, structure: int
-) -> Iterator[tuple[int, str, tuple[Step, ...]]]:
-    """All fields of a kind: the structure and name of each, and a way that leads there.
+class FieldPlace(NamedTuple):
+    """A field of a kind of object.
+
+    Attributes:
+        structure: What has the field.
+        field: Its name.
+        way: What leads to it.
+    """
+
+    structure: int
+    field: str
+    way: Way
+
+    @property
+    def path(self) -> str:
+        """Its path, as messages have it."""
+        steps = ("[0]" if step is None else f".{step}" for step in self.way)
+        return "".join(steps).removeprefix(".")
+
+
+def field_places(
+    table: FieldTable, kind: str, through: FieldTable
+) -> Iterator[FieldPlace]:
+    """All fields of a kind, each structure by the shortest way to it.
 
     Args:
         table: The table of fields.
-        structure: That of the kind.
+        kind: Such as ``apps/v1 Deployment``.
+        through: The table that has all fields on the ways, with their gates on.
     """
-    ways: dict[int, tuple[Step, ...]] = {structure: ()}
-    level = [structure]
-    while level:
-        deeper: list[int] = []
-        for number in level:
-            for field, reference in table.fields_of(number).items():
-                way, inner = _inner((*ways[number], field), reference)
-                yield number, field, (*ways[number], field)
-                if inner > 0 and inner not in ways:
-                    ways[inner] = way
-                    deeper.append(inner)
-        level = deeper
+    ways: dict[int, Way] = {table.kinds[kind]: ()}
+    todo = list(ways)
+    for structure in todo:
+        for field, reference in table.fields_of(structure).items():
+            way = (*ways[structure], field)
+            yield FieldPlace(structure, field, way)
+            inner_way, inner = _inside(way, reference)
+            is_open = field in through.enabled_fields_of(structure)
+            if is_open and inner > 0 and inner not in ways:
+                ways[inner] = inner_way
+                todo.append(inner)
 
 
-def _inner(way: tuple[Step, ...], reference: Reference) -> tuple[tuple[Step, ...], int]:
+def _inside(way: Way, reference: Reference) -> tuple[Way, int]:
     if isinstance(reference, list):
         return (*way, None), reference[0]
     if isinstance(reference, dict):
@@ -56,48 +75,30 @@ def _inner(way: tuple[Step, ...], reference: Reference) -> tuple[tuple[Step, ...
     return way, reference
 
 
-def object_with(
-    table: FieldTable, kind: str, structure: int, field: str, way: tuple[Step, ...]
-) -> tuple[dict[str, Any], str]:
-    """An object with a field, and the path of the field.
-
-    Args:
-        table: The table of fields.
-        kind: The version and kind of the object.
-        structure: The structure that has the field.
-        field: Its name.
-        way: What leads to it.
-    """
+def object_with(table: FieldTable, kind: str, place: FieldPlace) -> dict[str, object]:
+    """Make an object that has a field, and nothing else but its name."""
     api_version, _, name = kind.rpartition(" ")
-    tree: Any = _value(table, table.fields_of(structure)[field])
-    for step in reversed(way):
+    tree = _value(table, table.fields_of(place.structure)[place.field])
+    for step in reversed(place.way):
         tree = [tree] if step is None else {step: tree}
-    path = "".join("[0]" if step is None else f".{step}" for step in way)
+    assert isinstance(tree, dict)
     metadata = {"name": "a", **tree.pop("metadata", {})}
-    return {
-        "apiVersion": api_version,
-        "kind": name,
-        "metadata": metadata,
-        **tree,
-    }, path[1:]
+    return {"apiVersion": api_version, "kind": name, "metadata": metadata, **tree}
 
 
-def _value(table: FieldTable, reference: Reference, depth: int = 0) -> Any:
-    """Some value that a field may hold, which is not empty."""
+def _value(table: FieldTable, reference: Reference) -> object:
+    """A value that a field may hold, and which is not empty."""
     if isinstance(reference, list):
-        return [_value(table, reference[0], depth)]
+        return [_value(table, reference[0])]
     if isinstance(reference, dict):
-        return {_KEY: _value(table, reference[""], depth)}
+        return {_KEY: _value(table, reference[""])}
     if reference <= 0:
         return _VALUES[reference]
-    assert depth < _DEEPEST, reference
     fields = table.enabled_fields_of(reference)
-    field = next(
-        (
-            name
-            for name, inner in fields.items()
-            if isinstance(inner, int) and inner <= 0
-        ),
-        next(iter(fields), ""),
+    simple = (
+        name
+        for name, inner in fields.items()
+        if isinstance(inner, int) and inner in _VALUES
     )
-    return {field: _value(table, fields[field], depth + 1)} if field else {}
+    field = next(simple, next(iter(fields), ""))
+    return {field: _value(table, fields[field])} if field else {}

@@ -53,12 +53,13 @@ class FieldTable:
 
     Attributes:
         kubernetes: The same.
+        kinds: The number of the structure of each kind, such as ``apps/v1 Deployment``.
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self.kubernetes = kubernetes
         file = _file()
-        self._kinds = _without(file.kinds, self._missing_kinds(file))
+        self.kinds: Mapping[str, int] = _without(file.kinds, self._missing_kinds(file))
         self._known: Sequence[Fields] = _less(file.structures, self._missing(file))
         self._gates = {
             (structure, field): gate
@@ -72,7 +73,7 @@ class FieldTable:
 
     def structure_of(self, api_version: str, kind: str) -> int:
         """The structure of a kind of object; 0 if this Kubernetes has no such kind."""
-        return self._kinds.get(f"{api_version} {kind}", 0)
+        return self.kinds.get(f"{api_version} {kind}", 0)
 
     def fields_of(self, structure: int) -> Fields:
         """The fields that a structure has, whether their feature gates are on or off.
