@@ -134,7 +134,7 @@ _SLICE: Final[Mapping[str, Fields]] = {
 
 _VOLUME_CLAIM: Final[Mapping[str, Fields]] = {
     "CSIVolumeHealth": {"core.v1.PersistentVolumeClaimStatus": ("healthStatus",)},
-    # The server drops the whole reference if it names a namespace.
+    # With a namespace the server drops the whole reference: `DROPS_WHOLE_REFERENCE`.
     "CrossNamespaceVolumeDataSource": {"core.v1.TypedObjectReference": ("namespace",)},
 }
 

@@ -6,14 +6,14 @@ Mirrors what the strategies of the API server do before they validate an object
 """
 
 from collections.abc import Collection, Mapping
-from typing import Final
 
-from quaymaster._api.openapi.table import FieldTable, Reference
+from quaymaster._api.openapi.table import (
+    DROPS_WHOLE_REFERENCE,
+    FieldTable,
+    Reference,
+)
 
 __all__ = ["without_disabled_fields"]
-
-_CROSS_NAMESPACE: Final = "CrossNamespaceVolumeDataSource"
-"""The gate whose field takes the object around it along."""
 
 
 def without_disabled_fields(
@@ -56,6 +56,6 @@ def _structure(
         if not gate or gate in used:
             reference = fields.get(name, 0)
             remaining[name] = without_disabled_fields(value, reference, table, used)
-        elif gate == _CROSS_NAMESPACE and value:
+        elif gate == DROPS_WHOLE_REFERENCE and value:
             return None
     return remaining

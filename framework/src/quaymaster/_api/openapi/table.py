@@ -10,11 +10,20 @@ import msgspec
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 
-__all__ = ["FieldTable", "Reference", "field_table", "structure_of"]
+__all__ = [
+    "DROPS_WHOLE_REFERENCE",
+    "FieldTable",
+    "Reference",
+    "field_table",
+    "structure_of",
+]
 
 Reference: TypeAlias = int | list[int] | dict[str, int]
 """What a field holds: 0 for anything, the number of a structure or (below 0) of a
 simple type, or such a number in a list or (under an empty key) in a map."""
+
+DROPS_WHOLE_REFERENCE: Final = "CrossNamespaceVolumeDataSource"
+"""The gate whose field, a namespace, takes the reference around it along."""
 
 Fields: TypeAlias = Mapping[str, Reference]
 

@@ -10,7 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from quaymaster._api.openapi.scalars import is_scalar
-from quaymaster._api.openapi.table import FieldTable, Reference
+from quaymaster._api.openapi.table import (
+    DROPS_WHOLE_REFERENCE,
+    FieldTable,
+    Reference,
+)
 from quaymaster._base.suggestions import did_you_mean
 
 __all__ = ["OddField", "find_odd_fields", "is_empty"]
@@ -74,7 +78,8 @@ def _in_structure(
                 yield OddField(where, _hint(name, structure, table))
                 continue
             if not is_empty(value):
-                yield OddField(where, gate=gate)
+                is_whole = gate == DROPS_WHOLE_REFERENCE
+                yield OddField(path if is_whole else where, gate=gate)
             reference = table.fields_of(structure)[name]
         if not is_scalar(reference):
             yield from find_odd_fields(value, reference, table, where)
