@@ -1,7 +1,7 @@
 """Checks the fields of all objects of a load, as strictly as was asked for."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -38,7 +38,7 @@ class CheckedFields(NamedTuple):
         used: The gates that are off, but of which a stored object has fields.
     """
 
-    problems: list[Problem] = []
+    problems: Sequence[Problem] = ()
     dropped: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
 
