@@ -3,7 +3,8 @@
 from quaymaster._studies.perf.clock import PacedClock
 from quaymaster._studies.perf.errors import PerfErrors, WorkloadError
 from quaymaster._studies.perf.gates import apply_gates, ignored_gates
-from quaymaster._studies.perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._studies.perf.gotext.errors import GoTemplateError
+from quaymaster._studies.perf.gotext.template import GoTemplate
 from quaymaster._studies.perf.load import Workload, find_files, load_workloads
 from quaymaster._studies.perf.measurement import Distribution, Measurement, Meter
 from quaymaster._studies.perf.model import (
