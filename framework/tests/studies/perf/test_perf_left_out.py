@@ -89,15 +89,15 @@ def test_a_workload_that_is_left_out_is_not_run(tmp_path: Path) -> None:
         ("1.37", "GenericWorkload: false", ""),
         (
             "1.37",
-            "DRADeviceTaints: false",
-            "feature gate DRADeviceTaints: Kubernetes 1.37 locks it to true",
+            "DRAAdminAccess: false",
+            "feature gate DRAAdminAccess: Kubernetes 1.37 locks it to true",
         ),
         (
             "1.36",
             "DRADeviceCompatibilityGroups: true",
             (
-                "feature gate DRADeviceCompatibilityGroups: the scheduler of 1.36 reads "
-                "no such feature gate"
+                "feature gate DRADeviceCompatibilityGroups: the scheduler of 1.36 "
+                "reads no such feature gate"
             ),
         ),
     ],

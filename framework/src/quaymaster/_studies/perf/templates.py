@@ -40,8 +40,12 @@ _VERSIONS: Final = {
 }
 """Versions of objects that have the same fields."""
 
-_WITHOUT_EFFECT: Final = frozenset({"DeviceTaintRule"} - KINDS.keys())
-"""Kinds of templates whose objects change no decision here."""
+_OPTIONAL: Final = frozenset({"DeviceTaintRule"})
+"""Kinds that an API server may not serve, or in other versions only.
+
+The rules of Kubernetes v1.36's workloads are ``resource.k8s.io/v1alpha3``, and their
+feature gate is off.
+"""
 
 
 class TemplateFiles:
@@ -117,16 +121,19 @@ class ObjectTemplate:
 
     @property
     def has_no_effect(self) -> bool:
-        """Whether its objects are of a kind that changes no decision here.
+        """Whether its objects are not served, and change no decision.
 
         Raises:
             PerfErrors: The text is no object.
         """
         try:
-            values = tuple(self._texts_of(1).values(0))
-            return self._tree(values, 1).get("kind") in _WITHOUT_EFFECT
+            tree = self._tree(tuple(self._texts_of(1).values(0)), 1)
         except (GoTemplateError, YamlError) as error:
             raise self._error(str(error)) from error
+        name = str(tree.get("kind"))
+        kind = KINDS.get(name)
+        is_served = kind is not None and kind.api_version == tree.get("apiVersion")
+        return name in _OPTIONAL and not is_served
 
     def make(self, index: int, count: int) -> ApiObject:
         """One of ``count`` objects; it may be the same for several indexes.
