@@ -19,6 +19,9 @@ NODES, PODS = 500, 80
 CROWDED_PODS = 240
 CROWDED = ("Preemption", "EventHandling")
 """Where nodes must be full: these are scaled as a whole."""
+SEARCHING = ("PartitionableBacktracking",)
+"""Where each node takes a long search for devices: these get fewer nodes."""
+SEARCHED_NODES = 10
 STEADY = timedelta(milliseconds=200)
 """How long pods are replaced by new ones; upstream does it for ten seconds."""
 
@@ -30,7 +33,8 @@ def scaled(workload: Workload) -> Workload:
     if workload.name.startswith(CROWDED):
         of_nodes = of_pods = min(1.0, NODES / nodes, CROWDED_PODS / pods)
     else:
-        of_nodes = min(1.0, NODES / nodes)
+        most = SEARCHED_NODES if workload.name.startswith(SEARCHING) else NODES
+        of_nodes = min(1.0, most / nodes)
         of_pods = min(of_nodes, PODS / pods)
     operations = tuple(
         _scaled(operation, of_nodes, of_pods) for operation in workload.operations

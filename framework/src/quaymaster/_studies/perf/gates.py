@@ -112,7 +112,7 @@ def apply_gates(config: SchedulerConfig, gates: Mapping[str, bool]) -> Scheduler
 
 
 def _makes_a_difference(name: str, value: bool, kubernetes: Kubernetes) -> bool:
-    return name not in _IGNORED and kubernetes.enabled(name) is not value
+    return name not in _IGNORED and kubernetes.enabled(name) != value
 
 
 def _without(profile: ProfileConfig, off: set[str]) -> ProfileConfig:

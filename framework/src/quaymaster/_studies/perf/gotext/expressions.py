@@ -122,7 +122,7 @@ def first_that(wanted: bool, arguments: Sequence[Expression]) -> Expression:
         value: Value = None
         for argument in arguments:
             value = argument.evaluate(scope)
-            if is_true(value) is wanted:
+            if is_true(value) == wanted:
                 break
         return value
 

@@ -93,7 +93,7 @@ def _whole_numbers(value: Value) -> Value:
 
 def _is_equal(left: Value, right: Value) -> bool:
     if left is None or right is None:
-        return left is right
+        return left == right
     kinds = kind_of(left), kind_of(right)
     for kind in kinds:
         if kind in ("list", "map"):
