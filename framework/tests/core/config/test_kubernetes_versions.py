@@ -190,9 +190,12 @@ CHANGES = [
     "device-allocator",
     "image-volume-count",
     "namespace-selector-resolved",
+    "on-delete-completed",
     "plugin-order",
+    "pod-level-defaults",
     "preemption-messages",
     "resize-totals",
+    "stateful-set-max-unavailable",
     "storage-capacity-scoring",
     "volume-limit-scaling",
 ]

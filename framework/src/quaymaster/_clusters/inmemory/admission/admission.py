@@ -38,6 +38,7 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -102,17 +103,18 @@ class Admission:
     """Fills in and checks the objects of one cluster.
 
     Args:
+        kubernetes: The Kubernetes whose API server is played.
         label_nodes: Whether nodes get the labels that their kubelets give them.
     """
 
-    def __init__(self, label_nodes: bool) -> None:
+    def __init__(self, kubernetes: Kubernetes, *, label_nodes: bool) -> None:
         self._label_nodes = label_nodes
         self._metadata = MetadataChecks()
-        self._pods = PodAdmission()
+        self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
-        workloads = WorkloadAdmission(self._pods)
+        workloads = WorkloadAdmission(self._pods, kubernetes)
         self._by_kind: dict[type[ApiObject], Callable[[Any, Report], Any]] = {
             Pod: self._pods.pod,
             Node: self._node,
