@@ -195,6 +195,7 @@ CHANGES = [
     "pod-level-defaults",
     "preemption-messages",
     "resize-totals",
+    "selector-types",
     "stateful-set-max-unavailable",
     "storage-capacity-scoring",
     "volume-limit-scaling",

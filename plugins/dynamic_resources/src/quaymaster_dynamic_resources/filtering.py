@@ -234,7 +234,10 @@ class NodeJudge:
         Raises:
             AllocationError: They cannot be tried.
         """
-        inventory = Inventory(self._handle.informers.list(ResourceSlice))
+        inventory = Inventory(
+            self._handle.informers.list(ResourceSlice),
+            kubernetes=self._handle.kubernetes,
+        )
         return self._make(inventory, taken, claims).allocate(node)
 
     def _make(

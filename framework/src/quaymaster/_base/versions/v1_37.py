@@ -97,6 +97,10 @@ _CHANGES = (
         title="devices are allocated by the newer allocator",
     ),
     Change(
+        name="selector-types",
+        title="attributes of devices are dynamic in selectors, and may be lists",
+    ),
+    Change(
         name="preemption-messages",
         title="messages after filtering tell of success, and no more of no claims",
     ),

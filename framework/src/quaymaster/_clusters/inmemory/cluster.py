@@ -91,6 +91,7 @@ class InMemoryCluster:
 
     Attributes:
         clock: The cluster's time.
+        kubernetes: The Kubernetes whose API server and controllers are played.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class InMemoryCluster:
         self._max_pods = max_pods
         self._makes_pods = controllers and workloads
         self.clock = clock
+        self.kubernetes = kubernetes
         self._core = ClusterCore(clock, seed, history, max_events, kubelet, kubernetes)
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)

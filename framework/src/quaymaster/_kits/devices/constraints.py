@@ -140,9 +140,9 @@ def _attribute_of(device: SlicedDevice, name: str) -> DeviceAttribute | None:
     """An attribute of a device; those of its driver's domain may stand without it."""
     attributes = device.device.attributes
     found = attributes.get(name)
-    if found is not None:
-        return found
-    domain, slash, rest = name.partition("/")
-    if slash and domain == device.id.driver:
-        return attributes.get(rest)
-    return None
+    if found is None:
+        domain, slash, rest = name.partition("/")
+        if slash and domain == device.id.driver:
+            found = attributes.get(rest)
+    # Constraints read lists only with the feature gate DRAListTypeAttributes.
+    return found.without_lists() if found is not None and found.has_lists else found

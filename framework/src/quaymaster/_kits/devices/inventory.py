@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
+from quaymaster._api.cel.dialects import of_stored_selectors
 from quaymaster._api.objects import CounterSet, Node, ResourceSlice
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._kits.devices.ids import PoolId
 from quaymaster._kits.devices.sliced import SlicedDevice, SlicedDevices
 
@@ -63,9 +65,16 @@ class Inventory:
 
     Args:
         slices: The slices.
+        kubernetes: The Kubernetes whose decisions are made.
     """
 
-    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
+    def __init__(
+        self,
+        slices: Iterable[ResourceSlice] = (),
+        *,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        self._dialect = of_stored_selectors(kubernetes)
         self._all: dict[str, SlicedDevices] = {}
         self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
         self._local: dict[str, dict[str, SlicedDevices]] = {}
@@ -77,7 +86,7 @@ class Inventory:
     def add(self, resource_slice: ResourceSlice) -> None:
         """Take a slice in; one of the same name is replaced."""
         self.remove(resource_slice)
-        name, sliced = resource_slice.name, SlicedDevices(resource_slice)
+        name, sliced = resource_slice.name, SlicedDevices(resource_slice, self._dialect)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
         self._home(sliced)[name] = sliced

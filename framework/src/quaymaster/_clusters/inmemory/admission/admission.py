@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
+from quaymaster._api.cel.dialects import of_new_selectors
 from quaymaster._api.objects import (
     ApiObject,
     CSIDriver,
@@ -50,6 +51,7 @@ from quaymaster._clusters.inmemory.admission.device_claim_checks import (
 )
 from quaymaster._clusters.inmemory.admission.device_defaults import (
     default_claim_of_devices,
+    without_list_attributes,
 )
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
@@ -109,6 +111,7 @@ class Admission:
 
     def __init__(self, kubernetes: Kubernetes, *, label_nodes: bool) -> None:
         self._label_nodes = label_nodes
+        self._dialect = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
@@ -135,10 +138,10 @@ class Admission:
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
-            DeviceClass: _checked_by(_check_device_class),
-            ResourceSlice: _checked_by(check_resource_slice),
-            ResourceClaim: _device_claim,
-            ResourceClaimTemplate: _device_claim_template,
+            DeviceClass: _checked_by(self._check_device_class),
+            ResourceSlice: _resource_slice,
+            ResourceClaim: self._device_claim,
+            ResourceClaimTemplate: self._device_claim_template,
             RuntimeClass: examine_runtime_class,
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
@@ -215,7 +218,7 @@ class Admission:
             and isinstance(old, DeviceClass)
             and new.spec.selectors != old.spec.selectors
         ):
-            check_class_expressions(new, report)
+            check_class_expressions(new, self._dialect, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
         return admitted
@@ -268,6 +271,28 @@ class Admission:
         policy = new.preemption_policy or "PreemptLowerPriority"
         return replace(new, preemption_policy=policy)
 
+    def _check_device_class(self, device_class: DeviceClass, report: Report) -> None:
+        check_device_class(device_class, report)
+        if not is_standing(device_class):
+            check_class_expressions(device_class, self._dialect, report)
+
+    def _device_claim(self, claim: ResourceClaim, report: Report) -> ResourceClaim:
+        spec = default_claim_of_devices(claim.spec)
+        check_device_claim(spec, "spec", report)
+        # What a controller makes of a template says what was stored before.
+        if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
+            check_claim_expressions(spec, "spec", self._dialect, report)
+        return replace(claim, spec=spec)
+
+    def _device_claim_template(
+        self, template: ResourceClaimTemplate, report: Report
+    ) -> ResourceClaimTemplate:
+        spec = default_claim_of_devices(template.spec.spec)
+        check_device_claim(spec, "spec.spec", report)
+        if not is_standing(template):
+            check_claim_expressions(spec, "spec.spec", self._dialect, report)
+        return replace(template, spec=replace(template.spec, spec=spec))
+
 
 def _checked_by(
     check: Callable[[ObjT, Report], None],
@@ -279,12 +304,6 @@ def _checked_by(
         return obj
 
     return examine
-
-
-def _check_device_class(device_class: DeviceClass, report: Report) -> None:
-    check_device_class(device_class, report)
-    if not is_standing(device_class):
-        check_class_expressions(device_class, report)
 
 
 def _check_service(service: Service, report: Report) -> None:
@@ -314,23 +333,10 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     return storage_class
 
 
-def _device_claim(claim: ResourceClaim, report: Report) -> ResourceClaim:
-    spec = default_claim_of_devices(claim.spec)
-    check_device_claim(spec, "spec", report)
-    # What a controller makes of a template says what was stored before.
-    if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
-        check_claim_expressions(spec, "spec", report)
-    return replace(claim, spec=spec)
-
-
-def _device_claim_template(
-    template: ResourceClaimTemplate, report: Report
-) -> ResourceClaimTemplate:
-    spec = default_claim_of_devices(template.spec.spec)
-    check_device_claim(spec, "spec.spec", report)
-    if not is_standing(template):
-        check_claim_expressions(spec, "spec.spec", report)
-    return replace(template, spec=replace(template.spec, spec=spec))
+def _resource_slice(found: ResourceSlice, report: Report) -> ResourceSlice:
+    found = found if is_standing(found) else without_list_attributes(found)
+    check_resource_slice(found, report)
+    return found
 
 
 def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:

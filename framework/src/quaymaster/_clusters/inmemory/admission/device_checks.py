@@ -103,6 +103,10 @@ def _check_device(device: Device, per_device: bool, path: str, report: Report) -
             attribute.bool_value,
             attribute.string_value,
             attribute.version_value,
+            attribute.int_values,
+            attribute.bool_values,
+            attribute.string_values,
+            attribute.version_values,
         )
         given = sum(value is not None for value in values)
         where = f"{path}.attributes[{name}]"

@@ -1,6 +1,7 @@
-"""What is filled in of claims of devices.
+"""What is filled in of claims of devices, and dropped of slices.
 
-Mirrors ``pkg/apis/resource/v1/defaults.go`` (Kubernetes v1.36).
+Mirrors ``pkg/apis/resource/v1/defaults.go``, and what
+``pkg/registry/resource/resourceslice/strategy.go`` drops (Kubernetes v1.37).
 """
 
 from typing import TypeVar
@@ -12,9 +13,10 @@ from quaymaster._api.objects import (
     DeviceSubRequest,
     ExactDeviceRequest,
     ResourceClaimSpec,
+    ResourceSlice,
 )
 
-__all__ = ["default_claim_of_devices"]
+__all__ = ["default_claim_of_devices", "without_list_attributes"]
 
 RequestT = TypeVar("RequestT", ExactDeviceRequest, DeviceSubRequest)
 
@@ -25,6 +27,28 @@ def default_claim_of_devices(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     if requests == spec.devices.requests:
         return spec
     return replace(spec, devices=replace(spec.devices, requests=requests))
+
+
+def without_list_attributes(resource_slice: ResourceSlice) -> ResourceSlice:
+    """The slice without what needs the feature gate ``DRAListTypeAttributes``."""
+    devices = resource_slice.spec.devices
+    if not any(
+        attribute.has_lists
+        for device in devices
+        for attribute in device.attributes.values()
+    ):
+        return resource_slice
+    devices = tuple(
+        replace(
+            device,
+            attributes={
+                name: attribute.without_lists()
+                for name, attribute in device.attributes.items()
+            },
+        )
+        for device in devices
+    )
+    return replace(resource_slice, spec=replace(resource_slice.spec, devices=devices))
 
 
 def _request(request: DeviceRequest) -> DeviceRequest:
