@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from tests.kit.internals.versions import V1_36
 from tests.kit.sources import ROOT
+
+pytestmark = pytest.mark.house
 
 PAGE = ROOT / "docs" / "reference" / "devices.md"
 
