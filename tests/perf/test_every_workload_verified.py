@@ -52,26 +52,16 @@ def kind_of(operation: Operation) -> object:
 
 
 WORKLOADS = list(distinct())
-SHORT = 6
-"""One workload of so many of 1.36 is part of every run."""
 
 
-def is_long(workload: Workload, index: int) -> bool:
-    """Whether quick runs leave a workload out; they play small ones of 1.37."""
-    return index % SHORT > 0 or DATA[1] in workload.file
+def label(workload: Workload) -> str:
+    """The name of a workload, and the version whose file has it."""
+    version = "1.37" if DATA[1] in workload.file else "1.36"
+    return f"{version}/{workload.topic}/{workload.name}"
 
 
-@pytest.mark.parametrize(
-    "workload",
-    [
-        pytest.param(
-            one,
-            id=f"{one.topic}/{one.name}",
-            marks=[pytest.mark.long] if is_long(one, index) else [],
-        )
-        for index, one in enumerate(WORKLOADS)
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("workload", WORKLOADS, ids=label)
 def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
     # With some seeds the three nodes of a small workload fill up in such a way that one
     # pod is left over, and the workload does not come to its end.

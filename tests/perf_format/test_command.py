@@ -79,6 +79,7 @@ def results(*arguments: str) -> list[dict[str, Any]]:
     return entries
 
 
+@pytest.mark.long
 def test_each_workload_runs_in_a_process_of_its_own_and_is_a_row(file: str) -> None:
     result = run(file)
     assert result.exit_code == 0, result.output
@@ -89,6 +90,7 @@ def test_each_workload_runs_in_a_process_of_its_own_and_is_a_row(file: str) -> N
     assert result.stderr == ""
 
 
+@pytest.mark.long
 def test_a_mistake_in_a_template_comes_back_from_the_process(file: str) -> None:
     text = CASES.replace("{opcode: createNodes, ", "{opcode: createNodes, %s")
     Path(file).write_text(text % "nodeTemplatePath: none.yaml, ")
@@ -198,6 +200,7 @@ def test_a_decision_that_cannot_be_verified_fails_its_workload(
     assert "the decision is not the one of the scalar hooks" in result.stdout
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_plot_draws_a_picture(file: str) -> None:
     assert run(file, "--plot", "out.png").exit_code == 0
@@ -207,6 +210,7 @@ def test_plot_draws_a_picture(file: str) -> None:
     assert width > 500 < height
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
     names = ("--workload", "Case/fits", "--workload", "Case/too slow")

@@ -193,6 +193,7 @@ def test_mistake_in_a_scenario_has_its_place(
     assert message in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("config", [(), ("--config", "config.yaml")])
 def test_generated_test_remembers_the_version(config: tuple[str, ...]) -> None:
     gates = ("--feature-gates", "VolumeLimitScaling=false")
