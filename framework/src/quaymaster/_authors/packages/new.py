@@ -154,7 +154,7 @@ def _words(names: PluginNames) -> Mapping[str, str]:
 
 
 def _template(name: str) -> str:
-    folder = resources.files("quaymaster") / "_packages" / "template"
+    folder = resources.files("quaymaster._authors.packages") / "template"
     return (folder / name).read_text(encoding="utf-8")
 
 
