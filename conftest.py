@@ -8,7 +8,7 @@ from tests.browser.binaries import left_out as left_out_of_browsers
 from tests.e2e.binaries import left_out
 
 gc.disable()  # importing makes no garbage
-pytest_plugins = ["tests.kit.packages", "tests.kit.profiles"]
+pytest_plugins = ["tests.kit.packages", "tests.kit.profiles", "tests.kit.shards"]
 
 
 def pytest_collection_finish() -> None:
