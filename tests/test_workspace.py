@@ -7,23 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).parents[1]
 FRAMEWORK = ROOT / "framework"
 PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
 MEMBERS = [FRAMEWORK, *PLUGINS]
-
-SOURCE = "https://github.com/quaymaster/quaymaster"
-SITE = "https://quaymaster.readthedocs.io"
-URLS = {
-    "Homepage": SOURCE,
-    "Source": SOURCE,
-    "Documentation": SITE,
-    "Issues": f"{SOURCE}/issues",
-    "Changelog": f"{SITE}/en/latest/CHANGELOG.html",
-}
-PYTHON = "Programming Language :: Python"
 
 each_plugin = pytest.mark.parametrize(
     "folder", PLUGINS, ids=[folder.name for folder in PLUGINS]
@@ -87,39 +75,6 @@ def test_every_distribution_carries_the_licence(folder: Path) -> None:
     # A link would come into the sdist as a link that leads out of it.
     assert not (folder / "LICENSE").is_symlink()
     assert (folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-
-
-def test_all_distributions_link_to_source_docs_issues_and_changelog() -> None:
-    projects = {folder.name: read_project(folder) for folder in MEMBERS}
-    assert {name: urls_of(project) for name, project in projects.items()} == (
-        dict.fromkeys(projects, URLS)
-    )
-
-
-def urls_of(project: dict[str, Any]) -> dict[str, str]:
-    urls: dict[str, str] = project.get("urls", {})
-    return urls
-
-
-def test_all_distributions_name_their_authors() -> None:
-    expected = [{"name": "The Quaymaster authors"}]
-    authors = {folder.name: read_project(folder).get("authors") for folder in MEMBERS}
-    assert authors == dict.fromkeys(authors, expected)
-
-
-def test_all_distributions_name_the_python_versions_that_ci_runs() -> None:
-    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-    matrix = workflow["jobs"]["quick"]["strategy"]["matrix"]["python"]
-    expected = {f"{PYTHON} :: {version}" for version in (*matrix, "3 :: Only")}
-    found = {
-        folder.name: {
-            text
-            for text in read_project(folder)["classifiers"]
-            if text.startswith(PYTHON)
-        }
-        for folder in MEMBERS
-    }
-    assert found == dict.fromkeys(found, expected)
 
 
 @each_plugin

@@ -1,0 +1,12 @@
+"""The docstring of the package names every public module, and nothing else."""
+
+import re
+
+import quaymaster
+from tests.kit.front_door import MODULES
+
+
+def test_docstring_of_the_package_names_every_public_module() -> None:
+    named = re.findall(r"`(\w+)`", quaymaster.__doc__ or "")
+    public = [name.partition(".")[2] for name in MODULES]
+    assert sorted(named) == sorted(filter(None, public))
