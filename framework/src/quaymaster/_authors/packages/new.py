@@ -33,7 +33,10 @@ DEFAULT_POINTS: Final = ("filter", "score")
 
 _FILES: Final = {
     ".github/workflows/check.yml": "check.yml.txt",
+    ".github/workflows/release.yml": "release.yml.txt",
     ".gitignore": "gitignore.txt",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml.txt",
+    "CHANGELOG.md": "CHANGELOG.md.txt",
     "README.md": "README.md.txt",
     "profile.yaml": "profile.yaml.txt",
     "pyproject.toml": "pyproject.toml.txt",
