@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 import quaymaster
 from tests.kit.front_door import MODULES
+
+pytestmark = pytest.mark.house
 
 
 def test_docstring_of_the_package_names_every_public_module() -> None:

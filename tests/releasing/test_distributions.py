@@ -4,7 +4,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+
+pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = [ROOT / "framework/pyproject.toml", *ROOT.glob("plugins/*/pyproject.toml")]
