@@ -1,6 +1,7 @@
 """The versions of the framework that a distribution declares that it works with."""
 
 import functools
+import operator
 from collections.abc import Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
@@ -55,7 +56,7 @@ def declared_range(requires: Sequence[str]) -> "SpecifierSet | None":
         applies = marker is None or marker.evaluate({"extra": ""})
         if applies and canonicalize_name(requirement.name) == SDK:
             ranges.append(requirement.specifier)
-    return functools.reduce(lambda one, other: one & other, ranges) if ranges else None
+    return functools.reduce(operator.and_, ranges) if ranges else None
 
 
 def range_problem(owner: str, requires: Sequence[str]) -> str:
