@@ -110,22 +110,30 @@ def consumed_capacity(
 
 
 def _check(name: str, requested: Quantity | None, capacity: DeviceCapacity) -> None:
-    policy = capacity.request_policy
-    limits = policy.valid_range if policy is not None else None
-    if (
-        requested is not None
-        and limits is not None
-        and limits.min is not None
-        and limits.step is not None
-        and _rounded_up(requested, limits.min, limits.step) > _LARGEST
-    ):
+    problem = _unrepresentable(requested, capacity.request_policy)
+    if problem:
         raise CapacityError(
             f'capacity "{name}": capacity request cannot be represented in the '
-            f"device's range arithmetic: rounding request {requested} up to the next "
-            "step passes MaxInt64"
+            f"device's range arithmetic: {problem}"
         )
     if _consumed(requested, capacity, is_1_37=True).nanos < 0:
         raise CapacityError(f'capacity "{name}": capacity value is negative')
+
+
+def _unrepresentable(
+    requested: Quantity | None, policy: CapacityRequestPolicy | None
+) -> str:
+    """Return why a request cannot be rounded up in 64 bits; empty if it can."""
+    limits = policy.valid_range if policy is not None else None
+    if requested is None or limits is None or limits.min is None:
+        return ""
+    if limits.step is None or requested < limits.min:
+        return ""
+    if requested.nanos > _LARGEST * 10**9:
+        return f"request {requested} exceeds MaxInt64"
+    if _rounded_up(requested, limits.min, limits.step) > _LARGEST:
+        return f"rounding request {requested} up to the next step passes MaxInt64"
+    return ""
 
 
 def _consumed(

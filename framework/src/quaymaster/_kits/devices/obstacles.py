@@ -131,7 +131,9 @@ class Obstacles:
             yield DeviceObstacle(ObstacleKind.ALLOCATED, "allocated")
         if text := self._capacity_problem(request, device):
             yield DeviceObstacle(ObstacleKind.CAPACITY, text)
-        shared_out = device.is_shared and device.id in self._allocated.consumed
+        shared_out = device.is_shared and self._allocated.is_shared_out(
+            device.id, is_1_37=self._is_1_37
+        )
         if device.device.consumes_counters and not shared_out:
             for name, counter in self._counters.short_for(device, pool):
                 text = f'with too little left of counter "{counter}" of "{name}"'

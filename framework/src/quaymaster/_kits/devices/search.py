@@ -129,7 +129,14 @@ class Search:
             for request in choice:
                 if request.wants_all:
                     self._all[request] = self._all_devices(request, claim)
-            least += min(map(self._count, choice), default=0)
+            added = min(map(self._count, choice), default=0)
+            if self._is_1_37 and least + added > MAX_RESULTS:
+                raise AllocationError(
+                    f"claim {claim.name}, request {choice[0].main_name}: adding "
+                    f"{added} devices exceeds the claim limit of {MAX_RESULTS}, with "
+                    f"{least} already accounted for"
+                )
+            least += added
         if least > MAX_RESULTS:
             raise AllocationError(
                 f"claim {claim.name}: number of requested devices {least} "
@@ -194,7 +201,7 @@ class Search:
         except CapacityError as error:
             raise AllocationError(
                 f"claim {claim.name}, request {request.name}: checking capacity for "
-                f"device {device.id}: {error}"
+                f"device {device.device.name if at_all else device.id}: {error}"
             ) from error
 
     def _serve(self, claim: int, index: int) -> _Outcome:
@@ -317,7 +324,9 @@ class Search:
 
     def _is_shared_out(self, device: SlicedDevice) -> bool:
         """Whether a share of a device is taken, so that its counters are paid for."""
-        return device.id in self._allocated.consumed or device.id in self._promised
+        return device.id in self._promised or self._allocated.is_shared_out(
+            device.id, is_1_37=self._is_1_37
+        )
 
     def _satisfies(self, request: Request, claim: int, device: SlicedDevice) -> bool:
         constraints = self._constraints[claim]
