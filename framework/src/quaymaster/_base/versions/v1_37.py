@@ -1,6 +1,6 @@
 """What Kubernetes 1.37 says of its scheduler.
 
-Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.1,
+Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.2,
 ``pkg/features/kube_features.go``).
 """
 
@@ -125,7 +125,7 @@ _CHANGES = (
 
 V1_37 = Release(
     version="1.37",
-    patch="1.37.1",
+    patch="1.37.2",
     default_profile="default",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON, *_OF_CLUSTER), True)
     | dict.fromkeys(_OFF, False),
