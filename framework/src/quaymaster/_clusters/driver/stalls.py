@@ -1,8 +1,8 @@
 """Notices streams that bring bytes but no events, and lists that do not end.
 
-A quiet watch is no stall: it brings nothing at all between its bookmarks, which come
-about once a minute. Bytes that make no event are one: something between the server and
-here does not pass on what it takes, or the stream is not read as it was written.
+A quiet watch does not stall: it sends nothing at all between its bookmarks, which come
+about once a minute. A watch stalls if bytes arrive but no event does: a proxy holds
+data back, or the stream is decoded wrongly.
 
 client-go warns of lists that do not end, too (k8s.io/client-go v0.37,
 ``tools/cache/reflector.go``: ``initialEventsEndBookmarkTicker``).
@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["SECONDS_BETWEEN_CHECKS", "StreamProgress"]
 
 SECONDS_BETWEEN_CHECKS: Final = 5.0
-"""How often somebody should look whether streams go on."""
+"""How often to call `StreamProgress.problem`."""
 
 _SECONDS_WITHOUT_EVENT: Final = 30
 _SECONDS_OF_LIST: Final = 30

@@ -51,15 +51,15 @@ def binding_time(old: object, new: object) -> float | None:
     return None
 
 
-def may_be_after(one: Seen, other: Seen) -> bool:
-    """Return whether one may be of the moment of another, or come after it."""
-    if one.at >= other.at - _SECONDS:
+def may_be_after(change: Seen, other: Seen) -> bool:
+    """Return whether a change is of the same moment as another, or came after it."""
+    if change.at >= other.at - _SECONDS:
         return True
-    if one.bound is None or other.bound is None:
+    if change.bound is None or other.bound is None:
         return False
-    return one.bound >= other.bound - _SECONDS
+    return change.bound >= other.bound - _SECONDS
 
 
-def is_near(one: Seen, other: Seen) -> bool:
-    """Return whether two are of the same moment."""
-    return may_be_after(one, other) and may_be_after(other, one)
+def is_near(change: Seen, other: Seen) -> bool:
+    """Return whether two changes are of the same moment."""
+    return may_be_after(change, other) and may_be_after(other, change)
