@@ -234,9 +234,9 @@ class NodeJudge:
         Raises:
             AllocationError: They cannot be tried.
         """
+        slices = self._handle.informers.list(ResourceSlice)
         inventory = Inventory(
-            self._handle.informers.list(ResourceSlice),
-            kubernetes=self._handle.kubernetes,
+            slices, self._tracker.taint_rules(), kubernetes=self._handle.kubernetes
         )
         return self._make(inventory, taken, claims).allocate(node)
 

@@ -1,6 +1,6 @@
 """The Kubernetes whose scheduler is played: a minor version with its feature gates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -15,6 +15,7 @@ __all__ = [
     "CHANGES",
     "DEFAULT_KUBERNETES",
     "GATED_PLUGINS",
+    "KIND_GATES",
     "KUBERNETES_VERSIONS",
     "RELEASES",
     "Kubernetes",
@@ -53,6 +54,8 @@ _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset(
     {
+        "DRADeviceTaintRules",
+        "DRADeviceTaints",
         "MaxUnavailableStatefulSet",
         "PodLevelResourcesFixDefaulting",
         "StorageCapacityScoring",
@@ -70,6 +73,19 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 """The gates of how upstream computes or writes, which change no decision here."""
+
+
+_DEPENDENCIES: Final[Mapping[str, Sequence[str]]] = {
+    "DRADeviceTaintRules": ("DRADeviceTaints",),
+}
+"""Gate -> those without which it cannot be on; of the gates that are played.
+
+Mirrors ``defaultKubernetesFeatureGateDependencies`` (Kubernetes v1.37,
+``pkg/features/kube_features.go``).
+"""
+
+KIND_GATES: Final[Mapping[str, str]] = {"DeviceTaintRule": "DRADeviceTaintRules"}
+"""Kind of objects -> the gate without which the scheduler does not read them."""
 
 
 class KubernetesError(QuaymasterError, ValueError):
@@ -118,6 +134,8 @@ class Kubernetes:
             problem = _gate_problem(self._release, gate, is_on)
             if problem:
                 raise KubernetesError("feature_gates", f"{gate}: {problem}")
+        for gate, needed in _DEPENDENCIES.items():
+            self._check_dependencies(gate, needed)
         for change in self.left_out:
             _known_change(change)
 
@@ -134,6 +152,15 @@ class Kubernetes:
         """Whether a feature gate is on; one that the version does not know is off."""
         default = self._release.feature_gates.get(gate, False)
         return self.feature_gates.get(gate, default)
+
+    def reads(self, kind: str) -> bool:
+        """Whether the scheduler reads objects of a kind, such as ``DeviceTaintRule``.
+
+        Args:
+            kind: The name of the kind.
+        """
+        gate = KIND_GATES.get(kind)
+        return gate is None or self.enabled(gate)
 
     def has(self, change: str) -> bool:
         """Whether a change is made: what versions before decided or said otherwise.
@@ -167,6 +194,13 @@ class Kubernetes:
         """The name of the shipped profile that is merged under every configuration."""
         release = self._release if self.has(PLUGIN_ORDER) else V1_36
         return release.default_profile
+
+    def _check_dependencies(self, gate: str, needed: Sequence[str]) -> None:
+        """Refuse a gate that is on without the gates that it depends on."""
+        missing = [name for name in needed if not self.enabled(name)]
+        if missing and self.enabled(gate):
+            text = f"is on, but depends on gates that are off: {', '.join(missing)}"
+            raise KubernetesError("feature_gates", f"{gate}: {text}")
 
     @property
     def _release(self) -> Release:

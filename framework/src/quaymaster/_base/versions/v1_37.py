@@ -13,6 +13,8 @@ PLUGIN_ORDER = "plugin-order"
 _ON = (
     "DRAConsumableCapacity",
     "DRADeviceBindingConditions",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
     "DRAPartitionableDevices",
     "DRAPrioritizedList",
     "DRASchedulerFilterTimeout",
@@ -49,8 +51,6 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
     "DRAExtendedResource",
     "DRAResourceClaimDeviceStatus",
     "InPlacePodVerticalScaling",
@@ -71,6 +71,11 @@ _CHANGES = (
         name="volume-limit-scaling",
         title="a driver may be needed on a node that has not installed it",
         gate="VolumeLimitScaling",
+    ),
+    Change(
+        name="device-taint-rules",
+        title="DeviceTaintRules keep pods off devices",
+        gate="DRADeviceTaintRules",
     ),
     Change(
         name="image-volume-count",

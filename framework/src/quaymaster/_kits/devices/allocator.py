@@ -67,6 +67,7 @@ class Allocator:
         self._make_share_id = make_share_id or _random_id
         self._is_1_37 = kubernetes.has("device-allocator")
         self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
+        self._minds_taints = kubernetes.enabled("DRADeviceTaints")
         self._ready: Sequence[ClaimRequests] | None = None
 
     def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
@@ -125,7 +126,10 @@ class Allocator:
 
     def _claims_ready(self) -> Sequence[ClaimRequests]:
         if self._ready is None:
-            self._ready = [requests_of(one, self._class_of) for one in self._claims]
+            self._ready = [
+                requests_of(one, self._class_of, minds_taints=self._minds_taints)
+                for one in self._claims
+            ]
         return self._ready
 
     def _search(

@@ -136,10 +136,8 @@ class Obstacles:
             for name, counter in self._counters.short_for(device, pool):
                 text = f'with too little left of counter "{counter}" of "{name}"'
                 yield DeviceObstacle(ObstacleKind.COUNTERS, text)
-        for taint in request.untolerated(device):
-            value = f"={taint.value}" if taint.value else ""
-            text = f"with taint {taint.key}{value}:{taint.effect}"
-            yield DeviceObstacle(ObstacleKind.TAINT, text)
+        for owned in request.untolerated(device):
+            yield DeviceObstacle(ObstacleKind.TAINT, f"with taint {owned.text}")
         for text in self._missing_attributes(request, claim, device):
             yield DeviceObstacle(ObstacleKind.ATTRIBUTE, text)
 
