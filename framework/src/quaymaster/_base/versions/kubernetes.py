@@ -51,7 +51,13 @@ _SINCE: Final[Mapping[str, str]] = {
 
 _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
-_PLAYED: Final = frozenset({"StorageCapacityScoring", "VolumeLimitScaling"})
+_PLAYED: Final = frozenset(
+    {
+        "StorageCapacityScoring",
+        "TaintTolerationComparisonOperators",
+        "VolumeLimitScaling",
+    }
+)
 """The gates that are played with both values."""
 
 _WITHOUT_EFFECT: Final = frozenset(

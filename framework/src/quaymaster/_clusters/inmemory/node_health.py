@@ -33,7 +33,7 @@ from quaymaster._api.objects import (
     Taint,
     Time,
 )
-from quaymaster._api.objects.selectors import tolerates
+from quaymaster._api.objects.tolerations import tolerates
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.kubelet import with_condition

@@ -9,6 +9,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
@@ -43,6 +44,7 @@ def filled_cluster(
     max_pods: int = MAX_PODS,
     *,
     as_it_is: bool = False,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> InMemoryCluster:
     """Make an in-memory cluster in virtual time, with these objects.
 
@@ -51,11 +53,14 @@ def filled_cluster(
         seed: As for `InMemoryCluster`.
         max_pods: As for `InMemoryCluster`.
         as_it_is: As for `InMemoryCluster.load`.
+        kubernetes: As for `InMemoryCluster`.
 
     Raises:
         AdmissionError: Some objects break rules.
     """
-    cluster = InMemoryCluster(VirtualClock(), seed=seed, max_pods=max_pods)
+    cluster = InMemoryCluster(
+        VirtualClock(), seed=seed, max_pods=max_pods, kubernetes=kubernetes
+    )
     cluster.load(objects, as_it_is=as_it_is)
     return cluster
 

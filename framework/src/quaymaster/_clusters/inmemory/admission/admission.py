@@ -5,6 +5,7 @@ and rules that pods and claims are held to.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -103,12 +105,13 @@ class Admission:
 
     Args:
         label_nodes: Whether nodes get the labels that their kubelets give them.
+        kubernetes: The Kubernetes whose rules hold.
     """
 
-    def __init__(self, label_nodes: bool) -> None:
+    def __init__(self, label_nodes: bool, kubernetes: Kubernetes) -> None:
         self._label_nodes = label_nodes
         self._metadata = MetadataChecks()
-        self._pods = PodAdmission()
+        self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
@@ -137,7 +140,7 @@ class Admission:
             ResourceSlice: _checked_by(check_resource_slice),
             ResourceClaim: _device_claim,
             ResourceClaimTemplate: _device_claim_template,
-            RuntimeClass: examine_runtime_class,
+            RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
         }

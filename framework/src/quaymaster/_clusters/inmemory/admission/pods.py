@@ -23,6 +23,8 @@ from quaymaster._api.objects import (
     SpecKey,
     SpecPool,
 )
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
 from quaymaster._clusters.inmemory.admission.label_keys import (
     label_keys_of,
@@ -48,6 +50,7 @@ from quaymaster._clusters.inmemory.admission.spec_rules import (
 )
 from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._clusters.inmemory.admission.toleration_checks import has_comparisons
 from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
     without_unread_volumes,
@@ -91,9 +94,14 @@ _PAST: Final = SpecKey(lambda _: _Past())
 
 
 class PodAdmission:
-    """Fills in and checks the pods of one cluster, and the templates of workloads."""
+    """Fills in and checks the pods of one cluster, and the templates of workloads.
 
-    def __init__(self) -> None:
+    Args:
+        kubernetes: The Kubernetes whose rules hold.
+    """
+
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        self._kubernetes = kubernetes
         self._pool = SpecPool()
         # The last metadata that was right: that of the next pod is mostly the same.
         self._annotations: Mapping[str, str] = {}
@@ -101,7 +109,7 @@ class PodAdmission:
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
         # Changed classes make other rules, and what is kept on specs is no longer used.
-        self._templates = TemplateRules()
+        self._templates = TemplateRules(kubernetes)
         self._standing = StandingPodRules(())
         self._new_pods: dict[str, NewPodRules] = {}
 
@@ -154,7 +162,10 @@ class PodAdmission:
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
         found = Report()
-        check_pod_spec(spec, found)
+        allows = has_comparisons(old.spec) or self._kubernetes.enabled(
+            TOLERATION_COMPARISONS
+        )
+        check_pod_spec(spec, found, allows_comparisons=allows)
         report.include(found, "spec")
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
@@ -176,10 +187,13 @@ class PodAdmission:
         """The rules for new pods of a namespace; all without limits share theirs."""
         ranges = self._limit_ranges.get(namespace, [])
         key = namespace if ranges else ""
-        rules = self._new_pods.get(key)
+        rules, kubernetes = self._new_pods.get(key), self._kubernetes
         if rules is None:
             rules = self._new_pods[key] = NewPodRules(
-                self._priority_classes, self._runtime_classes, ranges
+                self._priority_classes,
+                self._runtime_classes,
+                ranges,
+                kubernetes,
             )
         return rules
 
