@@ -53,6 +53,7 @@ _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset(
     {
+        "DRAFractionalCapacityRange",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",

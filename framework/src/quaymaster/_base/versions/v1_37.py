@@ -13,10 +13,10 @@ PLUGIN_ORDER = "plugin-order"
 _ON = (
     "DRAConsumableCapacity",
     "DRADeviceBindingConditions",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
     "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NominatedNodeNameForExpectation",
@@ -49,8 +49,8 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
+    "DRAPrioritizedList",
+    "DynamicResourceAllocation",
     "DRAExtendedResource",
     "DRAResourceClaimDeviceStatus",
     "InPlacePodVerticalScaling",

@@ -28,6 +28,7 @@ from quaymaster._kits.devices.errors import AllocationError, StepLimitError
 from quaymaster._kits.devices.ids import DeviceId
 from quaymaster._kits.devices.inventory import NodeDevices, Pool
 from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice
 
 __all__ = ["MAX_RESULTS", "Chosen", "Search"]
@@ -75,7 +76,7 @@ class Search:
         allocated: The devices that are taken.
         counters: What these have left of the counters.
         max_steps: How many devices may be looked at.
-        is_1_37: Whether the search is that of Kubernetes 1.37.
+        rules: The rules of the search.
 
     Raises:
         AllocationError: A claim cannot be tried at all.
@@ -90,14 +91,15 @@ class Search:
         counters: AvailableCounters,
         max_steps: int,
         *,
-        is_1_37: bool,
+        rules: DeviceRules,
     ) -> None:
         self._node = node
         self._devices = devices
         self._claims = claims
         self._allocated = allocated
         self._max_steps = max_steps
-        self._is_1_37 = is_1_37
+        self._rules = rules
+        self._is_1_37 = rules.is_1_37
         self._steps = 0
         self._in_use: dict[DeviceId, set[int]] = {}
         self._promised = Consumption()
@@ -189,7 +191,7 @@ class Search:
                 request.capacity,
                 {} if at_all else self._allocated.consumed.of(device.id),
                 {} if at_all else self._promised.of(device.id),
-                is_1_37=self._is_1_37,
+                rules=self._rules,
             )
         except CapacityError as error:
             raise AllocationError(
@@ -303,7 +305,7 @@ class Search:
         consumed = None
         if device.is_shared:
             consumed = consumed_capacity(
-                device.device, request.capacity, is_1_37=self._is_1_37
+                device.device, request.capacity, rules=self._rules
             )
         chosen = Chosen(request, device, consumed, takes_counters)
         if not self._has(self._claims[claim], device, request):
