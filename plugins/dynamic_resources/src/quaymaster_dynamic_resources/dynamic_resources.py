@@ -125,7 +125,9 @@ class DynamicResources:
     def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle
         informers = handle.informers
-        self._tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(informers))
+        self._tracker = handle.shared(
+            ClaimTracker, lambda: ClaimTracker(informers, handle.kubernetes)
+        )
         self._resources = ExtendedResources(informers)
         timeout = args.binding_timeout.total_seconds()
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)

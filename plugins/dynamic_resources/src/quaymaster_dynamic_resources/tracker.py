@@ -10,6 +10,7 @@ from typing import Final
 
 from quaymaster import Informers, Pod
 from quaymaster.columns import ChangeLog
+from quaymaster.config import Kubernetes
 from quaymaster.devices import AllocatedDevices, DeviceId, Inventory
 from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
 from quaymaster_dynamic_resources.extended import ANNOTATION
@@ -31,6 +32,7 @@ class ClaimTracker:
 
     Args:
         informers: The engine's copy of the cluster.
+        kubernetes: The Kubernetes whose rules hold.
 
     Attributes:
         changes: The names of nodes for which other devices are free than before; an
@@ -39,7 +41,7 @@ class ClaimTracker:
             as upstream has it: then what a node gets depends on the other nodes.
     """
 
-    def __init__(self, informers: Informers) -> None:
+    def __init__(self, informers: Informers, kubernetes: Kubernetes) -> None:
         self.changes: ChangeLog[str] = ChangeLog()
         self.has_mixed_counters = False
         self._informers = informers
@@ -55,7 +57,7 @@ class ClaimTracker:
         self._counted: dict[str, AllocationResult] = {}
         self._holders: Mapping[DeviceId, Sequence[str]] | None = None
         self._allocated = AllocatedDevices()
-        self._inventory = Inventory()
+        self._inventory = Inventory(kubernetes=kubernetes)
         self._slices: dict[str, ResourceSlice] = {}
         # Pool -> slice -> the one node that sees it, or "".
         self._homes: dict[str, dict[str, str]] = {}

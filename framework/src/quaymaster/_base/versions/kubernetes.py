@@ -53,7 +53,10 @@ _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset(
     {
+        "DRADeviceCompatibilityGroups",
         "DRAFractionalCapacityRange",
+        "DRAListTypeAttributes",
+        "DRAOptionalNodeOperations",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",

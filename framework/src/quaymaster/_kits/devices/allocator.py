@@ -94,7 +94,7 @@ class Allocator:
                 picked,
                 node.name,
                 self._make_share_id,
-                joins_config=self._rules.is_1_37,
+                rules=self._rules,
             )
             for claim, chosen, picked in zip(
                 self._claims_ready(), search.chosen, search.picked, strict=True

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import attrs
 
 from quaymaster._api.objects import CounterSet, Node, ResourceSlice
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._kits.devices.ids import PoolId
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice, SlicedDevices
 
 __all__ = ["Inventory", "NodeDevices", "Pool"]
@@ -63,9 +65,19 @@ class Inventory:
 
     Args:
         slices: The slices.
+        kubernetes: The Kubernetes whose rules hold. Since 1.37, slices whose devices
+            name compatibility groups are left out while the feature gate
+            DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
     """
 
-    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
+    def __init__(
+        self,
+        slices: Iterable[ResourceSlice] = (),
+        *,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        rules = DeviceRules.of(kubernetes)
+        self._ignores_groups = rules.is_1_37 and not rules.minds_groups
         self._all: dict[str, SlicedDevices] = {}
         self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
         self._local: dict[str, dict[str, SlicedDevices]] = {}
@@ -80,7 +92,8 @@ class Inventory:
         name, sliced = resource_slice.name, SlicedDevices(resource_slice)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
-        self._home(sliced)[name] = sliced
+        if not self._is_ignored(sliced):
+            self._home(sliced)[name] = sliced
         self._forget(sliced.pool)
 
     def remove(self, resource_slice: ResourceSlice) -> None:
@@ -89,7 +102,7 @@ class Inventory:
         if sliced is None:
             return
         self._forget(sliced.pool)
-        del self._home(sliced)[resource_slice.name]
+        self._home(sliced).pop(resource_slice.name, None)
         of_pool = self._by_pool[sliced.pool]
         del of_pool[resource_slice.name]
         if not of_pool:
@@ -109,6 +122,9 @@ class Inventory:
             found = labels, NodeDevices(pools, candidates)
             self._seen[node.name] = found
         return found[1]
+
+    def _is_ignored(self, sliced: SlicedDevices) -> bool:
+        return self._ignores_groups and sliced.has_groups
 
     def _home(self, sliced: SlicedDevices) -> dict[str, SlicedDevices]:
         if sliced.is_local:
@@ -153,7 +169,11 @@ class Inventory:
         slices = self._by_pool[pool].values()
         if any(_generation(sliced) > generation for sliced in slices):
             return None
-        return [one for one in slices if _generation(one) == generation]
+        return [
+            one
+            for one in slices
+            if _generation(one) == generation and not self._is_ignored(one)
+        ]
 
 
 def _generation(sliced: SlicedDevices) -> int:

@@ -160,7 +160,7 @@ class Obstacles:
     ) -> Iterator[str]:
         for constraint in claim.claim.spec.devices.constraints:
             try:
-                alone = make_constraint(constraint, "", by_device=self._rules.is_1_37)
+                alone = make_constraint(constraint, "", rules=self._rules)
             except AllocationError:
                 continue
             if not alone.add(request, device):

@@ -90,6 +90,7 @@ class SlicedDevices:
         pool: Its pool's name.
         devices: Its devices, in its order.
         is_local: Whether it belongs to one node, and no other node asks for it.
+        has_groups: Whether any device names compatibility groups for its counters.
     """
 
     def __init__(self, resource_slice: ResourceSlice) -> None:
@@ -107,6 +108,7 @@ class SlicedDevices:
             for device in spec.devices
         ]
         self.is_local = bool(spec.node_name) and not spec.shared_counters
+        self.has_groups = _has_groups(resource_slice)
         self._reach = _Reach(spec)
 
     def is_seen_by(self, node: Node) -> bool:
@@ -150,6 +152,15 @@ class _Reach:
         return self._matcher.matches(node)
 
 
+def _has_groups(resource_slice: ResourceSlice) -> bool:
+    """Whether any device of a slice names groups for its counters."""
+    return any(
+        part.compatibility_groups
+        for device in resource_slice.spec.devices
+        for part in device.consumes_counters
+    )
+
+
 def _value_of(driver: str, device: Device) -> dict[str, Value]:
     attributes = {
         name: {
@@ -157,6 +168,10 @@ def _value_of(driver: str, device: Device) -> dict[str, Value]:
             "bool": one.bool_value,
             "string": one.string_value,
             "version": one.version_value,
+            "ints": list(one.int_values) or None,
+            "bools": list(one.bool_values) or None,
+            "strings": list(one.string_values) or None,
+            "versions": list(one.version_values) or None,
         }
         for name, one in device.attributes.items()
     }
