@@ -52,6 +52,7 @@ from quaymaster._clusters.inmemory.admission.device_claim_checks import (
 from quaymaster._clusters.inmemory.admission.device_defaults import (
     default_claim_of_devices,
 )
+from quaymaster._clusters.inmemory.admission.device_fields import without_gated_fields
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
     examine_limit_range,
@@ -110,6 +111,7 @@ class Admission:
 
     def __init__(self, label_nodes: bool, kubernetes: Kubernetes) -> None:
         self._label_nodes = label_nodes
+        self._kubernetes = kubernetes
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
@@ -137,7 +139,7 @@ class Admission:
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
             DeviceClass: _checked_by(_check_device_class),
-            ResourceSlice: _checked_by(check_resource_slice),
+            ResourceSlice: self._resource_slice,
             ResourceClaim: _device_claim,
             ResourceClaimTemplate: _device_claim_template,
             RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
@@ -258,6 +260,12 @@ class Admission:
         if not status.phase:
             status = replace(status, phase="Pending")
         return replace(claim, spec=spec, status=status)
+
+    def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
+        if not is_standing(new):
+            new = without_gated_fields(new, self._kubernetes)
+        check_resource_slice(new, report)
+        return new
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
