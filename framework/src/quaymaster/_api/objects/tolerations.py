@@ -61,10 +61,10 @@ def is_tolerated(
     taint: Taint, tolerations: Iterable[Toleration], *, compares_numbers: bool = False
 ) -> bool:
     """Whether any of the tolerations covers a taint; arguments as for `tolerates`."""
-    return any(
-        tolerates(toleration, taint, compares_numbers=compares_numbers)
-        for toleration in tolerations
-    )
+    for toleration in tolerations:
+        if tolerates(toleration, taint, compares_numbers=compares_numbers):
+            return True
+    return False
 
 
 def find_untolerated_taint(
