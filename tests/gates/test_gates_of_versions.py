@@ -149,7 +149,7 @@ def source_of(file: Path, test: str) -> str:
             continue
         seen.add(name)
         parts.append(_with_decorators(text, node))
-        wanted += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+        wanted += [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
     return "\n".join(parts)
 
 
@@ -159,10 +159,10 @@ def _names(node: ast.stmt) -> Iterator[str]:
         yield node.name
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        yield from (one.id for one in targets if isinstance(one, ast.Name))
+        yield from (each.id for each in targets if isinstance(each, ast.Name))
 
 
 def _with_decorators(text: str, node: ast.stmt) -> str:
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else ()
-    first = min([node.lineno, *(one.lineno for one in decorators)])
+    first = min([node.lineno, *(each.lineno for each in decorators)])
     return "\n".join(text.splitlines()[first - 1 : node.end_lineno])

@@ -99,7 +99,7 @@ def test_claims_with_such_devices_need_such_nodes_since_1_37_whatever_the_gate(
     )
     found = harness.filter(claiming())
     assert "".join(found) == rejected
-    assert all("not available on the node" in str(one) for one in found.values())
+    assert all("not available on the node" in str(status) for status in found.values())
 
 
 def test_lists_of_attributes_decide_where_a_pod_goes() -> None:
@@ -115,8 +115,8 @@ def test_lists_of_attributes_decide_where_a_pod_goes() -> None:
 
     claim = make_resource_claim(requests=[make_device_request(count=2)])
     same = DeviceConstraint(match_attribute="gpu.example.com/rail")
-    asked = replace(claim.spec.devices, constraints=(same,))
-    claim = replace(claim, spec=replace(claim.spec, devices=asked))
+    spec = replace(claim.spec.devices, constraints=(same,))
+    claim = replace(claim, spec=replace(claim.spec, devices=spec))
     harness = scheduled(
         make_node(name="a"),
         make_node(name="b"),

@@ -88,7 +88,7 @@ def results(
 def devices(found: Sequence[AllocationResult] | None) -> list[str] | None:
     if found is None:
         return None
-    return [one.device for result in found for one in result.devices.results]
+    return [given.device for result in found for given in result.devices.results]
 
 
 def claim_of(
@@ -99,8 +99,8 @@ def claim_of(
     claim = make_resource_claim(name=name, requests=requests)
     if constraint is None:
         return claim
-    asked = replace(claim.spec.devices, constraints=(constraint,))
-    return replace(claim, spec=replace(claim.spec, devices=asked))
+    spec = replace(claim.spec.devices, constraints=(constraint,))
+    return replace(claim, spec=replace(claim.spec, devices=spec))
 
 
 def request(name: str = "r", count: int = 1) -> DeviceRequest:
@@ -212,8 +212,8 @@ def ranged(least: str, most: str | None, step: str, default: str = "0") -> Devic
     )
 
 
-def consumed(device: Device, asked: str, gate: str) -> str | None:
-    capacity = CapacityRequirements(requests={"bandwidth": Quantity(asked)})
+def consumed(device: Device, requested: str, gate: str) -> str | None:
+    capacity = CapacityRequirements(requests={"bandwidth": Quantity(requested)})
     wanted = request()
     assert wanted.exactly is not None
     wanted = replace(wanted, exactly=replace(wanted.exactly, capacity=capacity))
@@ -226,7 +226,7 @@ def consumed(device: Device, asked: str, gate: str) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("device", "asked", "with_gate", "without"),
+    ("device", "requested", "with_gate", "without"),
     [
         # consumable-capacity-fractional-range-gate-enabled-round-up
         pytest.param(ranged("200m", "1", "100m"), "250m", "300m", "1", id="rounded up"),
@@ -241,25 +241,25 @@ def consumed(device: Device, asked: str, gate: str) -> str | None:
     ],
 )
 def test_ranges_are_counted_in_thousandths_while_the_gate_is_on(
-    device: Device, asked: str, with_gate: str | None, without: str | None
+    device: Device, requested: str, with_gate: str | None, without: str | None
 ) -> None:
     """``useMilli`` and ``roundUpRange`` of ``consumable_capacity.go``."""
-    assert consumed(device, asked, FRACTIONS) == with_gate
-    assert consumed(device, asked, "") == without
+    assert consumed(device, requested, FRACTIONS) == with_gate
+    assert consumed(device, requested, "") == without
 
 
 @pytest.mark.parametrize(
-    ("asked", "problem"),
+    ("requested", "problem"),
     [
         ("1500u", "request 1500u is not a representable milli value"),
         ("10P", "request 10P is not a representable milli value"),
     ],
 )
 def test_amount_that_is_no_number_of_thousandths_is_an_error(
-    asked: str, problem: str
+    requested: str, problem: str
 ) -> None:
     with pytest.raises(AllocationError, match=problem):
-        consumed(ranged("1m", None, "1m"), asked, FRACTIONS)
+        consumed(ranged("1m", None, "1m"), requested, FRACTIONS)
 
 
 def listing(**attributes: DeviceAttribute) -> list[ResourceSlice]:

@@ -24,7 +24,7 @@ TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 def has_comparisons(spec: PodSpec) -> bool:
     """Whether a spec has tolerations that compare numbers."""
-    return any(one.operator in COMPARISON_OPERATORS for one in spec.tolerations)
+    return any(each.operator in COMPARISON_OPERATORS for each in spec.tolerations)
 
 
 def check_tolerations(
