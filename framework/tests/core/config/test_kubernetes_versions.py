@@ -192,9 +192,13 @@ CHANGES = [
     "device-allocator",
     "image-volume-count",
     "namespace-selector-resolved",
+    "on-delete-completed",
     "plugin-order",
+    "pod-level-defaults",
     "preemption-messages",
     "resize-totals",
+    "selector-types",
+    "stateful-set-max-unavailable",
     "storage-capacity-scoring",
     "volume-limit-scaling",
 ]

@@ -23,6 +23,7 @@ from quaymaster.objects import (
     Counter,
     CounterSet,
     Device,
+    DeviceAttribute,
     DeviceClaimConfiguration,
     DeviceClass,
     DeviceClassConfiguration,
@@ -57,7 +58,7 @@ def results(
     device_class: DeviceClass | None = None,
 ) -> AllocationResult | None:
     allocator = Allocator(
-        Inventory(slices),
+        Inventory(slices, kubernetes=Kubernetes(version)),
         AllocatedDevices(taken),
         lambda _name: device_class or make_device_class(),
         [claim],
@@ -290,3 +291,31 @@ def test_configurations_for_all_requests_name_none(
     )
     assert written is not None
     assert [(one.source, one.requests) for one in written.devices.config] == found
+
+
+def fish() -> ResourceSlice:
+    attributes = {"names": DeviceAttribute(string_values=("fish", "bird"))}
+    device = replace(make_device(name="a"), attributes=attributes)
+    return make_resource_slice(node="n", devices=[device])
+
+
+def test_selectors_read_lists_since_1_37() -> None:
+    driver = fish().spec.driver
+    selector = f'"fish" in device.attributes["{driver}"].names'
+    request = make_device_request(selectors=[selector])
+    claim = make_resource_claim(requests=[request])
+    assert devices(results("1.37", [fish()], claim)) == ["a"]
+    with pytest.raises(AllocationError, match="attribute names: unsupported"):
+        results("1.36", [fish()], claim)
+
+
+@BOTH
+def test_constraints_do_not_read_lists(version: str) -> None:
+    name = f"{fish().spec.driver}/names"
+    constraint = DeviceConstraint(match_attribute=name)
+    claim = make_resource_claim(
+        requests=[make_device_request(count=2)], constraints=[constraint]
+    )
+    [first] = fish().spec.devices
+    both = replace(fish().spec, devices=(first, replace(first, name="b")))
+    assert results(version, [replace(fish(), spec=both)], claim) is None

@@ -125,8 +125,9 @@ class DynamicResources:
     def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle
         informers = handle.informers
+        kubernetes = handle.kubernetes
         self._tracker = handle.shared(
-            ClaimTracker, lambda: ClaimTracker(informers, handle.kubernetes)
+            ClaimTracker, lambda: ClaimTracker(informers, kubernetes)
         )
         self._resources = ExtendedResources(informers)
         timeout = args.binding_timeout.total_seconds()

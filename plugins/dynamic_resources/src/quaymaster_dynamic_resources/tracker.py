@@ -32,7 +32,7 @@ class ClaimTracker:
 
     Args:
         informers: The engine's copy of the cluster.
-        kubernetes: The Kubernetes whose rules hold.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         changes: The names of nodes for which other devices are free than before; an

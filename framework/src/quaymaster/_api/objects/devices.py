@@ -90,17 +90,36 @@ class DeviceClass(ApiObject, frozen=True, kw_only=True):
 class DeviceAttribute(ApiValue, frozen=True, kw_only=True):
     """One property of a device: exactly one of the fields is set.
 
-    Lists are fields of the feature gate DRAListTypeAttributes.
+    Lists are fields of the feature gate ``DRAListTypeAttributes``.
     """
 
     int_value: Int64 | None = field(default=None, name="int")
     bool_value: bool | None = field(default=None, name="bool")
     string_value: str | None = field(default=None, name="string")
     version_value: str | None = field(default=None, name="version")
-    int_values: tuple[Int64, ...] = field(default=(), name="ints")
-    bool_values: tuple[bool, ...] = field(default=(), name="bools")
-    string_values: tuple[str, ...] = field(default=(), name="strings")
-    version_values: tuple[str, ...] = field(default=(), name="versions")
+    int_values: tuple[Int64, ...] | None = field(default=None, name="ints")
+    bool_values: tuple[bool, ...] | None = field(default=None, name="bools")
+    string_values: tuple[str, ...] | None = field(default=None, name="strings")
+    version_values: tuple[str, ...] | None = field(default=None, name="versions")
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a field with a list is set."""
+        return (
+            self.int_values is not None
+            or self.bool_values is not None
+            or self.string_values is not None
+            or self.version_values is not None
+        )
+
+    def without_lists(self) -> "DeviceAttribute":
+        """Return the attribute without the fields that are lists."""
+        return DeviceAttribute(
+            int_value=self.int_value,
+            bool_value=self.bool_value,
+            string_value=self.string_value,
+            version_value=self.version_value,
+        )
 
 
 class CapacityRequestPolicyRange(ApiValue, frozen=True, kw_only=True):

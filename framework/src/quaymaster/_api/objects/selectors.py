@@ -29,6 +29,11 @@ from quaymaster._api.objects.requirements import (
     compile_requirements,
     parse_int64,
 )
+from quaymaster._api.objects.selector_texts import (
+    aggregated,
+    label_selector_text,
+    node_term_texts,
+)
 from quaymaster._base.errors import SelectorError
 
 __all__ = [
@@ -183,11 +188,17 @@ class NodeMatcher:
         problems: What is wrong with the others, which match nothing either.
     """
 
-    __slots__ = ("problems", "terms")
+    __slots__ = ("_text", "problems", "terms")
 
-    def __init__(self, terms: Iterable[NodeTerm], problems: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        terms: Iterable[NodeTerm],
+        problems: Iterable[str] = (),
+        text: str = "",
+    ) -> None:
         self.terms = tuple(terms)
         self.problems = tuple(problems)
+        self._text = text
 
     def matches(self, node: Node) -> bool:
         """Whether some term matches a node."""
@@ -201,7 +212,7 @@ class NodeMatcher:
             SelectorError: Some terms cannot.
         """
         if self.problems:
-            raise SelectorError(self.problems)
+            raise SelectorError(self.problems, self._text)
 
 
 class PreferredTerms:
@@ -260,7 +271,7 @@ def compile_label_selector(selector: LabelSelector | None) -> Selector:
         check_value(value, f"matchLabels[{key}]", problems)
         requirements.append(Requirement(key, Operator.IN, (value,)))
     if problems:
-        raise SelectorError(problems)
+        raise SelectorError(problems, label_selector_text(selector))
     return Selector(requirements)
 
 
@@ -278,15 +289,18 @@ def compile_node_selector(selector: NodeSelector, *, path: str = "") -> NodeMatc
     """
     terms: list[NodeTerm] = []
     problems: list[str] = []
+    texts: list[str] = []
     for index, term in enumerate(selector.node_selector_terms):
         if _is_empty(term):
             continue
         where = _join(path, f"nodeSelectorTerms[{index}]")
         compiled, wrong = _compile_term(term, where)
-        problems += wrong
-        if not wrong:
+        if wrong:
+            problems += wrong
+            texts += node_term_texts(term, where)
+        else:
             terms.append(compiled)
-    return NodeMatcher(terms, problems)
+    return NodeMatcher(terms, problems, aggregated(texts) if texts else "")
 
 
 def compile_preferred_terms(
@@ -303,13 +317,17 @@ def compile_preferred_terms(
     """
     compiled: list[tuple[int, NodeTerm]] = []
     problems: list[str] = []
+    texts: list[str] = []
     for index, term in enumerate(terms):
         if term.weight and not _is_empty(term.preference):
-            node_term, wrong = _compile_term(term.preference, f"{path}[{index}]")
-            problems += wrong
+            where = f"{path}[{index}]"
+            node_term, wrong = _compile_term(term.preference, where)
+            if wrong:
+                problems += wrong
+                texts += node_term_texts(term.preference, where)
             compiled.append((term.weight, node_term))
     if problems:
-        raise SelectorError(problems)
+        raise SelectorError(problems, aggregated(texts))
     return PreferredTerms(compiled)
 
 

@@ -57,6 +57,8 @@ _PLAYED: Final = frozenset(
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
         "DRAOptionalNodeOperations",
+        "MaxUnavailableStatefulSet",
+        "PodLevelResourcesFixDefaulting",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",

@@ -59,6 +59,8 @@ _LOCKED_ON = (
     "VolumeAttributesClass",
 )
 
+_OF_CLUSTER = ("MaxUnavailableStatefulSet", "PodLevelResourcesFixDefaulting")
+
 _CHANGES = (
     Change(
         name="storage-capacity-scoring",
@@ -95,8 +97,29 @@ _CHANGES = (
         title="devices are allocated by the newer allocator",
     ),
     Change(
+        name="selector-types",
+        title="attributes of devices are dynamic in selectors, and may be lists",
+    ),
+    Change(
         name="preemption-messages",
         title="messages after filtering tell of success, and no more of no claims",
+    ),
+    Change(
+        name="stateful-set-max-unavailable",
+        title="a StatefulSet replaces as many pods at once as maxUnavailable allows",
+        gate="MaxUnavailableStatefulSet",
+        is_of_cluster=True,
+    ),
+    Change(
+        name="on-delete-completed",
+        title="an update with OnDelete is complete when all pods are new and ready",
+        is_of_cluster=True,
+    ),
+    Change(
+        name="pod-level-defaults",
+        title="LimitRanges come before the defaults of a whole pod's resources",
+        gate="PodLevelResourcesFixDefaulting",
+        is_of_cluster=True,
     ),
 )
 
@@ -104,7 +127,8 @@ V1_37 = Release(
     version="1.37",
     patch="1.37.1",
     default_profile="default",
-    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
+    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON, *_OF_CLUSTER), True)
+    | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),
     gated_plugins={
         "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",

@@ -25,7 +25,7 @@ class ClusterAccess(Protocol):
 
     @property
     def kubernetes(self) -> Kubernetes:
-        """The Kubernetes whose rules hold."""
+        """The Kubernetes whose API server and controllers are played."""
 
     @property
     def names(self) -> NameMaker:

@@ -64,11 +64,11 @@ class ClusterCore:
         history: How many past changes of each kind are kept at least.
         max_events: How many different Events are kept.
         kubelet: Whether bound pods run.
-        kubernetes: The Kubernetes whose rules hold.
+        kubernetes: The Kubernetes whose API server and controllers are played.
 
     Attributes:
         clock: The cluster's time.
-        kubernetes: The Kubernetes whose rules hold.
+        kubernetes: The Kubernetes whose API server and controllers are played.
         names: Where names and uids come from.
         version: The resource version of the last change.
         admission: What is done to objects before they are stored.
@@ -93,7 +93,7 @@ class ClusterCore:
         self.kubernetes = kubernetes
         self.names = NameMaker(seed)
         self.version = 0
-        self.admission = Admission(label_nodes=kubelet, kubernetes=kubernetes)
+        self.admission = Admission(kubernetes, label_nodes=kubelet)
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
         self.quotas = QuotaLedger(clock)

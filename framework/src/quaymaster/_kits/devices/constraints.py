@@ -200,7 +200,7 @@ def _values_of(device: SlicedDevice, name: str) -> _Values:
     attribute = _attribute_named(device, name)
     if attribute is None:
         return frozenset()
-    lists: Mapping[str, Sequence[int | str]] = {
+    lists: Mapping[str, Sequence[int | str] | None] = {
         "int": attribute.int_values,
         "bool": attribute.bool_values,
         "string": attribute.string_values,
@@ -220,34 +220,22 @@ def _values_of(device: SlicedDevice, name: str) -> _Values:
 
 
 def _attribute_of(device: SlicedDevice, name: str) -> DeviceAttribute | None:
-    """An attribute of a device without its lists, or None if there is none."""
+    """Return an attribute of a device without its lists, or None.
+
+    Constraints read lists only with the feature gate DRAListTypeAttributes.
+    """
     attribute = _attribute_named(device, name)
-    if attribute is None or not _has_lists(attribute):
+    if attribute is None or not attribute.has_lists:
         return attribute
-    return DeviceAttribute(
-        int_value=attribute.int_value,
-        bool_value=attribute.bool_value,
-        string_value=attribute.string_value,
-        version_value=attribute.version_value,
-    )
-
-
-def _has_lists(attribute: DeviceAttribute) -> bool:
-    return bool(
-        attribute.int_values
-        or attribute.bool_values
-        or attribute.string_values
-        or attribute.version_values
-    )
+    return attribute.without_lists()
 
 
 def _attribute_named(device: SlicedDevice, name: str) -> DeviceAttribute | None:
     """An attribute of a device; those of its driver's domain may stand without it."""
     attributes = device.device.attributes
-    found = attributes.get(name)
-    if found is not None:
-        return found
-    domain, slash, rest = name.partition("/")
-    if slash and domain == device.id.driver:
-        return attributes.get(rest)
-    return None
+    attribute = attributes.get(name)
+    if attribute is None:
+        domain, slash, rest = name.partition("/")
+        if slash and domain == device.id.driver:
+            attribute = attributes.get(rest)
+    return attribute

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
+from quaymaster._api.cel.dialects import of_stored_selectors
 from quaymaster._api.objects import CounterSet, Node, ResourceSlice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._kits.devices.ids import PoolId
@@ -65,8 +66,8 @@ class Inventory:
 
     Args:
         slices: The slices.
-        kubernetes: The Kubernetes whose rules hold. Since 1.37, slices whose devices
-            name compatibility groups are left out while the feature gate
+        kubernetes: The Kubernetes whose decisions are made. Since 1.37, slices whose
+            devices name compatibility groups are left out while the feature gate
             DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
     """
 
@@ -78,6 +79,7 @@ class Inventory:
     ) -> None:
         rules = DeviceRules.of(kubernetes)
         self._ignores_groups = rules.is_1_37 and not rules.minds_groups
+        self._dialect = of_stored_selectors(kubernetes)
         self._all: dict[str, SlicedDevices] = {}
         self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
         self._local: dict[str, dict[str, SlicedDevices]] = {}
@@ -89,7 +91,7 @@ class Inventory:
     def add(self, resource_slice: ResourceSlice) -> None:
         """Take a slice in; one of the same name is replaced."""
         self.remove(resource_slice)
-        name, sliced = resource_slice.name, SlicedDevices(resource_slice)
+        name, sliced = resource_slice.name, SlicedDevices(resource_slice, self._dialect)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
         if not self._is_ignored(sliced):

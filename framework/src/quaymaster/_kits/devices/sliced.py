@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import attrs
 
 from quaymaster._api.cel.device import device_value
+from quaymaster._api.cel.dialects import STORED, Dialect
 from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
 from quaymaster._api.cel.selector import compile_selector
 from quaymaster._api.cel.values import Value
@@ -45,6 +46,7 @@ class SlicedDevice:
     slice: ResourceSlice
     is_shared: bool
     _reach: "_Reach"
+    _dialect: Dialect = STORED
     _value: dict[str, Value] | None = None
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
@@ -63,12 +65,14 @@ class SlicedDevice:
 
     def _ask(self, expression: str) -> bool | VerdictError:
         try:
-            selector = compile_selector(expression)
+            selector = compile_selector(expression, self._dialect)
         except CelCompilationError as error:
             return VerdictError(f"CEL compile error: {error}")
         try:
             if self._value is None:
-                self._value = _value_of(self.id.driver, self.device)
+                self._value = _value_of(
+                    self.id.driver, self.device, self._dialect.has_lists
+                )
             return selector.matches(self._value)
         except CelEvaluationError as error:
             return VerdictError(f"CEL runtime error: {error}")
@@ -85,6 +89,10 @@ class SlicedDevice:
 class SlicedDevices:
     """One revision of a slice.
 
+    Args:
+        resource_slice: The slice.
+        dialect: Who compiles selectors of its devices.
+
     Attributes:
         slice: The slice.
         pool: Its pool's name.
@@ -93,7 +101,9 @@ class SlicedDevices:
         has_groups: Whether any device names compatibility groups for its counters.
     """
 
-    def __init__(self, resource_slice: ResourceSlice) -> None:
+    def __init__(
+        self, resource_slice: ResourceSlice, dialect: Dialect = STORED
+    ) -> None:
         spec = resource_slice.spec
         self.slice = resource_slice
         self.pool = PoolId(spec.driver, spec.pool.name)
@@ -104,6 +114,7 @@ class SlicedDevices:
                 resource_slice,
                 bool(device.allow_multiple_allocations),
                 _Reach(device),
+                dialect,
             )
             for device in spec.devices
         ]
@@ -161,17 +172,17 @@ def _has_groups(resource_slice: ResourceSlice) -> bool:
     )
 
 
-def _value_of(driver: str, device: Device) -> dict[str, Value]:
+def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
     attributes = {
         name: {
             "int": one.int_value,
             "bool": one.bool_value,
             "string": one.string_value,
             "version": one.version_value,
-            "ints": list(one.int_values) or None,
-            "bools": list(one.bool_values) or None,
-            "strings": list(one.string_values) or None,
-            "versions": list(one.version_values) or None,
+            "ints": one.int_values,
+            "bools": one.bool_values,
+            "strings": one.string_values,
+            "versions": one.version_values,
         }
         for name, one in device.attributes.items()
     }
@@ -180,4 +191,5 @@ def _value_of(driver: str, device: Device) -> dict[str, Value]:
         attributes,
         {name: one.value for name, one in device.capacity.items()},
         allow_multiple_allocations=bool(device.allow_multiple_allocations),
+        has_lists=has_lists,
     )

@@ -96,7 +96,10 @@ class Question:
     def cluster_of(self, objects: Iterable[ApiObject]) -> InMemoryCluster:
         """Make a cluster with other objects."""
         return filled_cluster(
-            list(objects), self.seed, self.max_pods, kubernetes=self.config.kubernetes
+            list(objects),
+            self.seed,
+            self.max_pods,
+            kubernetes=self.config.kubernetes,
         )
 
     def simulation(self, cluster: InMemoryCluster) -> Simulation:

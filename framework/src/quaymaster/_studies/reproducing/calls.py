@@ -128,11 +128,8 @@ def make_test(
     """
     given = list(objects)
     if unbind:
-        taken = Wanted(
-            pod,
-            namespace,
-            filled_cluster(given, seed, max_pods, kubernetes=config.kubernetes),
-        ).find()
+        cluster = filled_cluster(given, seed, max_pods, kubernetes=config.kubernetes)
+        taken = Wanted(pod, namespace, cluster).find()
         given = without_node(given, taken)
         pod, namespace = taken.key, ""
     maker = _Maker(

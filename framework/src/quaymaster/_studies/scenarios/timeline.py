@@ -68,12 +68,12 @@ def run_scenario(
         ProfileError: A profile's plugins cannot be built.
     """
     chosen = scenario.seed if seed is None else seed
-    config = config or scenario.config
-    cluster = _filled(scenario, chosen, max_pods, config.kubernetes)
+    played = config or scenario.config
+    cluster = _filled(scenario, chosen, max_pods, played.kubernetes)
     history = History(cluster)
     with Simulation(
         cluster,
-        config=config,
+        config=played,
         registry=registry,
         seed=chosen,
         observe=observe,
@@ -90,7 +90,8 @@ def check_input(scenario: Scenario) -> None:
     Raises:
         ScenarioErrors: They break rules, or ask for too many pods.
     """
-    cluster = _filled(scenario, scenario.seed, MAX_PODS, scenario.config.kubernetes)
+    kubernetes = scenario.config.kubernetes
+    cluster = _filled(scenario, scenario.seed, MAX_PODS, kubernetes)
     problems = list(step_problems(scenario, cluster))
     if problems:
         raise ScenarioErrors(problems)

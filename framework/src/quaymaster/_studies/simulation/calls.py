@@ -145,13 +145,13 @@ def explain_pod(
     """
     given = list(objects)
     cluster = filled_cluster(
-        given, seed, max_pods, as_it_is=as_it_is, kubernetes=config.kubernetes
+        given, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
     )
     if unbind:
         taken = Wanted(pod, namespace, cluster).find()
         without = without_node(given, taken)
         cluster = filled_cluster(
-            without, seed, max_pods, as_it_is=as_it_is, kubernetes=config.kubernetes
+            without, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
         )
         pod, namespace = taken.key, ""
     wanted = Wanted(pod, namespace, cluster)

@@ -170,7 +170,10 @@ class WarmCluster:
         self, objects: Sequence[ApiObject], log: AttemptLog | None = None
     ) -> Simulation:
         cluster = filled_cluster(
-            objects, self._seed, self._max_pods, kubernetes=self._config.kubernetes
+            objects,
+            self._seed,
+            self._max_pods,
+            kubernetes=self._config.kubernetes,
         )
         return Simulation(
             cluster,

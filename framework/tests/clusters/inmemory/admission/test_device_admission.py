@@ -215,6 +215,36 @@ def test_slice_is_refused_by_the_field_that_is_wrong(
     assert paths_of(ResourceSlice, spec) == paths
 
 
+NAMES = {"attributes": {"names": {"strings": ["fish"]}}}
+
+
+def test_lists_of_new_devices_are_dropped_and_leave_no_value() -> None:
+    path = "spec.devices[0].attributes[names]"
+    assert paths_of(ResourceSlice, slice_of(NAMES)) == [path]
+    both = {"attributes": {"names": {"strings": ["fish"], "int": 1}}}
+    [device] = stored(ResourceSlice, slice_of(both)).spec.devices
+    assert not device.attributes["names"].has_lists
+
+
+def test_lists_that_a_cluster_has_stored_are_kept() -> None:
+    metadata = {"name": "a", "resourceVersion": "7"}
+    tree = {"metadata": metadata, "spec": slice_of(NAMES)}
+    cluster = make_cluster(from_wire(tree, ResourceSlice), controllers=False)
+    [device] = cluster.get(ResourceSlice, "a").spec.devices
+    assert device.attributes["names"].string_values == ("fish",)
+
+
+@pytest.mark.parametrize("version", ["1.36", "1.37"])
+def test_new_selectors_take_attributes_for_any(version: str) -> None:
+    text = 'device.attributes["d"].names.exists(name, name == "fish")'
+    spec = claim(exactly(selectors=[{"cel": {"expression": text}}]))
+    cluster = make_cluster(controllers=False, kubernetes=Kubernetes(version))
+    with pytest.raises(AdmissionError, match="cannot be range of a comprehension"):
+        cluster.create(
+            from_wire({"metadata": {"name": "a"}, "spec": spec}, ResourceClaim)
+        )
+
+
 def test_devices_say_for_themselves_where_they_are_if_the_slice_leaves_it() -> None:
     spec = slice_of({"nodeName": "node-a"}, {}, perDeviceNodeSelection=True)
     del spec["nodeName"]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
+from quaymaster._api.cel.dialects import of_new_selectors
 from quaymaster._api.objects import (
     ApiObject,
     CSIDriver,
@@ -105,19 +106,20 @@ class Admission:
     """Fills in and checks the objects of one cluster.
 
     Args:
+        kubernetes: The Kubernetes whose API server is played.
         label_nodes: Whether nodes get the labels that their kubelets give them.
-        kubernetes: The Kubernetes whose rules hold.
     """
 
-    def __init__(self, label_nodes: bool, kubernetes: Kubernetes) -> None:
+    def __init__(self, kubernetes: Kubernetes, *, label_nodes: bool) -> None:
         self._label_nodes = label_nodes
         self._kubernetes = kubernetes
+        self._dialect = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
-        workloads = WorkloadAdmission(self._pods)
+        workloads = WorkloadAdmission(self._pods, kubernetes)
         self._by_kind: dict[type[ApiObject], Callable[[Any, Report], Any]] = {
             Pod: self._pods.pod,
             Node: self._node,
@@ -138,10 +140,10 @@ class Admission:
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
-            DeviceClass: _checked_by(_check_device_class),
+            DeviceClass: _checked_by(self._check_device_class),
             ResourceSlice: self._resource_slice,
-            ResourceClaim: _device_claim,
-            ResourceClaimTemplate: _device_claim_template,
+            ResourceClaim: self._device_claim,
+            ResourceClaimTemplate: self._device_claim_template,
             RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
@@ -218,7 +220,7 @@ class Admission:
             and isinstance(old, DeviceClass)
             and new.spec.selectors != old.spec.selectors
         ):
-            check_class_expressions(new, report)
+            check_class_expressions(new, self._dialect, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
         return admitted
@@ -277,6 +279,28 @@ class Admission:
         policy = new.preemption_policy or "PreemptLowerPriority"
         return replace(new, preemption_policy=policy)
 
+    def _check_device_class(self, device_class: DeviceClass, report: Report) -> None:
+        check_device_class(device_class, report)
+        if not is_standing(device_class):
+            check_class_expressions(device_class, self._dialect, report)
+
+    def _device_claim(self, claim: ResourceClaim, report: Report) -> ResourceClaim:
+        spec = default_claim_of_devices(claim.spec)
+        check_device_claim(spec, "spec", report)
+        # What a controller makes of a template says what was stored before.
+        if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
+            check_claim_expressions(spec, "spec", self._dialect, report)
+        return replace(claim, spec=spec)
+
+    def _device_claim_template(
+        self, template: ResourceClaimTemplate, report: Report
+    ) -> ResourceClaimTemplate:
+        spec = default_claim_of_devices(template.spec.spec)
+        check_device_claim(spec, "spec.spec", report)
+        if not is_standing(template):
+            check_claim_expressions(spec, "spec.spec", self._dialect, report)
+        return replace(template, spec=replace(template.spec, spec=spec))
+
 
 def _checked_by(
     check: Callable[[ObjT, Report], None],
@@ -288,12 +312,6 @@ def _checked_by(
         return obj
 
     return examine
-
-
-def _check_device_class(device_class: DeviceClass, report: Report) -> None:
-    check_device_class(device_class, report)
-    if not is_standing(device_class):
-        check_class_expressions(device_class, report)
 
 
 def _check_service(service: Service, report: Report) -> None:
@@ -321,25 +339,6 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     )
     check_storage_class(storage_class, report)
     return storage_class
-
-
-def _device_claim(claim: ResourceClaim, report: Report) -> ResourceClaim:
-    spec = default_claim_of_devices(claim.spec)
-    check_device_claim(spec, "spec", report)
-    # What a controller makes of a template says what was stored before.
-    if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
-        check_claim_expressions(spec, "spec", report)
-    return replace(claim, spec=spec)
-
-
-def _device_claim_template(
-    template: ResourceClaimTemplate, report: Report
-) -> ResourceClaimTemplate:
-    spec = default_claim_of_devices(template.spec.spec)
-    check_device_claim(spec, "spec.spec", report)
-    if not is_standing(template):
-        check_claim_expressions(spec, "spec.spec", report)
-    return replace(template, spec=replace(template.spec, spec=spec))
 
 
 def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:

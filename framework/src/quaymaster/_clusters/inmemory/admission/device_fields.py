@@ -6,7 +6,7 @@ Mirrors ``dropDisabledFields`` (Kubernetes v1.37,
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Device, DeviceAttribute, ResourceSlice
+from quaymaster._api.objects import Device, ResourceSlice
 from quaymaster._base.versions.kubernetes import Kubernetes
 
 __all__ = ["without_gated_fields"]
@@ -42,13 +42,7 @@ def _without_groups(device: Device) -> Device:
 
 def _without_lists(device: Device) -> Device:
     attributes = {
-        name: DeviceAttribute(
-            int_value=each.int_value,
-            bool_value=each.bool_value,
-            string_value=each.string_value,
-            version_value=each.version_value,
-        )
-        for name, each in device.attributes.items()
+        name: attribute.without_lists() for name, attribute in device.attributes.items()
     }
     if attributes == device.attributes:
         return device

@@ -40,6 +40,7 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
     check_narrowed_selectors,
 )
 from quaymaster._clusters.inmemory.admission.pod_checks import check_pod_spec
+from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.spec_rules import (
@@ -97,12 +98,13 @@ class PodAdmission:
     """Fills in and checks the pods of one cluster, and the templates of workloads.
 
     Args:
-        kubernetes: The Kubernetes whose rules hold.
+        kubernetes: The Kubernetes whose API server is played.
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self._kubernetes = kubernetes
         self._pool = SpecPool()
+        self._pod_level = PodLevelDefaults(kubernetes)
         # The last metadata that was right: that of the next pod is mostly the same.
         self._annotations: Mapping[str, str] = {}
         self._priority_classes: tuple[PriorityClass, ...] = ()
@@ -110,13 +112,13 @@ class PodAdmission:
         self._limit_ranges: dict[str, list[LimitRange]] = {}
         # Changed classes make other rules, and what is kept on specs is no longer used.
         self._templates = TemplateRules(kubernetes)
-        self._standing = StandingPodRules(())
+        self._standing = StandingPodRules((), self._pod_level)
         self._new_pods: dict[str, NewPodRules] = {}
 
     def know_classes(self, classes: Iterable[PriorityClass]) -> None:
         """Take over the priority classes."""
         self._priority_classes = tuple(classes)
-        self._standing = StandingPodRules(self._priority_classes)
+        self._standing = StandingPodRules(self._priority_classes, self._pod_level)
         self._new_pods = {}
 
     def know_rules(
@@ -156,7 +158,7 @@ class PodAdmission:
 
         Its priority stays what it was, whatever became of its class meanwhile.
         """
-        spec = default_pod_spec(pod.spec)
+        spec = self._pod_level.changed(default_pod_spec(pod.spec), old.spec)
         if spec.priority is None:
             spec = replace(spec, priority=old.spec.priority)
         if spec.preemption_policy is None:
@@ -187,13 +189,14 @@ class PodAdmission:
         """The rules for new pods of a namespace; all without limits share theirs."""
         ranges = self._limit_ranges.get(namespace, [])
         key = namespace if ranges else ""
-        rules, kubernetes = self._new_pods.get(key), self._kubernetes
+        rules = self._new_pods.get(key)
         if rules is None:
             rules = self._new_pods[key] = NewPodRules(
                 self._priority_classes,
                 self._runtime_classes,
                 ranges,
-                kubernetes,
+                self._kubernetes,
+                self._pod_level,
             )
         return rules
 
