@@ -55,12 +55,7 @@ def test_gates_that_do_not_apply_say_why() -> None:
     assert [gate for gate, why in DOES_NOT_APPLY.items() if len(why.split()) < 4] == []
 
 
-LANDING: Final = (
-    "DRADeviceTaintRules",
-    "MaxUnavailableStatefulSet",
-    "PodLevelResourcesFixDefaulting",
-    "PodLevelResourcesFixKubeletQOSClass",
-)
+LANDING: Final = ("DRADeviceTaintRules",)
 """Gates whose rules come with changes of their own, which take their names away."""
 
 

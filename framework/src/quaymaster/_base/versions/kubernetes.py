@@ -59,6 +59,7 @@ _PLAYED: Final = frozenset(
         "DRAOptionalNodeOperations",
         "MaxUnavailableStatefulSet",
         "PodLevelResourcesFixDefaulting",
+        "PodLevelResourcesFixKubeletQOSClass",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",

@@ -59,7 +59,11 @@ _LOCKED_ON = (
     "VolumeAttributesClass",
 )
 
-_OF_CLUSTER = ("MaxUnavailableStatefulSet", "PodLevelResourcesFixDefaulting")
+_OF_CLUSTER = (
+    "MaxUnavailableStatefulSet",
+    "PodLevelResourcesFixDefaulting",
+    "PodLevelResourcesFixKubeletQOSClass",
+)
 
 _CHANGES = (
     Change(
