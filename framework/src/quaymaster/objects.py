@@ -213,10 +213,12 @@ from quaymaster._api.objects.selectors import (
     compile_label_selector,
     compile_node_selector,
     compile_preferred_terms,
-    find_untolerated_taint,
-    is_tolerated,
     required_node_affinity,
     selector_from_labels,
+)
+from quaymaster._api.objects.tolerations import (
+    find_untolerated_taint,
+    is_tolerated,
     tolerates,
 )
 from quaymaster._core.contract.object_index import ObjectIndex

@@ -96,6 +96,8 @@ def test_gate_that_cannot_be_set_like_that_is_refused(
         pytest.param({"GenericWorkload": False}, id="as by default"),
         pytest.param({"DRAAdminAccess": True}, id="as it is locked"),
         pytest.param({"OpportunisticBatching": False}, id="without effect here"),
+        pytest.param({"InterPodAffinityHostnameFastPath": True}, id="a quicker filter"),
+        pytest.param({"SchedulerPreQueueingHints": True}, id="quicker hints"),
     ],
 )
 def test_gate_that_changes_nothing_is_accepted(gates: Mapping[str, bool]) -> None:
@@ -293,3 +295,10 @@ def test_a_plugin_of_pod_groups_has_to_be_installed_all_the_same() -> None:
         "file.yaml: profiles[0].plugins.podGroupPostFilter.enabled[0].name: "
     )
     assert "'Count'" in str(caught.value)
+
+
+def test_gate_may_be_played_by_later_versions_only() -> None:
+    gates = {"DRAListTypeAttributes": True}
+    assert Kubernetes("1.37", gates).enabled("DRAListTypeAttributes")
+    with pytest.raises(KubernetesError, match="only false is played"):
+        Kubernetes("1.36", gates)

@@ -54,15 +54,24 @@ _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset(
     {
+        "DRADeviceCompatibilityGroups",
         "DRADeviceTaintRules",
         "DRADeviceTaints",
+        "DRAFractionalCapacityRange",
+        "DRAListTypeAttributes",
+        "DRAOptionalNodeOperations",
         "MaxUnavailableStatefulSet",
         "PodLevelResourcesFixDefaulting",
+        "PodLevelResourcesFixKubeletQOSClass",
         "StorageCapacityScoring",
+        "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",
     }
 )
 """The gates that are played with both values."""
+
+_PLAYED_SINCE: Final[Mapping[str, str]] = {"DRAListTypeAttributes": "1.37"}
+"""Gate -> the first version in which it is played with both values; else all."""
 
 _WITHOUT_EFFECT: Final = frozenset(
     {
@@ -231,6 +240,13 @@ def _known_change(name: str) -> Change:
     return change
 
 
+def _is_played(release: Release, gate: str) -> bool:
+    """Whether both values of a gate are played in a version."""
+    first = _PLAYED_SINCE.get(gate, KUBERNETES_VERSIONS[0])
+    known = KUBERNETES_VERSIONS
+    return gate in _PLAYED and known.index(release.version) >= known.index(first)
+
+
 def _gate_problem(release: Release, gate: str, is_on: object) -> str:
     """What is wrong with a gate, or empty."""
     known: Iterable[str] = release.feature_gates
@@ -240,7 +256,7 @@ def _gate_problem(release: Release, gate: str, is_on: object) -> str:
     if not isinstance(is_on, bool):
         return f"expected true or false, got {is_on!r}"
     default = release.feature_gates[gate]
-    if is_on == default or gate in _WITHOUT_EFFECT or gate in _PLAYED:
+    if is_on == default or gate in _WITHOUT_EFFECT or _is_played(release, gate):
         return ""
     always = str(default).lower()
     if gate in release.locked:

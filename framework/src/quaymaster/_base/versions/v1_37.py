@@ -16,9 +16,7 @@ _ON = (
     "DRADeviceTaintRules",
     "DRADeviceTaints",
     "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NominatedNodeNameForExpectation",
@@ -51,6 +49,8 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
+    "DRAPrioritizedList",
+    "DynamicResourceAllocation",
     "DRAExtendedResource",
     "DRAResourceClaimDeviceStatus",
     "InPlacePodVerticalScaling",
@@ -59,7 +59,11 @@ _LOCKED_ON = (
     "VolumeAttributesClass",
 )
 
-_OF_CLUSTER = ("MaxUnavailableStatefulSet", "PodLevelResourcesFixDefaulting")
+_OF_CLUSTER = (
+    "MaxUnavailableStatefulSet",
+    "PodLevelResourcesFixDefaulting",
+    "PodLevelResourcesFixKubeletQOSClass",
+)
 
 _CHANGES = (
     Change(

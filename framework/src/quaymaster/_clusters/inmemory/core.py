@@ -96,7 +96,7 @@ class ClusterCore:
         self.admission = Admission(kubernetes, clock.now, label_nodes=kubelet)
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
-        self.quotas = QuotaLedger(clock)
+        self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
         self._history = history

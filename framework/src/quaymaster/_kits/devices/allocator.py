@@ -17,6 +17,7 @@ from quaymaster._kits.devices.inventory import Inventory, NodeDevices
 from quaymaster._kits.devices.obstacles import Obstacles
 from quaymaster._kits.devices.requests import ClaimRequests, ClassOf, requests_of
 from quaymaster._kits.devices.results import result_of
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.search import Search
 from quaymaster._kits.devices.shortages import Shortage, shortages
 
@@ -65,8 +66,8 @@ class Allocator:
         self._claims = tuple(claims)
         self._max_steps = max_steps
         self._make_share_id = make_share_id or _random_id
-        self._is_1_37 = kubernetes.has("device-allocator")
-        self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
+        self._rules = DeviceRules.of(kubernetes)
+        self._counters = AvailableCounters(allocated, by_driver=self._rules.is_1_37)
         self._minds_taints = kubernetes.enabled("DRADeviceTaints")
         self._ready: Sequence[ClaimRequests] | None = None
 
@@ -94,7 +95,7 @@ class Allocator:
                 picked,
                 node.name,
                 self._make_share_id,
-                joins_config=self._is_1_37,
+                rules=self._rules,
             )
             for claim, chosen, picked in zip(
                 self._claims_ready(), search.chosen, search.picked, strict=True
@@ -121,7 +122,7 @@ class Allocator:
             self._claims_ready(),
             lambda claims: self._search(node, devices, claims, steps).run(),
             devices,
-            Obstacles(node, self._allocated, self._counters, is_1_37=self._is_1_37),
+            Obstacles(node, self._allocated, self._counters, rules=self._rules),
         )
 
     def _claims_ready(self) -> Sequence[ClaimRequests]:
@@ -146,7 +147,7 @@ class Allocator:
             self._allocated,
             self._counters,
             max_steps,
-            is_1_37=self._is_1_37,
+            rules=self._rules,
         )
 
 

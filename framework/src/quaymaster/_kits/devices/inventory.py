@@ -13,6 +13,7 @@ from quaymaster._api.objects import CounterSet, DeviceTaintRule, Node, ResourceS
 from quaymaster._api.objects.owned_taints import as_read_by, taints_devices_of
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._kits.devices.ids import PoolId
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice, SlicedDevices
 
 __all__ = ["Inventory", "NodeDevices", "Pool"]
@@ -67,7 +68,9 @@ class Inventory:
     Args:
         slices: The slices.
         rules: The rules that taint devices.
-        kubernetes: The Kubernetes whose decisions are made.
+        kubernetes: The Kubernetes whose decisions are made. Since 1.37, slices whose
+            devices name compatibility groups are left out while the feature gate
+            DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
     """
 
     def __init__(
@@ -77,6 +80,8 @@ class Inventory:
         *,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
+        device_rules = DeviceRules.of(kubernetes)
+        self._ignores_groups = device_rules.is_1_37 and not device_rules.minds_groups
         self._kubernetes = kubernetes
         self._rules = {rule.name: as_read_by(rule, kubernetes) for rule in rules}
         self._dialect = of_stored_selectors(kubernetes)
@@ -95,7 +100,8 @@ class Inventory:
         sliced = SlicedDevices(resource_slice, self._rules.values(), self._dialect)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
-        self._home(sliced)[name] = sliced
+        if not self._is_ignored(sliced):
+            self._home(sliced)[name] = sliced
         self._forget(sliced.pool)
 
     def remove(self, resource_slice: ResourceSlice) -> None:
@@ -104,7 +110,7 @@ class Inventory:
         if sliced is None:
             return
         self._forget(sliced.pool)
-        del self._home(sliced)[resource_slice.name]
+        self._home(sliced).pop(resource_slice.name, None)
         of_pool = self._by_pool[sliced.pool]
         del of_pool[resource_slice.name]
         if not of_pool:
@@ -155,6 +161,9 @@ class Inventory:
             self.add(resource_slice)
         return concerned
 
+    def _is_ignored(self, sliced: SlicedDevices) -> bool:
+        return self._ignores_groups and sliced.has_groups
+
     def _home(self, sliced: SlicedDevices) -> dict[str, SlicedDevices]:
         if sliced.is_local:
             return self._local.setdefault(sliced.slice.spec.node_name or "", {})
@@ -198,7 +207,11 @@ class Inventory:
         slices = self._by_pool[pool].values()
         if any(_generation(sliced) > generation for sliced in slices):
             return None
-        return [one for one in slices if _generation(one) == generation]
+        return [
+            one
+            for one in slices
+            if _generation(one) == generation and not self._is_ignored(one)
+        ]
 
 
 def _generation(sliced: SlicedDevices) -> int:

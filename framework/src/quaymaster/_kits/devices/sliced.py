@@ -108,6 +108,7 @@ class SlicedDevices:
         pool: Its pool's name.
         devices: Its devices, in its order.
         is_local: Whether it belongs to one node, and no other node asks for it.
+        has_groups: Whether any device names compatibility groups for its counters.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class SlicedDevices:
             for device in spec.devices
         ]
         self.is_local = bool(spec.node_name) and not spec.shared_counters
+        self.has_groups = _has_groups(resource_slice)
         self._reach = _Reach(spec)
 
     def is_seen_by(self, node: Node) -> bool:
@@ -173,6 +175,15 @@ class _Reach:
             message = f"gather pool information: failed to parse node selector: {error}"
             raise AllocationError(message) from error
         return self._matcher.matches(node)
+
+
+def _has_groups(resource_slice: ResourceSlice) -> bool:
+    """Whether any device of a slice names groups for its counters."""
+    return any(
+        part.compatibility_groups
+        for device in resource_slice.spec.devices
+        for part in device.consumes_counters
+    )
 
 
 def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:

@@ -5,6 +5,7 @@ and rules that pods and claims are held to.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
@@ -52,8 +53,8 @@ from quaymaster._clusters.inmemory.admission.device_claim_checks import (
 )
 from quaymaster._clusters.inmemory.admission.device_defaults import (
     default_claim_of_devices,
-    without_list_attributes,
 )
+from quaymaster._clusters.inmemory.admission.device_fields import without_gated_fields
 from quaymaster._clusters.inmemory.admission.device_taint_rules import (
     TaintTimes,
     check_taint_rule,
@@ -120,6 +121,7 @@ class Admission:
     ) -> None:
         self._label_nodes = label_nodes
         self._taint_times = TaintTimes(now)
+        self._kubernetes = kubernetes
         self._dialect = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
@@ -152,7 +154,7 @@ class Admission:
             ResourceSlice: self._resource_slice,
             ResourceClaim: self._device_claim,
             ResourceClaimTemplate: self._device_claim_template,
-            RuntimeClass: examine_runtime_class,
+            RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
         }
@@ -278,7 +280,8 @@ class Admission:
         return self._taint_times.of_rule(rule)
 
     def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
-        new = new if is_standing(new) else without_list_attributes(new)
+        if not is_standing(new):
+            new = without_gated_fields(new, self._kubernetes)
         check_resource_slice(new, report)
         return self._taint_times.of_slice(new)
 
