@@ -3,13 +3,14 @@
 import pytest
 
 from tests.kit.internals.cel import (
-    DEVICE_ENVIRONMENT,
+    STORED,
     CelCostError,
     CelEvaluationError,
     Meter,
     call_cost,
     check,
     compile_selector,
+    device_environment,
     device_value,
     make_program,
     parse,
@@ -23,7 +24,7 @@ DEVICE = device_value(
 
 
 def cost_of(text: str) -> int:
-    checked = check(text, parse(text), DEVICE_ENVIRONMENT)
+    checked = check(text, parse(text), device_environment(STORED))
     return make_program(checked, Meter(10**9, call_cost)).metered(DEVICE)[1]
 
 
