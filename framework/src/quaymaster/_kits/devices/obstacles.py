@@ -133,7 +133,7 @@ class Obstacles:
         if text := self._capacity_problem(request, device):
             yield DeviceObstacle(ObstacleKind.CAPACITY, text)
         shared_out = device.is_shared and self._allocated.is_shared_out(
-            device.id, is_1_37=self._is_1_37
+            device.id, is_1_37=self._rules.is_1_37
         )
         if device.device.consumes_counters and not shared_out:
             for name, counter in self._counters.short_for(device, pool):
