@@ -10,7 +10,12 @@ from tests.browser.binaries import left_out as left_out_of_browsers
 from tests.e2e.binaries import left_out
 
 gc.disable()  # importing makes hardly any garbage
-pytest_plugins = ["tests.kit.budget", "tests.kit.packages", "tests.kit.profiles"]
+pytest_plugins = [
+    "tests.kit.budget",
+    "tests.kit.packages",
+    "tests.kit.profiles",
+    "tests.kit.shards",
+]
 
 USUAL: Final = "not (house or long or e2e or browser"
 """How the expression of a run begins that plays behaviour alone."""

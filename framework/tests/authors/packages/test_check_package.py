@@ -419,6 +419,49 @@ def test_hook_that_will_go_is_told_with_what_comes_instead(
     assert found == [f"warning: [deprecated] plugin 'Gates': {told}"]
 
 
+@pytest.mark.parametrize(
+    ("declared", "lowest"),
+    [
+        ("quaymaster>=0.1,<0.3", "0.1"),
+        ("quaymaster~=0.1.0", "0.1.0"),
+        ("quaymaster==0.1.*", "0.1"),
+        ("quaymaster>0.1", "0.1"),
+        ("quaymaster<0.3", "0.1"),
+    ],
+)
+def test_hook_that_is_younger_than_the_lowest_framework_of_the_range_is_an_error(
+    declared: str,
+    lowest: str,
+    make_folder: MakeFolder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    born_with(monkeypatch, bind="0.2")
+    problem = (
+        f"hook 'bind' came with quaymaster 0.2, but the dependencies admit {lowest}"
+    )
+    line = f"error: [sdk] plugin 'Gates': {problem}; expected 'quaymaster>=0.2'"
+    assert line in findings(make_folder("quaymaster>=0.1,<0.2", declared))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["quaymaster>=0.2,<0.3", "quaymaster>=0.2.0.dev0", "quaymaster>=0.1,>=0.2"],
+)
+def test_hook_that_every_framework_of_the_range_has_is_no_finding(
+    declared: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    born_with(monkeypatch, bind="0.2")
+    found = findings(make_folder("quaymaster>=0.1,<0.2", declared))
+    assert not any("came with" in line for line in found)
+
+
+def born_with(monkeypatch: pytest.MonkeyPatch, **since: str) -> None:
+    """Let hooks have come with some versions, and all others with 0.1."""
+    monkeypatch.setattr(
+        ExtensionPoint, "age", lambda _, hook: HookAge(since=since.get(hook, "0.1"))
+    )
+
+
 def test_installed_distribution_does_not_clash_with_itself(
     make_distribution: MakeDistribution,
 ) -> None:

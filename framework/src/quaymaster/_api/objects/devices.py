@@ -90,7 +90,7 @@ class DeviceClass(ApiObject, frozen=True, kw_only=True):
 class DeviceAttribute(ApiValue, frozen=True, kw_only=True):
     """One property of a device: exactly one of the fields is set.
 
-    Lists come with the feature gate ``DRAListTypeAttributes``, which is off.
+    Lists are fields of the feature gate ``DRAListTypeAttributes``.
     """
 
     int_value: Int64 | None = field(default=None, name="int")
@@ -165,10 +165,16 @@ class CounterSet(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceCounterConsumption(ApiValue, frozen=True, kw_only=True):
-    """What a device takes of a counter set."""
+    """What a device takes of a counter set.
+
+    Attributes:
+        compatibility_groups: Of devices that take of one set, all must share a group,
+            or none may have any: the feature gate DRADeviceCompatibilityGroups.
+    """
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
+    compatibility_groups: tuple[str, ...] = ()
 
 
 class DeviceTaint(ApiValue, frozen=True, kw_only=True):
@@ -239,6 +245,8 @@ class ResourceSliceSpec(ApiValue, frozen=True, kw_only=True):
         all_nodes: Whether all nodes do.
         per_device_node_selection: Whether each device says it for itself.
         shared_counters: Amounts that devices of the pool share.
+        skip_node_operations: What kubelets do not do for the devices: the feature gate
+            DRAOptionalNodeOperations.
     """
 
     driver: str = ""
@@ -249,6 +257,7 @@ class ResourceSliceSpec(ApiValue, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     per_device_node_selection: bool | None = None
     shared_counters: tuple[CounterSet, ...] = ()
+    skip_node_operations: tuple[str, ...] = ()
 
 
 class ResourceSlice(ApiObject, frozen=True, kw_only=True):

@@ -1,9 +1,8 @@
-"""Label selectors, node selectors and tolerations, compiled and evaluated.
+"""Label selectors and node selectors, compiled and evaluated.
 
-Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36), ``nodeaffinity.go``
-(k8s.io/component-helpers v0.36) and ``ToleratesTaint`` (k8s.io/api v0.36). A selector
-is compiled once and then asked often; compiled selectors can be compared and are keys
-of dicts.
+Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36) and ``nodeaffinity.go``
+(k8s.io/component-helpers v0.36). A selector is compiled once and then asked often;
+compiled selectors can be compared and are keys of dicts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +18,6 @@ from quaymaster._api.objects import (
     PodSpec,
     PreferredSchedulingTerm,
     SpecKey,
-    Taint,
-    Toleration,
 )
 from quaymaster._api.objects.requirements import (
     LABEL_OPERATORS,
@@ -54,12 +51,9 @@ __all__ = [
     "compile_label_selector",
     "compile_node_selector",
     "compile_preferred_terms",
-    "find_untolerated_taint",
-    "is_tolerated",
     "parse_int64",
     "required_node_affinity",
     "selector_from_labels",
-    "tolerates",
 ]
 
 
@@ -356,38 +350,6 @@ def _compile_required(spec: PodSpec) -> RequiredNodeAffinity:
 
 
 _REQUIRED: Final = SpecKey(_compile_required)
-
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether a toleration covers a taint.
-
-    An empty key or effect covers all. The operators ``Lt`` and ``Gt`` cover nothing:
-    their feature gate is off by default in Kubernetes 1.36.
-    """
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"
-
-
-def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether any of the tolerations covers a taint."""
-    return any(tolerates(toleration, taint) for toleration in tolerations)
-
-
-def find_untolerated_taint(
-    taints: Iterable[Taint],
-    tolerations: Sequence[Toleration],
-    effects: Sequence[str] = ("NoSchedule", "NoExecute"),
-) -> Taint | None:
-    """The first taint with one of the effects that no toleration covers, or None."""
-    for taint in taints:
-        if taint.effect in effects and not is_tolerated(taint, tolerations):
-            return taint
-    return None
 
 
 def _is_empty(term: NodeSelectorTerm) -> bool:

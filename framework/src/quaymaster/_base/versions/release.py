@@ -31,7 +31,7 @@ class Release:
 
     Attributes:
         version: Its name, such as ``1.37``.
-        patch: The release whose decisions were recorded, such as ``1.37.1``.
+        patch: The release whose sources it follows, such as ``1.37.2``.
         default_profile: The shipped profile that is its default one.
         feature_gates: The gates that its scheduler reads, and those of the API server
             and the controllers that the in-memory cluster plays, with their defaults.

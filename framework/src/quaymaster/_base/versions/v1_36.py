@@ -17,7 +17,6 @@ _ON = (
     "DRAPrioritizedList",
     "DRAResourceClaimDeviceStatus",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NodeDeclaredFeatures",
@@ -45,6 +44,7 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
+    "DynamicResourceAllocation",
     "InPlacePodVerticalScaling",
     "NodeInclusionPolicyInPodTopologySpread",
     "SchedulerQueueingHints",

@@ -1,6 +1,6 @@
 """What Kubernetes 1.37 says of its scheduler.
 
-Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.1,
+Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.2,
 ``pkg/features/kube_features.go``).
 """
 
@@ -13,10 +13,10 @@ PLUGIN_ORDER = "plugin-order"
 _ON = (
     "DRAConsumableCapacity",
     "DRADeviceBindingConditions",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
     "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NominatedNodeNameForExpectation",
@@ -49,8 +49,8 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
+    "DRAPrioritizedList",
+    "DynamicResourceAllocation",
     "DRAExtendedResource",
     "DRAResourceClaimDeviceStatus",
     "InPlacePodVerticalScaling",
@@ -59,7 +59,11 @@ _LOCKED_ON = (
     "VolumeAttributesClass",
 )
 
-_OF_CLUSTER = ("MaxUnavailableStatefulSet", "PodLevelResourcesFixDefaulting")
+_OF_CLUSTER = (
+    "MaxUnavailableStatefulSet",
+    "PodLevelResourcesFixDefaulting",
+    "PodLevelResourcesFixKubeletQOSClass",
+)
 
 _CHANGES = (
     Change(
@@ -71,6 +75,11 @@ _CHANGES = (
         name="volume-limit-scaling",
         title="a driver may be needed on a node that has not installed it",
         gate="VolumeLimitScaling",
+    ),
+    Change(
+        name="device-taint-rules",
+        title="DeviceTaintRules keep pods off devices",
+        gate="DRADeviceTaintRules",
     ),
     Change(
         name="image-volume-count",
@@ -125,7 +134,7 @@ _CHANGES = (
 
 V1_37 = Release(
     version="1.37",
-    patch="1.37.1",
+    patch="1.37.2",
     default_profile="default",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON, *_OF_CLUSTER), True)
     | dict.fromkeys(_OFF, False),

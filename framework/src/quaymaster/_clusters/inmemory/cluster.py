@@ -32,6 +32,7 @@ from quaymaster._clusters.inmemory.node_health import HealthObserver, NodeHealth
 from quaymaster._clusters.inmemory.telling import (
     missing_replica,
     notices_of_cluster,
+    notices_of_gated,
     notices_of_input,
     notices_of_refused,
     shortfall_of,
@@ -169,6 +170,7 @@ class InMemoryCluster:
                 except ForbiddenError as error:
                     refused.append((obj, error.reason))
             self._notices += notices_of_input(admitted, self._nodes)
+            self._notices += notices_of_gated(admitted, core.kubernetes)
             self._notices += notices_of_refused(refused)
             if self._controllers is not None:
                 self._controllers.settle()

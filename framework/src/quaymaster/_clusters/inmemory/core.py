@@ -93,10 +93,10 @@ class ClusterCore:
         self.kubernetes = kubernetes
         self.names = NameMaker(seed)
         self.version = 0
-        self.admission = Admission(kubernetes, label_nodes=kubelet)
+        self.admission = Admission(kubernetes, clock.now, label_nodes=kubelet)
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
-        self.quotas = QuotaLedger(clock)
+        self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
         self._history = history

@@ -4,7 +4,7 @@ Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
 (k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
@@ -13,7 +13,14 @@ from quaymaster._api.cel.dialects import STORED, Dialect
 from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
 from quaymaster._api.cel.selector import compile_selector
 from quaymaster._api.cel.values import Value
-from quaymaster._api.objects import Device, Node, ResourceSlice, ResourceSliceSpec
+from quaymaster._api.objects import (
+    Device,
+    DeviceTaintRule,
+    Node,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from quaymaster._api.objects.owned_taints import OwnedTaint, owned_taints
 from quaymaster._api.objects.selectors import (
     NodeMatcher,
     SelectorError,
@@ -39,12 +46,14 @@ class SlicedDevice:
         device: What its driver says of it.
         slice: The slice that lists it.
         is_shared: Whether several requests may share it.
+        taints: Its taints, those that rules add included.
     """
 
     id: DeviceId
     device: Device
     slice: ResourceSlice
     is_shared: bool
+    taints: Sequence[OwnedTaint]
     _reach: "_Reach"
     _dialect: Dialect = STORED
     _value: dict[str, Value] | None = None
@@ -91,6 +100,7 @@ class SlicedDevices:
 
     Args:
         resource_slice: The slice.
+        rules: The rules that taint devices.
         dialect: Who compiles selectors of its devices.
 
     Attributes:
@@ -98,10 +108,14 @@ class SlicedDevices:
         pool: Its pool's name.
         devices: Its devices, in its order.
         is_local: Whether it belongs to one node, and no other node asks for it.
+        has_groups: Whether any device names compatibility groups for its counters.
     """
 
     def __init__(
-        self, resource_slice: ResourceSlice, dialect: Dialect = STORED
+        self,
+        resource_slice: ResourceSlice,
+        rules: Collection[DeviceTaintRule] = (),
+        dialect: Dialect = STORED,
     ) -> None:
         spec = resource_slice.spec
         self.slice = resource_slice
@@ -112,12 +126,14 @@ class SlicedDevices:
                 device,
                 resource_slice,
                 bool(device.allow_multiple_allocations),
+                owned_taints(resource_slice, device, rules),
                 _Reach(device),
                 dialect,
             )
             for device in spec.devices
         ]
         self.is_local = bool(spec.node_name) and not spec.shared_counters
+        self.has_groups = _has_groups(resource_slice)
         self._reach = _Reach(spec)
 
     def is_seen_by(self, node: Node) -> bool:
@@ -159,6 +175,15 @@ class _Reach:
             message = f"gather pool information: failed to parse node selector: {error}"
             raise AllocationError(message) from error
         return self._matcher.matches(node)
+
+
+def _has_groups(resource_slice: ResourceSlice) -> bool:
+    """Whether any device of a slice names groups for its counters."""
+    return any(
+        part.compatibility_groups
+        for device in resource_slice.spec.devices
+        for part in device.consumes_counters
+    )
 
 
 def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:

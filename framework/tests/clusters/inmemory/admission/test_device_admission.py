@@ -13,7 +13,11 @@ from quaymaster.config import Kubernetes
 from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
     KINDS,
+    Counter,
+    DeviceAttribute,
     DeviceClass,
+    DeviceCounterConsumption,
+    Quantity,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
@@ -21,6 +25,8 @@ from quaymaster.objects import (
     encode,
     from_wire,
 )
+from quaymaster.testing import make_device, make_resource_slice
+from tests.kit.admission import problems_of
 from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]
@@ -351,3 +357,42 @@ def test_written_object_is_read_as_the_same(kind: str) -> None:
     }
     obj = stored(KINDS[kind], specs[kind])
     assert decode(encode(obj), KINDS[kind]) == obj
+
+
+def gated_slice() -> ResourceSlice:
+    """A slice with a field of each gate that is off by default in 1.37."""
+    consumption = DeviceCounterConsumption(
+        counter_set="set",
+        counters={"units": Counter(value=Quantity(1))},
+        compatibility_groups=("mig",),
+    )
+    device = replace(
+        make_device(name="a"),
+        attributes={"rail": DeviceAttribute(string_values=("x", "y"))},
+        consumes_counters=(consumption,),
+    )
+    resource_slice = make_resource_slice(devices=[device])
+    spec = replace(resource_slice.spec, skip_node_operations=("*",))
+    return replace(resource_slice, spec=spec)
+
+
+def test_fields_of_gates_are_kept_while_these_are_on() -> None:
+    gates = (
+        "DRADeviceCompatibilityGroups",
+        "DRAListTypeAttributes",
+        "DRAOptionalNodeOperations",
+    )
+    on = Kubernetes(feature_gates=dict.fromkeys(gates, True))
+    cluster = make_cluster(kubernetes=on)
+    assert cluster.create(gated_slice()).spec == gated_slice().spec
+
+
+def test_fields_of_gates_are_dropped_while_these_are_off() -> None:
+    """An attribute that was a list has no value then."""
+    lists_on = Kubernetes(feature_gates={"DRAListTypeAttributes": True})
+    stored = make_cluster(kubernetes=lists_on).create(gated_slice())
+    assert stored.spec.skip_node_operations == ()
+    (part,) = stored.spec.devices[0].consumes_counters
+    assert part.compatibility_groups == ()
+    (problem,) = problems_of(gated_slice())
+    assert problem.startswith("spec.devices[0].attributes[rail]: expected one of int")

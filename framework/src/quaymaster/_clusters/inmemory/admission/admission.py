@@ -5,6 +5,7 @@ and rules that pods and claims are held to.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     DeviceClass,
+    DeviceTaintRule,
     Job,
     LimitRange,
     Namespace,
@@ -51,7 +53,11 @@ from quaymaster._clusters.inmemory.admission.device_claim_checks import (
 )
 from quaymaster._clusters.inmemory.admission.device_defaults import (
     default_claim_of_devices,
-    without_list_attributes,
+)
+from quaymaster._clusters.inmemory.admission.device_fields import without_gated_fields
+from quaymaster._clusters.inmemory.admission.device_taint_rules import (
+    TaintTimes,
+    check_taint_rule,
 )
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
@@ -106,11 +112,16 @@ class Admission:
 
     Args:
         kubernetes: The Kubernetes whose API server is played.
+        now: Returns the time.
         label_nodes: Whether nodes get the labels that their kubelets give them.
     """
 
-    def __init__(self, kubernetes: Kubernetes, *, label_nodes: bool) -> None:
+    def __init__(
+        self, kubernetes: Kubernetes, now: Callable[[], float], *, label_nodes: bool
+    ) -> None:
         self._label_nodes = label_nodes
+        self._taint_times = TaintTimes(now)
+        self._kubernetes = kubernetes
         self._dialect = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
@@ -139,10 +150,11 @@ class Admission:
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
             DeviceClass: _checked_by(self._check_device_class),
-            ResourceSlice: _resource_slice,
+            DeviceTaintRule: self._taint_rule,
+            ResourceSlice: self._resource_slice,
             ResourceClaim: self._device_claim,
             ResourceClaimTemplate: self._device_claim_template,
-            RuntimeClass: examine_runtime_class,
+            RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
         }
@@ -221,6 +233,8 @@ class Admission:
             check_class_expressions(new, self._dialect, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
+        if isinstance(admitted, DeviceTaintRule) and isinstance(old, DeviceTaintRule):
+            return cast(ObjT, self._taint_times.of_changed_rule(admitted, old))
         return admitted
 
     def examine(self, obj: ObjT, report: Report) -> ObjT:
@@ -260,6 +274,16 @@ class Admission:
         if not status.phase:
             status = replace(status, phase="Pending")
         return replace(claim, spec=spec, status=status)
+
+    def _taint_rule(self, rule: DeviceTaintRule, report: Report) -> DeviceTaintRule:
+        check_taint_rule(rule, report)
+        return self._taint_times.of_rule(rule)
+
+    def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
+        if not is_standing(new):
+            new = without_gated_fields(new, self._kubernetes)
+        check_resource_slice(new, report)
+        return self._taint_times.of_slice(new)
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
@@ -331,12 +355,6 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     )
     check_storage_class(storage_class, report)
     return storage_class
-
-
-def _resource_slice(found: ResourceSlice, report: Report) -> ResourceSlice:
-    found = found if is_standing(found) else without_list_attributes(found)
-    check_resource_slice(found, report)
-    return found
 
 
 def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:

@@ -13,10 +13,9 @@ from quaymaster._api.objects import (
     DeviceSubRequest,
     ExactDeviceRequest,
     ResourceClaimSpec,
-    ResourceSlice,
 )
 
-__all__ = ["default_claim_of_devices", "without_list_attributes"]
+__all__ = ["default_claim_of_devices"]
 
 RequestT = TypeVar("RequestT", ExactDeviceRequest, DeviceSubRequest)
 
@@ -27,28 +26,6 @@ def default_claim_of_devices(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     if requests == spec.devices.requests:
         return spec
     return replace(spec, devices=replace(spec.devices, requests=requests))
-
-
-def without_list_attributes(resource_slice: ResourceSlice) -> ResourceSlice:
-    """The slice without what needs the feature gate ``DRAListTypeAttributes``."""
-    devices = resource_slice.spec.devices
-    if not any(
-        attribute.has_lists
-        for device in devices
-        for attribute in device.attributes.values()
-    ):
-        return resource_slice
-    devices = tuple(
-        replace(
-            device,
-            attributes={
-                name: attribute.without_lists()
-                for name, attribute in device.attributes.items()
-            },
-        )
-        for device in devices
-    )
-    return replace(resource_slice, spec=replace(resource_slice.spec, devices=devices))
 
 
 def _request(request: DeviceRequest) -> DeviceRequest:

@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
     SpecKey,
     SpecPool,
 )
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
 from quaymaster._clusters.inmemory.admission.label_keys import (
@@ -50,6 +51,7 @@ from quaymaster._clusters.inmemory.admission.spec_rules import (
 )
 from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._clusters.inmemory.admission.toleration_checks import has_comparisons
 from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
     without_unread_volumes,
@@ -100,6 +102,7 @@ class PodAdmission:
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
+        self._kubernetes = kubernetes
         self._pool = SpecPool()
         self._pod_level = PodLevelDefaults(kubernetes)
         # The last metadata that was right: that of the next pod is mostly the same.
@@ -108,7 +111,7 @@ class PodAdmission:
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
         # Changed classes make other rules, and what is kept on specs is no longer used.
-        self._templates = TemplateRules()
+        self._templates = TemplateRules(kubernetes)
         self._standing = StandingPodRules((), self._pod_level)
         self._new_pods: dict[str, NewPodRules] = {}
 
@@ -161,7 +164,10 @@ class PodAdmission:
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
         found = Report()
-        check_pod_spec(spec, found)
+        allows = has_comparisons(old.spec) or self._kubernetes.enabled(
+            TOLERATION_COMPARISONS
+        )
+        check_pod_spec(spec, found, allows_comparisons=allows)
         report.include(found, "spec")
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
@@ -189,6 +195,7 @@ class PodAdmission:
                 self._priority_classes,
                 self._runtime_classes,
                 ranges,
+                self._kubernetes,
                 self._pod_level,
             )
         return rules

@@ -9,6 +9,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from quaymaster._api.objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import resolve_priority
 from quaymaster._clusters.inmemory.admission.defaults import (
     default_pod_spec,
@@ -48,7 +50,14 @@ class SpecRules(Protocol):
 
 
 class TemplateRules:
-    """The rules for templates: classes are looked up for their pods only."""
+    """The rules for templates: classes are looked up for their pods only.
+
+    Args:
+        kubernetes: The Kubernetes whose rules hold.
+    """
+
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
         """The spec with the defaults that templates get."""
@@ -56,7 +65,7 @@ class TemplateRules:
 
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for templates."""
-        check_template_spec(spec, report)
+        check_template_spec(spec, report, allows_comparisons=self._allows_comparisons)
 
 
 class StandingPodRules:
@@ -84,8 +93,8 @@ class StandingPodRules:
         return spec
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Check the spec by the rules for pods."""
-        check_pod_spec(spec, report)
+        """Check the spec by the rules for pods; what a gate let in stays."""
+        check_pod_spec(spec, report, allows_comparisons=True)
 
 
 class NewPodRules:
@@ -98,6 +107,7 @@ class NewPodRules:
         priority_classes: The priority classes.
         runtime_classes: The runtime classes by name.
         limit_ranges: The limit ranges of the namespace.
+        kubernetes: The Kubernetes whose API server is played.
         pod_level: Completes the resources of whole pods.
     """
 
@@ -106,8 +116,10 @@ class NewPodRules:
         priority_classes: Iterable[PriorityClass],
         runtime_classes: Mapping[str, RuntimeClass],
         limit_ranges: Sequence[LimitRange],
+        kubernetes: Kubernetes,
         pod_level: PodLevelDefaults,
     ) -> None:
+        self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
         self._priority_classes = tuple(priority_classes)
         self._runtime_classes = runtime_classes
         self._limit_ranges = limit_ranges
@@ -123,6 +135,6 @@ class NewPodRules:
 
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for pods, then by the limits of its namespace."""
-        check_pod_spec(spec, report)
+        check_pod_spec(spec, report, allows_comparisons=self._allows_comparisons)
         if not report:
             check_limits(spec, self._limit_ranges)
