@@ -1,19 +1,48 @@
 """What every test of the repository runs with."""
 
 import gc
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.browser.binaries import left_out as left_out_of_browsers
 from tests.e2e.binaries import left_out
 
-gc.disable()  # importing makes no garbage
-pytest_plugins = ["tests.kit.packages", "tests.kit.profiles"]
+gc.disable()  # importing makes hardly any garbage
+pytest_plugins = [
+    "tests.kit.budget",
+    "tests.kit.packages",
+    "tests.kit.profiles",
+    "tests.kit.shards",
+]
+
+USUAL: Final = "not (house or long or e2e or browser"
+"""How the expression of a run begins that plays behaviour alone."""
+
+_NEEDING_MORE: Final = {
+    Path(__file__).parent / "tests" / folder for folder in ("browser", "e2e")
+}
+_OTHER_SUITES: Final = (
+    "rules of the house left out; 'pytest -m house' runs them",
+    "what takes long left out; 'pytest -n auto -m long' runs it",
+)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no tests on servers or in a browser that the run leaves out."""
+    is_usual = config.option.markexpr.startswith(USUAL)
+    return True if is_usual and collection_path in _NEEDING_MORE else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave the house to one worker, with ``--dist loadgroup``: it parses all files."""
+    if item.get_closest_marker("house"):
+        item.add_marker(pytest.mark.xdist_group("house"))
 
 
 def pytest_collection_finish() -> None:
     """Spare the collector all that stays anyway: it looks through it time and again."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
@@ -23,6 +52,6 @@ def pytest_terminal_summary(
 ) -> None:
     """Say in a line each what a run of everything has left out, and how to run it."""
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if is_whole and "not (long or e2e or browser)" in config.option.markexpr:
-        terminalreporter.write_line(left_out())
-        terminalreporter.write_line(left_out_of_browsers())
+    if is_whole and config.option.markexpr.startswith(USUAL):
+        for line in (*_OTHER_SUITES, left_out(), left_out_of_browsers()):
+            terminalreporter.write_line(line)

@@ -34,7 +34,7 @@ PHRASES: Final = re.compile(
       | by\ its\ own\ account
       | what\ (?:stays|goes|comes)\ of
     )\b
-    | (?<!here\ )\b(?:is|are)\ no\ (?!longer|more|less|fewer|such|need|way|other|later)[a-z]
+    | (?<!here\ )\b(?:is|are)\ no\ (?!longer|more|less|fewer|such|need|way|other)[a-z]
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.sources import CORE, ROOT, imports, parsed
+from tests.kit.sources import CORE, ROOT, imports, syntax_nodes
+
+pytestmark = pytest.mark.house
 
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir())
 RULES = 36
@@ -22,31 +24,46 @@ def imported(path: Path) -> Iterator[str]:
             yield f"{module}.{name}"
 
 
-@pytest.mark.parametrize("plugin", PLUGINS)
-def test_plugin_imports_nothing_private_and_no_other_plugin(plugin: str) -> None:
-    own = f"quaymaster_{plugin}"
-    for path in (ROOT / "plugins" / plugin).rglob("*.py"):
-        for name in imported(path):
-            package, *inner = name.split(".")
-            if package == "quaymaster":
-                assert not any(part.startswith("_") for part in inner), (path, name)
-            elif package.startswith("quaymaster_"):
-                assert package == own, (path, name)
+def is_forbidden(name: str, plugin: str) -> bool:
+    """Whether a plugin may not import something: what is private, another plugin."""
+    package, *inner = name.split(".")
+    if package == "quaymaster":
+        return any(part.startswith("_") for part in inner)
+    return package.startswith("quaymaster_") and package != f"quaymaster_{plugin}"
+
+
+def test_plugins_import_nothing_private_and_no_other_plugin() -> None:
+    offenders = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for plugin in PLUGINS
+        for path in (ROOT / "plugins" / plugin).rglob("*.py")
+        for name in imported(path)
+        if is_forbidden(name, plugin)
+    ]
+    assert offenders == []
 
 
 def test_core_imports_no_plugin() -> None:
-    for path in CORE.rglob("*.py"):
-        assert not any(name.startswith("quaymaster_") for name in imported(path)), path
+    offenders = [
+        f"{path.relative_to(CORE)} imports {name}"
+        for path in CORE.rglob("*.py")
+        for name in imported(path)
+        if name.startswith("quaymaster_")
+    ]
+    assert offenders == []
 
 
 def test_core_names_no_plugin_in_its_code() -> None:
     # The API has an object, and upstream a feature gate, of that name as well.
     shared = {"NodeAffinity", "NodeDeclaredFeatures"}
     names = set(PluginRegistry.discover()) - shared
-    for path in CORE.rglob("*.py"):
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Constant) and node.value in names:
-                pytest.fail(f"{path.name}:{node.lineno} names {node.value}")
+    offenders = [
+        f"{path.relative_to(CORE)}:{node.lineno} names {node.value}"
+        for path in CORE.rglob("*.py")
+        for node in syntax_nodes(path)
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert offenders == []
 
 
 def test_only_the_engine_puts_rules_and_memory_together() -> None:
@@ -72,18 +89,24 @@ def test_filter_and_score_are_called_in_one_place_each() -> None:
 def test_no_array_is_known_by_whose_memory_it_is() -> None:
     # What a plugin knows again is an object that it froze: see the hookspecs.
     sources = [CORE, *(ROOT / "plugins" / plugin / "src" for plugin in PLUGINS)]
-    for path in (path for source in sources for path in source.rglob("*.py")):
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Attribute) and node.attr == "base":
-                pytest.fail(f"{path}:{node.lineno} asks for the base of an array")
+    offenders = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for source in sources
+        for path in source.rglob("*.py")
+        for node in syntax_nodes(path)
+        if isinstance(node, ast.Attribute) and node.attr == "base"
+    ]
+    assert offenders == []
 
 
 def test_every_public_module_says_what_is_public() -> None:
+    offenders = []
     for path in CORE.rglob("*.py"):
         inner = path.relative_to(CORE).parts
         is_private = any(part.startswith("_") and part[1] != "_" for part in inner)
-        text = path.read_text(encoding="utf-8")
-        assert is_private or "\n__all__ = [" in text, path
+        if not is_private and "\n__all__ = [" not in path.read_text(encoding="utf-8"):
+            offenders.append(path.name)
+    assert offenders == []
 
 
 def test_every_rule_of_the_parity_format_has_a_test() -> None:
@@ -112,18 +135,25 @@ def _is_singleton(part: ast.expr) -> bool:
     return isinstance(part, ast.Constant | ast.Compare)
 
 
+def _by_identity(path: Path) -> Iterator[int]:
+    """The lines of a file that compare objects by identity."""
+    for node in syntax_nodes(path):
+        if (
+            isinstance(node, ast.Compare)
+            and any(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops)
+            and not any(_is_singleton(part) for part in (node.left, *node.comparators))
+        ):
+            yield node.lineno
+
+
 def test_each_comparison_by_identity_says_why_it_may() -> None:
-    rooms = [CORE]
-    rooms += [ROOT / "plugins" / plugin / "src" for plugin in PLUGINS]
+    rooms = [CORE, *(ROOT / "plugins" / plugin / "src" for plugin in PLUGINS)]
+    offenders = []
     for path in (path for room in rooms for path in room.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        lines = text.splitlines()
-        for node in ast.walk(parsed(path)):
-            if not isinstance(node, ast.Compare):
-                continue
-            if not any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
-                continue
-            if any(_is_singleton(part) for part in (node.left, *node.comparators)):
-                continue
-            above = "\n".join(lines[max(0, node.lineno - 6) : node.lineno])
-            assert "# Identity:" in above, f"{path}:{node.lineno}"
+        lines = path.read_text(encoding="utf-8").splitlines()
+        offenders += [
+            f"{path.relative_to(ROOT)}:{number}"
+            for number in _by_identity(path)
+            if "# Identity:" not in "\n".join(lines[max(0, number - 6) : number])
+        ]
+    assert offenders == []

@@ -5,7 +5,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.kit.sources import CORE, ROOT, parsed
+import pytest
+
+from tests.kit.sources import CORE, ROOT, parsed, syntax_nodes
+
+pytestmark = pytest.mark.house
 
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
@@ -69,7 +73,7 @@ def package_of(path: Path) -> tuple[str, str]:
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(parsed(path)):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             distribution, *inner = node.module.split(".")
             if distribution == "quaymaster":

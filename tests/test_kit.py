@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.sources import CORE, ROOT, imports, parsed
+from tests.kit.sources import CORE, ROOT, imports, parsed, syntax_nodes
+
+pytestmark = pytest.mark.house
 
 MEMBER = ROOT / "framework" / "tests"
 KIT = ROOT / "tests" / "kit"
@@ -35,18 +37,21 @@ def place(path: Path, node: ast.expr) -> str:
 
 
 def test_only_the_internals_of_the_kit_import_private_modules() -> None:
-    for path in (*OUTSIDE, *KIT.glob("*.py")):
-        for module, name in imports(path):
-            parts = [*module.split("."), name]
-            if parts[0] == "quaymaster":
-                assert not any(map(is_private, parts)), (path, module, name)
+    offenders = [
+        f"{path.relative_to(ROOT)} imports {name} of {module}"
+        for path in (*OUTSIDE, *KIT.glob("*.py"))
+        for module, name in imports(path)
+        if module.partition(".")[0] == "quaymaster"
+        and any(map(is_private, [*module.split("."), name]))
+    ]
+    assert offenders == []
 
 
 def test_only_the_kit_reads_private_attributes() -> None:
     found = [
         place(path, node)
         for path in OUTSIDE
-        for node in ast.walk(parsed(path))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.Attribute)
         and is_private(node.attr)
         and ast.unparse(node.value) not in ("self", "cls")
@@ -58,7 +63,7 @@ def test_only_the_internals_of_the_kit_name_private_modules() -> None:
     found = [
         place(path, node)
         for path in OUTSIDE
-        for node in ast.walk(parsed(path))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.Constant)
         and str(node.value).startswith("quaymaster._")
         and path.name != "test_kit.py"
@@ -66,24 +71,29 @@ def test_only_the_internals_of_the_kit_name_private_modules() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
-    "path", sorted(INTERNALS.glob("*.py")), ids=lambda path: path.stem
-)
-def test_internals_of_the_kit_hold_exactly_what_is_used(path: Path) -> None:
-    module = f"tests.kit.internals.{path.stem}"
+def test_internals_of_the_kit_hold_exactly_what_is_used() -> None:
     used = {
-        name
+        (source, name)
         for user in (*OUTSIDE, *KIT.rglob("*.py"))
         for source, name in imports(user)
-        if source == module
+        if source.startswith("tests.kit.internals.")
     }
-    assert exported(path) == used
+    offered = {
+        (f"tests.kit.internals.{path.stem}", name)
+        for path in INTERNALS.glob("*.py")
+        for name in exported(path)
+    }
+    assert sorted(offered ^ used) == []
 
 
 def test_plugins_are_tested_by_public_names_only() -> None:
-    for path in PLUGINS:
-        for module, _ in imports(path):
-            assert module.partition(".")[0] != "tests", (path, module)
+    offenders = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in PLUGINS
+        for module, _ in imports(path)
+        if module.partition(".")[0] == "tests"
+    ]
+    assert offenders == []
 
 
 def test_no_test_makes_for_itself_what_the_kit_has() -> None:
@@ -104,11 +114,13 @@ def test_no_test_makes_for_itself_what_the_kit_has() -> None:
 
 
 def test_only_profiles_say_how_many_examples_are_tried() -> None:
-    for path in OUTSIDE:
-        for node in ast.walk(parsed(path)):
-            assert not (isinstance(node, ast.keyword) and node.arg == "max_examples"), (
-                f"{path}:{node.value.lineno}: see tests/kit/profiles.py"
-            )
+    offenders = [
+        place(path, node.value)
+        for path in OUTSIDE
+        for node in syntax_nodes(path)
+        if isinstance(node, ast.keyword) and node.arg == "max_examples"
+    ]
+    assert offenders == [], "see tests/kit/profiles.py"
 
 
 def test_tests_of_the_framework_lie_where_the_product_has_its_packages() -> None:

@@ -52,7 +52,6 @@ ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
 EBS, PLAIN = "ebs.csi.aws.com", "csi.example.com"
 SEEDS = 4
-QUICK_SEEDS = 2
 CLASSES = ("standard", "local", "zoned", "tracked")
 
 
@@ -357,13 +356,8 @@ def probes(world: ChangingVolumes) -> Iterator[Pod]:
         yield replace(pod, metadata=replace(pod.metadata, uid=f"probe-{number}"))
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(seed, marks=[pytest.mark.long] if seed >= QUICK_SEEDS else [])
-        for seed in range(SEEDS)
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_memory_of_volumes_follows_the_cluster(seed: int) -> None:
     world = ChangingVolumes(seed)
     for _ in range(80):

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from quaymaster import ApiObject
+from quaymaster.config import Kubernetes
 from quaymaster.errors import ObjectError, Problem
 from quaymaster.inmemory import AdmissionError, InMemoryCluster
 from quaymaster.objects import KINDS, encode, from_wire
@@ -11,6 +13,10 @@ from quaymaster.scheduler import VirtualClock
 from tests.admission.cases import Case, Tree, prerequisites
 
 __all__ = ["Outcome", "admit", "as_record", "object_of"]
+
+
+RECORDED: Final = Kubernetes("1.36")
+"""The Kubernetes whose API server the records are of."""
 
 
 class Outcome:
@@ -28,7 +34,9 @@ class Outcome:
 
 def admit(tree: Tree) -> Outcome:
     """Admit one object, alone, into a cluster that has the prerequisites."""
-    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    cluster = InMemoryCluster(
+        VirtualClock(), kubelet=False, controllers=False, kubernetes=RECORDED
+    )
     cluster.load([object_of(given) for given in prerequisites()])
     try:
         stored = cluster.create(object_of(tree))

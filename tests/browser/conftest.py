@@ -1,7 +1,6 @@
 """What tests in a browser ask pytest for."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,12 +8,9 @@ from tests.browser.binaries import MISSING, found
 from tests.browser.chromium import Chrome, start
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Mark all tests of this folder, so that other runs leave them out."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark each test of this folder, so that other runs leave it out."""
+    item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")

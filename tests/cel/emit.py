@@ -1,16 +1,21 @@
 """What our compiler makes of a recorded selector, as a record."""
 
-from typing import Any
+from typing import Any, Final
 
+from quaymaster.config import Kubernetes
 from tests.kit.internals.cel import (
     CelCompilationError,
     CelEvaluationError,
     Selector,
     compile_selector,
     device_value,
+    of_stored_selectors,
 )
 
 __all__ = ["emitted"]
+
+RECORDED_BY: Final = of_stored_selectors(Kubernetes("1.36"))
+"""The dialect of the compiler that the records are of."""
 
 
 def emitted(case: dict[str, Any]) -> dict[str, Any]:
@@ -24,7 +29,7 @@ def emitted(case: dict[str, Any]) -> dict[str, Any]:
         error of each device.
     """
     try:
-        selector = compile_selector(case["expression"])
+        selector = compile_selector(case["expression"], RECORDED_BY)
     except CelCompilationError as error:
         return {"compileError": str(error)}
     return {
@@ -48,6 +53,7 @@ def _result(selector: Selector, driver: str, device: dict[str, Any]) -> bool | s
                 allow_multiple_allocations=device.get(
                     "allowMultipleAllocations", False
                 ),
+                has_lists=RECORDED_BY.has_lists,
             )
         )
     except CelEvaluationError as error:

@@ -40,6 +40,7 @@ def test_file_that_is_missing_is_named(
     assert "none.gz: " in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_results_are_printed_in_the_order_of_the_cases(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -1,6 +1,9 @@
 """Random histories with faults break no invariant."""
 
+from collections.abc import Sequence
+
 import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,33 +16,30 @@ from tests.chaos.steps import STEPS, Step, draw_steps
 from tests.kit.internals.state import Cache
 
 _RUN = 25
-_SHORT = 50
+_SHORT = 2
 """How many histories are part of every run."""
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
-        for first in range(0, 2000, _RUN)
-    ],
-)
-def test_no_history_breaks_an_invariant(first: int) -> None:
-    for seed in range(first, first + _RUN):
+def histories(count: int) -> Sequence[ParameterSet]:
+    """The seeds of the first histories, and of so many in parts of the long run."""
+    parts = [range(first, first + _RUN) for first in range(0, count, _RUN)]
+    return [
+        pytest.param(range(_SHORT), id="first"),
+        *(pytest.param(part, marks=pytest.mark.long) for part in parts),
+    ]
+
+
+@pytest.mark.parametrize("seeds", histories(2000))
+def test_no_history_breaks_an_invariant(seeds: range) -> None:
+    for seed in seeds:
         steps = draw_steps(seed)
         outcome = replay(seed, steps)
         assert not outcome.violation, script(seed, shrink(seed, steps))
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
-        for first in range(0, 500, _RUN)
-    ],
-)
-def test_no_history_of_the_newer_scheduler_breaks_an_invariant(first: int) -> None:
-    for seed in range(first, first + _RUN):
+@pytest.mark.parametrize("seeds", histories(500))
+def test_no_history_of_the_newer_scheduler_breaks_an_invariant(seeds: range) -> None:
+    for seed in seeds:
         steps = draw_steps(seed)
         outcome = replay(seed, steps, "1.37")
         assert not outcome.violation, script(seed, shrink(seed, steps, "1.37"), "1.37")
@@ -55,6 +55,7 @@ def steps_of(name: str) -> st.SearchStrategy[Step]:
 
 
 # The same histories in every run: if one breaks, the last change did it.
+@pytest.mark.long
 @settings(derandomize=True, database=None)
 @given(
     st.integers(0, 5),
@@ -67,6 +68,7 @@ def test_no_history_that_hypothesis_thinks_of_does(
     assert not outcome.violation, script(seed, steps)
 
 
+@pytest.mark.long
 def test_histories_meet_every_kind_of_trouble(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -83,6 +85,7 @@ def test_a_history_is_a_function_of_its_seed() -> None:
     assert replay(3, draw_steps(3)) == replay(3, draw_steps(3))
 
 
+@pytest.mark.long
 def test_a_violation_is_shrunk_and_printed_as_a_script(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,6 +37,7 @@ class Part:
     """Page -> what the link to it says."""
 
 
+@cache
 def parts() -> tuple[Part, ...]:
     """The parts of the site, as the start page has them."""
     _, *sections = re.split(r"^## ", text_of(START), flags=re.MULTILINE)
@@ -49,6 +50,7 @@ def parts() -> tuple[Part, ...]:
     return tuple(found)
 
 
+@cache
 def below(page: str) -> Mapping[str, str]:
     """The pages below an index page, with what its links say."""
     above = {START, *(name for part in parts() for name in part.pages)}

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.house
+
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "framework" / "src" / "quaymaster"
 PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
@@ -24,22 +26,23 @@ def files(path: str) -> list[Path]:
     ]
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_file_is_there(path: str) -> None:
-    assert files(path)
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_room_is_there(room: str) -> None:
-    assert (CORE / room).is_dir()
-
-
-@pytest.mark.parametrize(("name", "path"), NAMES)
-def test_name_is_defined_in_the_file(name: str, path: str) -> None:
+def is_defined(name: str, path: str) -> bool:
+    """Whether a file has a definition of a name."""
     definition = re.compile(rf"^(?:class |def )?{name}\b", re.MULTILINE)
-    assert any(
-        definition.search(each.read_text(encoding="utf-8")) for each in files(path)
-    )
+    texts = (file.read_text(encoding="utf-8") for file in files(path))
+    return any(definition.search(text) for text in texts)
+
+
+def test_files_are_there() -> None:
+    assert [path for path in PATHS if not files(path)] == []
+
+
+def test_packages_are_there() -> None:
+    assert [room for room in ROOMS if not (CORE / room).is_dir()] == []
+
+
+def test_names_are_defined_in_their_files() -> None:
+    assert [pair for pair in NAMES if not is_defined(*pair)] == []
 
 
 def test_page_names_what_it_is_about() -> None:

@@ -1,18 +1,26 @@
-"""The page about devices names every feature gate of theirs, with its default."""
+"""The page about devices names every feature gate of theirs, with its defaults."""
 
 import re
 
-from tests.kit.internals.versions import V1_36
+import pytest
+
+from quaymaster.config import KUBERNETES_VERSIONS
+from tests.kit.internals.versions import RELEASES
 from tests.kit.sources import ROOT
 
+pytestmark = pytest.mark.house
+
 PAGE = ROOT / "docs" / "reference" / "devices.md"
+ROW = re.compile(r"^\| `(\w+)` \| (on|off|) ?\| (on|off|) ?\|", re.MULTILINE)
 
 
-def test_gates_are_those_of_the_version() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (on|off) \|", PAGE.read_text(), re.MULTILINE)
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+def test_gates_are_those_of_the_version(version: str) -> None:
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
+    column = 1 + KUBERNETES_VERSIONS.index(version)
     theirs = {
         gate: "on" if is_on else "off"
-        for gate, is_on in V1_36.feature_gates.items()
+        for gate, is_on in RELEASES[version].feature_gates.items()
         if gate.startswith("DRA") or gate == "DynamicResourceAllocation"
     }
-    assert dict(rows) == theirs
+    assert {row[0]: row[column] for row in rows if row[column]} == theirs

@@ -36,15 +36,9 @@ PAGES = [
     and EXAMPLES not in path.parents
     and read_page(path).commands
 ]
-# Their commands take ten seconds and more.
-SLOW_PAGES = {
-    "measure-speed.md",
-    "package-a-plugin.md",
-    "speed.md",
-    "test-a-plugin.md",
-}
 
 
+@pytest.mark.house
 def test_reference_pages_are_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of the hookspecs."""
     there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
@@ -52,38 +46,33 @@ def test_reference_pages_are_up_to_date() -> None:
     assert PLUGINS.read_text(encoding="utf-8") == plugin_index()
 
 
+@pytest.mark.house
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
 
 
+@pytest.mark.house
 def test_page_of_scenario_files_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their classes."""
     assert SCENARIO_FILES.read_text(encoding="utf-8") == scenario_page()
 
 
+@pytest.mark.house
 def test_page_of_experiment_files_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their classes."""
     assert EXPERIMENT_FILES.read_text(encoding="utf-8") == experiment_page()
     assert TUNING_PAGE.read_text(encoding="utf-8") == tuning_page()
 
 
+@pytest.mark.house
 def test_page_of_the_command_line_is_up_to_date() -> None:
     """Run ``python -m tests.docs.command_line`` after a change of the commands."""
     assert PAGE.read_text(encoding="utf-8") == command_line()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path,
-            id=path.name,
-            marks=[pytest.mark.long] if path.name in SLOW_PAGES else [],
-        )
-        for path in PAGES
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> None:
     page = read_page(path)
     for name, text in page.files.items():

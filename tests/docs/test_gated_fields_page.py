@@ -10,6 +10,8 @@ from tests.kit.field_objects import field_places
 from tests.kit.internals.openapi import FieldTable, field_table
 from tests.kit.sources import ROOT
 
+pytestmark = pytest.mark.house
+
 PAGE: Path = ROOT / "docs" / "reference" / "kubernetes-versions.md"
 VERSIONS = ("1.36", "1.37")
 ROW = re.compile(r"^\| `(\w+)` \| (-|off|on) \| (-|off|on) \|", re.MULTILINE)

@@ -52,5 +52,6 @@ def test_what_is_refused_is_refused_in_these_words(
     assert squeezed(done.errors) == squeezed(refusal.said)
 
 
+@pytest.mark.house
 def test_some_things_are_refused() -> None:
     assert len(REFUSALS) > 2

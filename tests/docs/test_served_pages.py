@@ -90,5 +90,6 @@ def test_a_server_answers_as_its_page_shows(page: str, tmp_path: Path) -> None:
                 check(command, address)
 
 
+@pytest.mark.house
 def test_some_pages_start_a_server() -> None:
     assert "docs/how-to/ask-over-http" in PAGES

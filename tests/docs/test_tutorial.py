@@ -13,8 +13,6 @@ from tests.kit.programs import Done, run_program
 
 START = "docs/tutorial/README"
 STEPS = tuple(below(START))
-# The contract suite takes seconds.
-LONG = {"docs/tutorial/7-twin", "docs/tutorial/8-publish"}
 # What the environment of the tests has been given already.
 SETUP = ("python3 -m venv", ". .venv", "pip ", "ls ")
 
@@ -34,14 +32,8 @@ def run(line: str, folder: Path) -> Done:
     return run_program(shlex.split(line), folder, folder / "site")
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        pytest.param(step, marks=[pytest.mark.long] if step in LONG else [])
-        for step in STEPS
-    ],
-    ids=lambda step: Path(step).name,
-)
+@pytest.mark.long
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: Path(step).name)
 def test_commands_print_what_the_page_shows(step: str, tmp_path: Path) -> None:
     folder = folder_at(step, tmp_path)
     for command in read_page(ROOT / f"{step}.md").commands:
@@ -54,6 +46,7 @@ def test_commands_print_what_the_page_shows(step: str, tmp_path: Path) -> None:
                 assert squeezed(done.output) == squeezed(command.output)
 
 
+@pytest.mark.house
 def test_steps_lead_from_one_to_the_next() -> None:
     for step, following in zip((START, *STEPS), STEPS, strict=False):
         last = (ROOT / f"{step}.md").read_text(encoding="utf-8").splitlines()[-1]

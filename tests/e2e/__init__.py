@@ -33,7 +33,8 @@ Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the ki
     ``control_plane`` and ``admin``: one cluster per worker of pytest, for all tests
     that ask for it.
 `binaries`, `build`
-    Where the servers come from.
+    Where the servers come from. ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses
+    their version; by default it is the newest.
 
 Ports are free ones of ``QUAYMASTER_E2E_PORTS``, by default ``20000-29999``; the data of
 etcd is in memory. To play faults, ``plane.apiserver`` and ``plane.etcd`` are Programs

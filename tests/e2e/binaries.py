@@ -1,7 +1,12 @@
-"""Where the servers of the end-to-end tests are."""
+"""Where the servers of the end-to-end tests are.
+
+The environment variable ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses the minor
+version of Kubernetes; by default it is the newest.
+"""
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -11,19 +16,38 @@ __all__ = [
     "CACHE",
     "MISSING",
     "NAMES",
-    "RELEASE",
+    "RELEASES",
     "SERVED",
-    "SOURCES",
     "ServersMissingError",
     "built_folder",
+    "has_servers",
     "left_out",
     "server_binary",
     "servers_folder",
+    "sources_of",
 ]
 
-RELEASE: Final = "1.36.2"
-SERVED: Final = Kubernetes(RELEASE.rpartition(".")[0])
-SOURCES: Final = Path(__file__).parent / "servers"
+_SOURCES: Final = Path(__file__).parent / "servers"
+_REQUIRED: Final = re.compile(r"^require k8s\.io/kubernetes v(\S+)$", re.MULTILINE)
+
+
+def _release_in(module: Path) -> str:
+    """Return the release of Kubernetes that a Go module requires."""
+    text = (module / "go.mod").read_text()
+    match = _REQUIRED.search(text)
+    assert match is not None, f"{module}/go.mod requires no k8s.io/kubernetes"
+    return match[1]
+
+
+RELEASES: Final = {
+    module.name: _release_in(module)
+    for module in sorted((_SOURCES / "kubernetes").iterdir())
+}
+"""The releases of Kubernetes whose servers can be built, by minor version."""
+
+SERVED: Final = Kubernetes(os.environ.get("QUAYMASTER_E2E_SERVERS") or max(RELEASES))
+"""The Kubernetes whose servers the tests start."""
+
 CACHE: Final = Path.home() / ".cache" / "quaymaster"
 NAMES: Final = (
     "etcd",
@@ -33,7 +57,8 @@ NAMES: Final = (
     "kube-controller-manager",
 )
 MISSING: Final = (
-    "the servers are not there: 'python -m tests.e2e.build' makes them, with Go, "
+    f"the servers of Kubernetes {SERVED.version} are not there: "
+    f"'python -m tests.e2e.build --servers {SERVED.version}' makes them, with Go, "
     "or KUBEBUILDER_ASSETS names a folder with "
 ) + ", ".join(NAMES)
 
@@ -42,20 +67,43 @@ class ServersMissingError(Exception):
     """The servers are not on this machine."""
 
 
-def built_folder() -> Path:
-    """Where `tests.e2e.build` puts the servers: another one when a version changes."""
+def sources_of(version: str) -> dict[str, Path]:
+    """Return the folders of the Go modules that the servers of a version come from.
+
+    Args:
+        version: One of `RELEASES`.
+    """
+    return {
+        "etcd": _SOURCES / "etcd",
+        "kwok": _SOURCES / "kwok",
+        "kubernetes": _SOURCES / "kubernetes" / version,
+    }
+
+
+def built_folder(version: str = SERVED.version) -> Path:
+    """Return the folder for the servers of a version; new sources have a new folder.
+
+    Args:
+        version: One of `RELEASES`.
+    """
     digest = hashlib.sha256()
-    for path in sorted(SOURCES.rglob("*.*")):
-        digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes())
-    return CACHE / f"k8s-{RELEASE}-{digest.hexdigest()[:12]}"
+    for module, folder in sorted(sources_of(version).items()):
+        for path in sorted(folder.iterdir()):
+            digest.update(f"{module}/{path.name}".encode() + b"\0")
+            digest.update(path.read_bytes())
+    return CACHE / f"k8s-{RELEASES[version]}-{digest.hexdigest()[:12]}"
 
 
 def servers_folder() -> Path | None:
-    """The folder with the servers, if all of them are there."""
+    """The folder with the servers of `SERVED`, if all of them are there."""
     named = os.environ.get("KUBEBUILDER_ASSETS")
     folder = Path(named) if named else built_folder()
-    return folder if all((folder / name).is_file() for name in NAMES) else None
+    return folder if has_servers(folder) else None
+
+
+def has_servers(folder: Path) -> bool:
+    """Whether a folder has all servers that the tests need."""
+    return all((folder / name).is_file() for name in NAMES)
 
 
 def server_binary(name: str) -> Path:

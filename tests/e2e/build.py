@@ -1,9 +1,9 @@
 """Builds the servers of the end-to-end tests from Go modules, once per machine.
 
-``python -m tests.e2e.build [--within SECONDS]`` does nothing if they are there. It may
-be killed at any time: what Go has compiled is kept in Go's own cache, and the folder
-appears when it is complete. Cold, on two cores, it takes some twenty minutes, of which
-kube-apiserver has fifteen; with a warm cache of Go one or two.
+``python -m tests.e2e.build [--servers VERSION] [--within SECONDS]`` does nothing if
+they are there. It may be killed at any time: what Go has compiled is kept in Go's own
+cache, and the folder appears when it is complete. Cold, on two cores, it takes some
+twenty minutes; with a warm cache of Go one or two.
 """
 
 import argparse
@@ -17,28 +17,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.binaries import CACHE, RELEASE, SOURCES, built_folder, servers_folder
+from tests.e2e.binaries import (
+    CACHE,
+    RELEASES,
+    SERVED,
+    built_folder,
+    has_servers,
+    sources_of,
+)
 
 __all__ = ["main"]
 
 _VERSION: Final = "k8s.io/component-base/version.git"
-_MAJOR, _MINOR, _ = RELEASE.split(".")
-_FLAGS: Final = (
-    f"-s -w -X {_VERSION}Version=v{RELEASE} "
-    f"-X {_VERSION}Major={_MAJOR} -X {_VERSION}Minor={_MINOR}"
-)
-# Name of the program -> the module's folder, and the package.
-_PROGRAMS: Final = {
-    "etcd": ("etcd", "."),
-    "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
-    "kube-apiserver": ("kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
-    "kube-scheduler": ("kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
-    "kube-controller-manager": (
-        "kubernetes",
-        "k8s.io/kubernetes/cmd/kube-controller-manager",
+_COMMANDS: Final = "k8s.io/kubernetes/cmd"
+_PACKAGES: Final = {
+    "etcd": (".",),
+    "kwok": ("sigs.k8s.io/kwok/cmd/kwok",),
+    "kubernetes": (
+        f"{_COMMANDS}/kube-apiserver",
+        f"{_COMMANDS}/kube-scheduler",
+        f"{_COMMANDS}/kube-controller-manager",
+        f"{_COMMANDS}/kubectl",
     ),
-    "kubectl": ("kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
 }
+"""Module -> its commands, which are compiled together."""
+
+# Go compiles and links as many packages at a time; to link kube-apiserver takes two GB.
+_AT_A_TIME: Final = min(os.cpu_count() or 1, 4)
 
 
 class _NotBuiltError(Exception):
@@ -46,16 +51,22 @@ class _NotBuiltError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build the servers, and say in one line what came of it.
+    """Build the servers of a version, and print their folder or what is wrong.
 
     Returns:
         The exit code: 0 if they are there.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.build")
+    parser.add_argument(
+        "--servers",
+        choices=RELEASES,
+        default=SERVED.version,
+        help="the minor version of Kubernetes (default: %(default)s)",
+    )
     parser.add_argument("--within", type=float, help="seconds that it may take")
-    within: float | None = parser.parse_args(arguments).within
+    options = parser.parse_args(arguments)
     try:
-        folder = servers_folder() or _build(built_folder(), within)
+        folder = _servers(options.servers, options.within)
     except _NotBuiltError as error:
         sys.stderr.write(f"end-to-end tests: no servers: {error}\n")
         return 1
@@ -63,7 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _build(folder: Path, within: float | None) -> Path:
+def _servers(version: str, within: float | None) -> Path:
+    """Return the folder with the servers of a version; build it if it is not there."""
+    named = os.environ.get("KUBEBUILDER_ASSETS")
+    if named and has_servers(Path(named)):
+        return Path(named)
+    folder = built_folder(version)
+    return folder if has_servers(folder) else _build(version, folder, within)
+
+
+def _build(version: str, folder: Path, within: float | None) -> Path:
     """Build all programs beside their folder, which gets its name at the end."""
     go = shutil.which("go")
     if go is None:
@@ -77,30 +97,40 @@ def _build(folder: Path, within: float | None) -> Path:
         unfinished = CACHE / "unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir()
-        for name in _PROGRAMS:
-            _compile(go, name, unfinished / name, end)
+        flags = _linker_flags(RELEASES[version])
+        for module, source in sources_of(version).items():
+            command = [go, "build", "-trimpath", "-p", str(_AT_A_TIME)]
+            command += ["-ldflags", flags, "-o", f"{unfinished}/", *_PACKAGES[module]]
+            _compile(module, command, source, end)
         unfinished.rename(folder)
     return folder
 
 
-def _compile(go: str, name: str, target: Path, end: float | None) -> None:
-    module, package = _PROGRAMS[name]
-    command = [go, "build", "-trimpath", "-ldflags", _FLAGS, "-o", str(target), package]
+def _linker_flags(release: str) -> str:
+    """Return the flags that write a release's version into a program of Kubernetes."""
+    major, minor, _ = release.split(".")
+    return (
+        f"-s -w -X {_VERSION}Version=v{release} "
+        f"-X {_VERSION}Major={major} -X {_VERSION}Minor={minor}"
+    )
+
+
+def _compile(module: str, command: list[str], source: Path, end: float | None) -> None:
     try:
         subprocess.run(
             command,
-            cwd=SOURCES / module,
+            cwd=source,
             env={**os.environ, "CGO_ENABLED": "0"},
             check=True,
             stderr=subprocess.PIPE,
             timeout=None if end is None else max(end - time.monotonic(), 0.1),
         )
     except subprocess.TimeoutExpired:
-        why = f"{name} is not compiled yet, and the time is up; run it again to go on"
+        why = f"{module} is not compiled yet, and the time is up; run it again to go on"
         raise _NotBuiltError(why) from None
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").strip().splitlines()
-        why = f"{name} does not compile: {lines[-1] if lines else error}"
+        why = f"{module} does not compile: {lines[-1] if lines else error}"
         raise _NotBuiltError(why) from error
 
 

@@ -25,6 +25,7 @@ _OF_THE_CLUSTER: Final = {
     "CSINode",
     "CustomResourceDefinition",
     "DeviceClass",
+    "DeviceTaintRule",
     "Namespace",
     "Node",
     "PersistentVolume",

@@ -1,7 +1,6 @@
 """What end-to-end tests ask pytest for."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,12 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Mark all tests of this folder, so that other runs leave them out."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.e2e)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark each test of this folder, so that other runs leave it out."""
+    item.add_marker(pytest.mark.e2e)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+import msgspec
 
 __all__ = ["TALKATIVE", "Opinion", "SchedulerLog"]
 
@@ -15,6 +16,11 @@ TALKATIVE: Final = (
 
 _LINE: Final = re.compile(r'^\S+ [\d:.]+ +\d+ [\w.]+:\d+\] "((?:[^"\\]|\\.)*)"(.*)$')
 _FIELD: Final = re.compile(r' (\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+
+
+class _PodName(msgspec.Struct):
+    namespace: str
+    name: str
 
 
 @attrs.define
@@ -94,6 +100,10 @@ class SchedulerLog:
                 parts[fields["plugin"]] = int(fields["score"])
             case "Pod is a potential preemption victim on node":
                 now.victims.setdefault(fields["node"], set()).add(fields["pod"])
+            case "Pods are potential preemption victims on node":  # since 1.37
+                pods = msgspec.json.decode(fields["pods"], type=list[_PodName])
+                victims = now.victims.setdefault(fields["node"], set())
+                victims.update(f"{pod.namespace}/{pod.name}" for pod in pods)
             case "the target node for the preemption is determined":
                 now.target = fields["node"]
             case "Attempting to bind pod to node" | "Plugin failed":

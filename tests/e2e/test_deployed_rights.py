@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.docs.navigation import ROOT
 from tests.docs.snippets import read_page
 from tests.docs.test_docs import squeezed
-from tests.e2e.binaries import SERVED
+from tests.e2e.binaries import RELEASES, SERVED
 from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import PILOT, SECOND, grant, rendered
@@ -74,7 +74,7 @@ def test_doctor_is_content_with_what_is_rendered(
     assert [one for one in found if one["state"] != "ok"] == []
     said = {one["check"]: one["found"] for one in found}
     assert said["server"] == "answers as pilot"
-    assert said["version"] == "v1.36.2"
+    assert said["version"] == f"v{RELEASES[SERVED.version]}"
     assert said["lease"].startswith("kube-system/second is not there yet")
     assert said["rights"].endswith("rights, all given")
 

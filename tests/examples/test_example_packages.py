@@ -22,27 +22,40 @@ _FILE = re.compile(r"[\w-]+\.(?:go|py|ya?ml)\b")
 _MANIFESTS = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.house
 def test_the_tests_of_all_packages_are_run() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     found = {f"{package.relative_to(ROOT).as_posix()}/src" for package in PACKAGES}
     assert found == set(settings["tool"]["pytest"]["pythonpath"]) - {"."}
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_packages_declare_the_marks_of_their_tests(package: Path) -> None:
+def marks_declared_by(package: Path) -> set[str]:
     settings = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))
     options = settings["tool"]["pytest"]["ini_options"]
-    declared = {mark.partition(":")[0] for mark in options.get("markers", ())}
-    texts = [one.read_text(encoding="utf-8") for one in package.rglob("test_*.py")]
-    used = {mark for text in texts for mark in _MARK.findall(text)}
-    assert used - _MARKS_OF_PYTEST == declared
+    return {mark.partition(":")[0] for mark in options.get("markers", ())}
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_files_that_a_readme_names_are_there(package: Path) -> None:
-    text = (package / "README.md").read_text(encoding="utf-8")
-    named = {file for code in _CODE.findall(text) for file in _FILE.findall(code)}
-    assert named <= {path.name for path in package.rglob("*")}
+def marks_used_in(package: Path) -> set[str]:
+    texts = [path.read_text(encoding="utf-8") for path in package.rglob("test_*.py")]
+    return {mark for text in texts for mark in _MARK.findall(text)} - _MARKS_OF_PYTEST
+
+
+@pytest.mark.house
+def test_packages_declare_the_marks_of_their_tests() -> None:
+    declared = {package.name: marks_declared_by(package) for package in PACKAGES}
+    assert declared == {package.name: marks_used_in(package) for package in PACKAGES}
+
+
+@pytest.mark.house
+def test_files_that_a_readme_names_are_there() -> None:
+    missing = [
+        (package.name, file)
+        for package in PACKAGES
+        for code in _CODE.findall((package / "README.md").read_text(encoding="utf-8"))
+        for file in _FILE.findall(code)
+        if file not in {path.name for path in package.rglob("*")}
+    ]
+    assert missing == []
 
 
 @pytest.fixture(

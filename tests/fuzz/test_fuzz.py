@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from tests.fuzz.run import judge
 MUTANTS = 150
 
 
+@pytest.mark.long
 def test_mutants_end_in_a_result_or_in_errors() -> None:
     """``python -m tests.fuzz --mutants 10000`` runs many more."""
     for number in range(MUTANTS):

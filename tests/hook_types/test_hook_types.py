@@ -1,3 +1,5 @@
+import pytest
+
 from quaymaster.hookspecs import EXTENSION_POINTS
 from tests.hook_types.generate import MODULE, calls_of, hook_types, module_text
 
@@ -12,10 +14,12 @@ class Some:
         pass
 
 
+@pytest.mark.house
 def test_module_that_mypy_checks_is_up_to_date() -> None:
     assert MODULE.read_text(encoding="utf-8") == module_text()
 
 
+@pytest.mark.house
 def test_every_hook_has_types() -> None:
     assert set(hook_types()) == {
         hook for point in EXTENSION_POINTS for hook in point.hooks

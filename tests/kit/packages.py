@@ -2,7 +2,7 @@
 
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,6 +48,7 @@ def make_distribution(
         *,
         group: str = "quaymaster.plugins",
         version: str = "1.0",
+        requires: Sequence[str] = (),
         module: str = "",
         code: str = "",
     ) -> None:
@@ -55,6 +56,7 @@ def make_distribution(
         info = root / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir(parents=True)
         metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        metadata += "".join(f"Requires-Dist: {text}\n" for text in requires)
         (info / "METADATA").write_text(metadata)
         lines = "\n".join(f"{key} = {value}" for key, value in entries.items())
         (info / "entry_points.txt").write_text(f"[{group}]\n{lines}\n")

@@ -1,8 +1,9 @@
 """How many examples property tests try: a pytest plugin.
 
 `default` has few, the same in every run, so that the tests are quick and only a change
-makes one fail; `full`, which `.ci/run` plays, has more; `thorough` has many, and others
-each time. A test has settings of its own only where a comment says why.
+makes one fail; `full`, which `.ci/run` plays, has ten times as many; `thorough` has
+still more, and others each time. A test has settings of its own only where a comment
+says why.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
     "default",
     derandomize=True,
-    max_examples=25,
+    max_examples=10,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=_SLOW,

@@ -18,6 +18,8 @@ from typing import Final
 
 import attrs
 
+from tests.kit.cpu import charge, spent
+
 __all__ = ["Done", "run_program"]
 
 _forked = multiprocessing.get_context("forkserver")
@@ -53,12 +55,14 @@ def run_program(words: Sequence[str], folder: Path, site: Path) -> Done:
     """
     if words[0] == "pytest":
         return _run_apart(words, folder, site)
-    with TemporaryDirectory() as outputs:
-        out, err = Path(outputs, "out"), Path(outputs, "err")
-        process = _forked.Process(target=_be, args=(words, folder, site, out, err))
+    with TemporaryDirectory() as place:
+        outputs = Path(place)
+        process = _forked.Process(target=_be, args=(words, folder, site, outputs))
         process.start()
         process.join()
-        return Done(process.exitcode, out.read_text(), err.read_text())
+        charge(float((outputs / "cpu").read_text()))
+        output, errors = ((outputs / name).read_text() for name in ("out", "err"))
+        return Done(process.exitcode, output, errors)
 
 
 def _run_apart(words: Sequence[str], folder: Path, site: Path) -> Done:
@@ -75,16 +79,17 @@ def _run_apart(words: Sequence[str], folder: Path, site: Path) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def _be(words: Sequence[str], folder: Path, site: Path, out: Path, err: Path) -> None:
+def _be(words: Sequence[str], folder: Path, site: Path, outputs: Path) -> None:
     """Become the program, in a process of its own."""
-    for number, file in ((1, out), (2, err)):
-        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(outputs / name, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
     os.environ.update(_ENVIRONMENT)
     try:
         _run(words, folder, site)
     finally:
         atexit._run_exitfuncs()  # which multiprocessing leaves out
+        (outputs / "cpu").write_text(str(spent()))
 
 
 def _run(words: Sequence[str], folder: Path, site: Path) -> None:

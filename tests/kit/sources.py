@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-__all__ = ["CORE", "ROOT", "imports", "parsed"]
+__all__ = ["CORE", "ROOT", "imports", "parsed", "syntax_nodes"]
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "framework" / "src" / "quaymaster"
@@ -18,10 +18,16 @@ def parsed(path: Path) -> ast.Module:
 
 
 @cache
+def syntax_nodes(path: Path) -> Sequence[ast.AST]:
+    """All nodes of a file's tree."""
+    return tuple(ast.walk(parsed(path)))
+
+
+@cache
 def imports(path: Path) -> Sequence[tuple[str, str]]:
     """The modules that a file imports, and what it takes from each, if anything."""
     found: list[tuple[str, str]] = []
-    for node in ast.walk(parsed(path)):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.Import):
             found += ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -162,6 +163,6 @@ class DeviceHistory(RuleBasedStateMachine):
         return [pod for pod in pods if not pod.is_terminating]
 
 
-TestDeviceHistory = DeviceHistory.TestCase
+TestDeviceHistory = pytest.mark.long(DeviceHistory.TestCase)
 # Every step makes a decision, twice.
 TestDeviceHistory.settings = fewer(4, TestDeviceHistory.settings)

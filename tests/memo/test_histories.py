@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -152,6 +153,6 @@ class History(RuleBasedStateMachine):
         return [pod for pod in pods if not pod.is_terminating]
 
 
-TestHistory = History.TestCase
+TestHistory = pytest.mark.long(History.TestCase)
 # Every step of a history makes three decisions, each of them twice.
 TestHistory.settings = fewer(4, TestHistory.settings)

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -161,6 +162,6 @@ def placed(harness: SchedulerHarness) -> dict[str, str]:
     return {pod.name: pod.node_name for pod in harness.cluster.list(Pod).items}
 
 
-TestOutside = Outside.TestCase
+TestOutside = pytest.mark.long(Outside.TestCase)
 # Every step of a history makes four decisions.
 TestOutside.settings = fewer(4, TestOutside.settings)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -324,5 +325,5 @@ class History(RuleBasedStateMachine):
         return self.harness.cluster.list(Pod).items
 
 
-TestHistory = History.TestCase
+TestHistory = pytest.mark.long(History.TestCase)
 TestHistory.settings = fewer(2)

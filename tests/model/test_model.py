@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import attrs
+import pytest
 from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def worlds(
     return Situation(Cluster(drawn, running), waiting)
 
 
+@pytest.mark.long
 @given(world=worlds(priority=-5, pending=5))
 def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(
     world: Situation,
@@ -153,6 +155,7 @@ def two_unimportant_or_one_important() -> Situation:
     return Situation(Cluster([node, attrs.evolve(node, name="n1")], running), [pod])
 
 
+@pytest.mark.long
 @example(world=two_unimportant_or_one_important())
 @given(world=worlds(priority=2, pending=1, hungry=True))
 def test_preemptor_gets_its_node_once_the_least_harmful_victims_are_gone(

@@ -44,11 +44,13 @@ def _first(arrivals: int) -> Experiment:
     return attrs.evolve(_experiment(), arrivals=_experiment().arrivals[:arrivals])
 
 
+@pytest.mark.long
 def test_3000_decisions_of_fragmentation_gradient_descent_are_repeated() -> None:
     assert len(_experiment().arrivals) == 3000
     assert list(differences(_experiment(), "06-FGD")) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES)
 def test_first_decisions_are_repeated_and_the_slow_way_agrees(policy: str) -> None:
     options = SchedulerOptions(verify=100)

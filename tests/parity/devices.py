@@ -58,7 +58,9 @@ def device_allocations(
 def claims_in_flight(framework: Framework) -> Sequence[str]:
     """The claims whose devices are promised, and not written yet."""
     handle = framework.handle
-    tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(handle.informers))
+    tracker = handle.shared(
+        ClaimTracker, lambda: ClaimTracker(handle.informers, handle.kubernetes)
+    )
     return sorted(tracker.in_flight())
 
 

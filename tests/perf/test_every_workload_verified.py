@@ -5,101 +5,63 @@ and every decision is made a second time, by scalar hooks alone.
 """
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
-import attrs
 import pytest
 
+from quaymaster.config import Kubernetes
 from tests.kit.internals.perf import (
-    CreateAny,
-    CreateNodes,
     CreatePods,
     Operation,
-    UpdateAny,
     Workload,
     find_files,
     load_workloads,
     run_workload,
     select,
+    why_left_out,
 )
+from tests.perf_format.sizes import scaled, total
 
-DATA = Path(__file__).parents[1] / "perf_format" / "data"
-NODES, PODS = 500, 80
-CROWDED_PODS = 240
-CROWDED = ("Preemption", "EventHandling")
-"""Where nodes must be full: these are scaled as a whole."""
-STEADY = timedelta(milliseconds=200)
-"""How long pods are replaced by new ones; upstream does it for ten seconds."""
-
-
-def scaled(workload: Workload) -> Workload:
-    """The workload with fewer nodes and pods."""
-    nodes = _total(workload, CreateNodes)
-    pods = _total(workload, CreatePods)
-    if workload.name.startswith(CROWDED):
-        of_nodes = of_pods = min(1.0, NODES / nodes, CROWDED_PODS / pods)
-    else:
-        of_nodes = min(1.0, NODES / nodes)
-        of_pods = min(of_nodes, PODS / pods)
-    operations = tuple(
-        _scaled(operation, of_nodes, of_pods) for operation in workload.operations
-    )
-    return attrs.evolve(workload, operations=operations)
-
-
-def _total(workload: Workload, kind: type[CreateNodes] | type[CreatePods]) -> int:
-    return sum(one.count for one in workload.operations if isinstance(one, kind))
-
-
-def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:
-    match operation:
-        case CreateNodes(count=count) if count:
-            return attrs.evolve(
-                operation, count=max(min(2, count), round(count * of_nodes))
-            )
-        case CreatePods(steady_state=True):
-            return attrs.evolve(operation, duration=STEADY)
-        case CreatePods(count=count) | UpdateAny(count=count) if count > 1:
-            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
-        case CreateAny(template_path=path) if "deviceclass" in path:
-            return operation  # pods ask for each of them
-        case CreateAny(count=count) if count > 1:
-            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
-    return operation
+FOLDER = Path(__file__).parents[1] / "perf_format"
+DATA = [str(FOLDER / name) for name in ("data", "data-1.37")]
 
 
 def distinct() -> Iterator[Workload]:
-    """The measured workloads, without those that are the same but for their size."""
-    workloads = load_workloads(find_files([str(DATA)]))
+    """The measured workloads, without those that are the same but for their size.
+
+    What both versions have is played once.
+    """
+    workloads = load_workloads(find_files(DATA))
     known = set()
     for workload in select(workloads, (), ("performance",)):
-        if not _total(workload, CreatePods):
-            continue  # nothing is decided
+        if not total(workload, CreatePods) or why_left_out(workload, Kubernetes()):
+            continue
         case, _, _ = workload.name.partition("/")
         made = scaled(workload)
         features = workload.feature_gates.get("NodeDeclaredFeatures", True)
-        opcodes = tuple(one.opcode for one in made.operations)
-        key = (case, opcodes, features)
+        key = (case, tuple(map(kind_of, made.operations)), features)
         if key not in known:
             known.add(key)
             yield made
 
 
+def kind_of(operation: Operation) -> object:
+    """What an operation is, apart from its size."""
+    parameters = str(getattr(operation, "template_params", {}))
+    return operation.opcode, parameters, getattr(operation, "steady_state", False)
+
+
 WORKLOADS = list(distinct())
-SHORT = 6
-"""One workload of so many is part of every run."""
 
 
-@pytest.mark.parametrize(
-    "workload",
-    [
-        pytest.param(
-            one, id=one.name, marks=[pytest.mark.long] if index % SHORT else []
-        )
-        for index, one in enumerate(WORKLOADS)
-    ],
-)
+def label(workload: Workload) -> str:
+    """The name of a workload, and the version whose file has it."""
+    version = "1.37" if DATA[1] in workload.file else "1.36"
+    return f"{version}/{workload.topic}/{workload.name}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workload", WORKLOADS, ids=label)
 def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
     # With some seeds the three nodes of a small workload fill up in such a way that one
     # pod is left over, and the workload does not come to its end.

@@ -41,6 +41,19 @@ CASES = """
 """
 
 
+GROUPS = """
+- name: Groups
+  featureGates: {GenericWorkload: true}
+  workloadTemplate:
+  - {opcode: createPodGroups, count: 1, namespace: a, templatePath: b.yaml}
+  - {opcode: createPods, count: 1, collectMetrics: true}
+  workloads:
+  - {name: few, labels: [performance]}
+  - {name: many, labels: [performance]}
+"""
+REASON = "pod groups are not played"
+
+
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
@@ -66,6 +79,7 @@ def results(*arguments: str) -> list[dict[str, Any]]:
     return entries
 
 
+@pytest.mark.long
 def test_each_workload_runs_in_a_process_of_its_own_and_is_a_row(file: str) -> None:
     result = run(file)
     assert result.exit_code == 0, result.output
@@ -76,6 +90,7 @@ def test_each_workload_runs_in_a_process_of_its_own_and_is_a_row(file: str) -> N
     assert result.stderr == ""
 
 
+@pytest.mark.long
 def test_a_mistake_in_a_template_comes_back_from_the_process(file: str) -> None:
     text = CASES.replace("{opcode: createNodes, ", "{opcode: createNodes, %s")
     Path(file).write_text(text % "nodeTemplatePath: none.yaml, ")
@@ -185,6 +200,7 @@ def test_a_decision_that_cannot_be_verified_fails_its_workload(
     assert "the decision is not the one of the scalar hooks" in result.stdout
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_plot_draws_a_picture(file: str) -> None:
     assert run(file, "--plot", "out.png").exit_code == 0
@@ -194,6 +210,7 @@ def test_plot_draws_a_picture(file: str) -> None:
     assert width > 500 < height
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
     names = ("--workload", "Case/fits", "--workload", "Case/too slow")
@@ -201,6 +218,52 @@ def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
     text = Path("out.svg").read_text()
     for part in ("fits", "30 pods, 2 nodes", "1 pod, 1 node", "threshold 1e+09"):
         assert part in text
+
+
+@pytest.fixture
+def with_groups(file: str) -> str:
+    """A file with a test case that cannot be played."""
+    Path(file).write_text(CASES + GROUPS)
+    return file
+
+
+def test_list_shows_why_a_workload_is_left_out(with_groups: str) -> None:
+    heading, *lines = run(with_groups, "--list").stdout.splitlines()
+    assert heading.endswith("LEFT OUT")
+    left_out = [line for line in lines if line.endswith(REASON)]
+    assert [line.split()[0] for line in left_out] == ["Groups/few", "Groups/many"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_case_that_cannot_be_played_leaves_out_only_itself(with_groups: str) -> None:
+    result = run(with_groups)
+    assert result.exit_code == 0
+    _, row, last = result.stdout.splitlines()
+    assert row.startswith("Case/fits")
+    assert last.startswith("Groups (few, many): left out: ")
+    assert last.endswith(REASON)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_exit_code_is_1_if_all_is_left_out(with_groups: str) -> None:
+    assert run(with_groups, "--workload", "Groups").exit_code == 1
+
+
+@pytest.mark.usefixtures("here")
+def test_json_has_what_is_left_out_with_its_reason(with_groups: str) -> None:
+    done, few, many = results(with_groups)
+    assert done["status"] == "done"
+    assert few["status"] == many["status"] == "left out"
+    assert few["reason"].endswith(REASON)
+    assert "throughput" not in few
+
+
+@pytest.mark.usefixtures("here")
+def test_plot_names_what_is_left_out(with_groups: str) -> None:
+    assert run(with_groups, "--plot", "out.svg").exit_code == 0
+    text = Path("out.svg").read_text()
+    assert "Groups (few, many): left out:" in text
+    assert "played" in text
 
 
 @pytest.mark.usefixtures("here")

@@ -9,6 +9,9 @@ from tests.queue.__main__ import main
 from tests.queue.cases import DATA, FAMILIES, read_cases, read_family
 from tests.queue.differences import first_difference
 
+_FIRST = 12
+"""How many traces of a family every run plays."""
+
 
 def test_there_are_nine_families() -> None:
     assert len(FAMILIES) == 9
@@ -16,17 +19,27 @@ def test_there_are_nine_families() -> None:
 
 @pytest.mark.parametrize("version", ["1.36", "1.37"])
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(slice(0, _FIRST), id="first"),
+        pytest.param(slice(_FIRST, None), id="rest", marks=pytest.mark.long),
+    ],
+)
 def test_queue_does_what_upstream_does(
-    family: str, version: str, caplog: pytest.LogCaptureFixture
+    family: str, version: str, part: slice, caplog: pytest.LogCaptureFixture
 ) -> None:
     # Hints that fail are part of the traces, and are logged.
     caplog.set_level(logging.CRITICAL + 1, logger="quaymaster")
     cases = list(read_family(family, version))
     assert len(cases) == 60
-    found = [first_difference(case) for case in cases if not case.has_two_queues]
-    assert [text for text in found if text] == []
+    differences = [
+        first_difference(case) for case in cases[part] if not case.has_two_queues
+    ]
+    assert [text for text in differences if text] == []
 
 
+@pytest.mark.long
 def test_only_the_newer_upstream_has_pods_in_two_queues() -> None:
     counts = {
         version: sum(
@@ -39,6 +52,7 @@ def test_only_the_newer_upstream_has_pods_in_two_queues() -> None:
     assert counts == {"1.36": 0, "1.37": 18}
 
 
+@pytest.mark.long
 def test_emit_prints_one_record_per_trace(capsys: pytest.CaptureFixture[str]) -> None:
     file = DATA / "timeouts.jsonl.gz"
     assert main(["emit", str(file)]) == 0
@@ -49,6 +63,7 @@ def test_emit_prints_one_record_per_trace(capsys: pytest.CaptureFixture[str]) ->
     assert records[0]["results"][0]["t"] > 0
 
 
+@pytest.mark.long
 def test_check_says_where_another_version_differs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

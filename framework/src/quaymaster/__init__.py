@@ -1,10 +1,14 @@
 """Quaymaster: the Kubernetes scheduling framework as a Python SDK.
 
-A plugin's header needs the names below; each further topic is a module of its own:
-`columns`, `counting`, `objects`, `preemption` and `volumes` for plugins; `config`,
-`cluster`, `inmemory`, `kubernetes`, `manifests`, `scheduler` and `simulation` for
-programs; `testing`, `errors` and `hookspecs` for both. What begins with an underscore
-may change any time.
+A plugin imports the names below; each further topic is a module of its own:
+
+- for plugins: `columns`, `counting`, `devices`, `objects`, `preemption`, `volumes`
+- for programs: `cluster`, `config`, `experiments`, `gym`, `inmemory`, `kubernetes`,
+  `manifests`, `planning`, `recording`, `reporting`, `scenarios`, `scheduler`,
+  `service`, `simulation`
+- for both: `errors`, `hookspecs`, `testing`
+
+Names that begin with an underscore may change at any time.
 """
 
 from quaymaster._api.objects import ApiObject, Node, Pod

@@ -61,6 +61,10 @@ from quaymaster._api.objects import (
     DeviceSelector,
     DeviceSubRequest,
     DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintRuleSpec,
+    DeviceTaintRuleStatus,
+    DeviceTaintSelector,
     DeviceToleration,
     EphemeralVolumeSource,
     Event,
@@ -209,10 +213,12 @@ from quaymaster._api.objects.selectors import (
     compile_label_selector,
     compile_node_selector,
     compile_preferred_terms,
-    find_untolerated_taint,
-    is_tolerated,
     required_node_affinity,
     selector_from_labels,
+)
+from quaymaster._api.objects.tolerations import (
+    find_untolerated_taint,
+    is_tolerated,
     tolerates,
 )
 from quaymaster._core.contract.object_index import ObjectIndex
@@ -279,6 +285,10 @@ __all__ = [
     "DeviceSelector",
     "DeviceSubRequest",
     "DeviceTaint",
+    "DeviceTaintRule",
+    "DeviceTaintRuleSpec",
+    "DeviceTaintRuleStatus",
+    "DeviceTaintSelector",
     "DeviceToleration",
     "EphemeralVolumeSource",
     "Event",

@@ -83,6 +83,7 @@ def test_one_variant_is_compared_with_the_configuration_that_would_run() -> None
     assert row(result, "FIGURE")[:2] == ["default", "bin-packing"]
 
 
+@pytest.mark.long
 def test_environments_run_the_configuration_of_the_command_line() -> None:
     result = run(sys.prefix, "--config", "packing.yaml", "pods.yaml", *NODES)
     assert result.exit_code == 0, result.output

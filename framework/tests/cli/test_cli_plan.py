@@ -170,6 +170,7 @@ def test_pods_that_nothing_helps_are_listed_by_name(web: str) -> None:
     assert (len(names), result.exit_code) == (5, 1)
 
 
+@pytest.mark.long
 def test_a_plan_that_is_not_proven_says_how_far_it_may_be_off(web: str) -> None:
     Path(web).write_text("".join(map(LONER.format, range(6))))
     groups = ("--node-group", SMALL, "--node-group", LARGE)

@@ -26,6 +26,7 @@ def test_simulate_writes_a_page_and_prints_what_it_always_prints(
     assert f"<title>{BOUTIQUE}</title>" in text
 
 
+@pytest.mark.long
 def test_plan_writes_a_page_of_the_input_on_the_nodes_it_found(
     tmp_path: Path,
 ) -> None:
@@ -35,6 +36,7 @@ def test_plan_writes_a_page_of_the_input_on_the_nodes_it_found(
     assert "<title>Plan</title>" in page.read_text()
 
 
+@pytest.mark.long
 def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     what = ("compare", "default", "bin-packing", *SIMULATE[1:4])
@@ -49,6 +51,7 @@ def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     assert all(unit for _, unit, *_ in figures["rows"])
 
 
+@pytest.mark.long
 def test_figures_of_several_seeds_say_what_they_are(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     what = ("compare", "default", "bin-packing", *SIMULATE[1:4], "--seeds", "2")
@@ -78,6 +81,7 @@ def record(tmp_path: Path) -> str:
     return path
 
 
+@pytest.mark.long
 def test_replay_shows_its_decisions_and_the_scores_of_both_nodes(
     record: str, tmp_path: Path
 ) -> None:

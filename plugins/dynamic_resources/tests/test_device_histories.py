@@ -103,6 +103,7 @@ def play(harness: SchedulerHarness, seed: int, steps: int) -> None:
     harness.advance(600.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("faults", [{}, FAULTS], ids=["without faults", "with faults"])
 @given(seed=st.integers(0, 10_000))
 def test_no_device_is_given_twice_and_all_are_free_in_the_end(

@@ -160,8 +160,9 @@ def test_pods_share_a_claim_and_stay_where_its_devices_are() -> None:
         ),
         pytest.param(
             [make_resource_claim(requests=[make_device_request(count=40)])],
-            'running "DynamicResources" filter plugin: claim default/claim: number of '
-            "requested devices 40 exceeds the claim limit of 32",
+            'running "DynamicResources" filter plugin: claim default/claim, request '
+            "devices: adding 40 devices exceeds the claim limit of 32, with 0 already "
+            "accounted for",
             id="too many devices",
         ),
         pytest.param(

@@ -1,6 +1,7 @@
 """InterPodAffinity: rules 5, 8, 26 and 27 of the parity format."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -383,6 +384,33 @@ def test_broken_term_rejects_the_pod() -> None:
     assert status.message.startswith("parsing pod: [requiredAffinityTerms: ")
     with pytest.raises(PluginStatusError, match="failed to parse pod: "):
         harness.score(pod)
+
+
+@pytest.mark.parametrize(
+    ("field", "list_name"),
+    [
+        ("pod_affinity", "requiredAffinityTerms"),
+        ("pod_anti_affinity", "requiredAntiAffinityTerms"),
+        ("preferred_pod_affinity", "preferredAffinityTerms"),
+        ("preferred_pod_anti_affinity", "preferredAntiAffinityTerms"),
+    ],
+)
+def test_value_that_no_label_can_have_is_told_as_upstream_does(
+    field: str, list_name: str
+) -> None:
+    term = near(LabelSelector(match_labels={"service": "{{.bad-value.}}"}))
+    terms = [(1, term)] if field.startswith("preferred") else [term]
+    fields: dict[str, Any] = {field: terms}
+    status = harness_of().pre_filter(make_pod(**fields))
+    assert isinstance(status, Status)
+    assert status.code.name == "UNSCHEDULABLE_AND_UNRESOLVABLE"
+    assert status.message == (
+        f"parsing pod: {list_name}: values[0][service]: Invalid value: "
+        '"{{.bad-value.}}": a valid label must be an empty string or consist of '
+        "alphanumeric characters, '-', '_' or '.', and must start and end with an "
+        "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex "
+        "used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+    )
 
 
 def test_broken_terms_of_running_pods_count_for_nothing() -> None:

@@ -111,7 +111,7 @@ BROKEN = ("invalid key", "In", ["bar"])
 
 def test_broken_preference_fails_the_attempt() -> None:
     # Rule 19.
-    with pytest.raises(PluginStatusError, match=r"^Error: \[0\].*'invalid key'"):
+    with pytest.raises(PluginStatusError, match=r'^Error: \[0\].*"invalid key"'):
         harness().score(preferring(2, BROKEN))
 
 

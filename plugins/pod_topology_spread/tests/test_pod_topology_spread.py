@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Snapshot, Status
+from quaymaster.config import Kubernetes
 from quaymaster.objects import (
     LabelSelector,
     LabelSelectorRequirement,
@@ -16,6 +17,7 @@ from quaymaster.objects import (
     PodTemplateSpec,
     ReplicaSet,
     ReplicaSetSpec,
+    Toleration,
     TopologySpreadConstraint,
 )
 from quaymaster.testing import (
@@ -165,6 +167,32 @@ def test_rule_22_honoured_taints(
     harness = PluginHarness(PodTopologySpread, nodes=nodes, pods=web_pods({"a": 1}))
     honouring = make_spread_constraint(selector=APP, node_taints_policy="Honor")
     pod = make_pod(labels=APP, tolerations=tolerations, spread=[honouring])
+    assert harness.filter(pod) == dict.fromkeys(rejected, UNEVEN)
+
+
+@pytest.mark.parametrize(("is_on", "rejected"), [(True, "a"), (False, "")])
+def test_honoured_taints_are_compared_if_the_gate_is_on(
+    is_on: bool, rejected: str
+) -> None:
+    """``matchNodeInclusionPolicies`` (kube-scheduler 1.37.2, ``common.go``)."""
+    nodes = [
+        make_node(name="a", zone="east"),
+        make_node(name="b", zone="west", taints=["sla=950:NoSchedule"]),
+    ]
+    harness = PluginHarness(
+        PodTopologySpread,
+        nodes=nodes,
+        pods=web_pods({"a": 1}),
+        kubernetes=Kubernetes(
+            feature_gates={"TaintTolerationComparisonOperators": is_on}
+        ),
+    )
+    pod = make_pod(
+        labels=APP,
+        tolerations=[Toleration(key="sla", operator="Gt", value="750")],
+        spread=[make_spread_constraint(selector=APP, node_taints_policy="Honor")],
+    )
+    # A west that counts is empty, so the east has one pod too many.
     assert harness.filter(pod) == dict.fromkeys(rejected, UNEVEN)
 
 

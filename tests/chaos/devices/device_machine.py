@@ -96,7 +96,9 @@ class DeviceMachine(Machine):
         handle = self.plan.handle
         assert handle is not None
         informers = handle.informers
-        self._tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(informers))
+        self._tracker = handle.shared(
+            ClaimTracker, lambda: ClaimTracker(informers, handle.kubernetes)
+        )
         self._device_ledger.watch(self._tracker, informers, self._unheard)
         return scheduler
 

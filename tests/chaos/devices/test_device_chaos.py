@@ -8,19 +8,24 @@ from tests.chaos.machine import RATES
 from tests.chaos.run import replay, script, shrink
 
 _RUN = 20
-_SHORT = 20
+_SHORT = 2
 """How many histories are part of every run."""
 
 
 @pytest.mark.parametrize(
-    "first",
+    "seeds",
     [
-        pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
-        for first in range(0, 500, _RUN)
+        pytest.param(range(_SHORT), id="first"),
+        *(
+            pytest.param(
+                range(first, first + _RUN), id=str(first), marks=pytest.mark.long
+            )
+            for first in range(0, 500, _RUN)
+        ),
     ],
 )
-def test_no_history_gives_devices_twice_or_loses_any(first: int) -> None:
-    for seed in range(first, first + _RUN):
+def test_no_history_gives_devices_twice_or_loses_any(seeds: range) -> None:
+    for seed in seeds:
         steps = draw_device_steps(seed)
         outcome = replay(seed, steps, kind="devices")
         assert not outcome.violation, script(

@@ -16,6 +16,7 @@ from quaymaster._clusters.driver.frames import (
     Message,
     Spec,
     ToEngine,
+    Trouble,
 )
 from quaymaster._clusters.driver.lease_health import LeaseHealth
 from quaymaster._clusters.driver.life import Life
@@ -47,6 +48,7 @@ __all__ = [
     "RequestCounts",
     "Spec",
     "ToEngine",
+    "Trouble",
     "as_text",
     "begin_of",
 ]

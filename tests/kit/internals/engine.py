@@ -2,6 +2,7 @@
 
 from quaymaster._core.engine.binding_cycle import BindingCycle
 from quaymaster._core.engine.changes import PodChanges, node_changes
+from quaymaster._core.engine.effective_slices import EffectiveSlices
 from quaymaster._core.engine.event_handlers import EventHandlers
 from quaymaster._core.engine.failure import FailureHandler
 from quaymaster._core.engine.framework import Framework, FrameworkBuilder
@@ -14,6 +15,7 @@ from quaymaster._core.engine.progress import Progress
 __all__ = [
     "BindingCycle",
     "ChangeHandler",
+    "EffectiveSlices",
     "EngineHandle",
     "EngineInformers",
     "EventHandlers",

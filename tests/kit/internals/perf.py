@@ -3,12 +3,15 @@
 from quaymaster._studies.perf.clock import PacedClock
 from quaymaster._studies.perf.errors import PerfErrors, WorkloadError
 from quaymaster._studies.perf.gates import apply_gates, ignored_gates
-from quaymaster._studies.perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._studies.perf.gotext.errors import GoTemplateError
+from quaymaster._studies.perf.gotext.template import GoTemplate
+from quaymaster._studies.perf.left_out import why_left_out
 from quaymaster._studies.perf.load import Workload, find_files, load_workloads
 from quaymaster._studies.perf.measurement import Distribution, Measurement, Meter
 from quaymaster._studies.perf.model import (
     CreateAny,
     CreateNodes,
+    CreatePodGroups,
     CreatePods,
     Operation,
     UpdateAny,
@@ -22,6 +25,7 @@ from quaymaster._studies.perf.world import World
 __all__ = [
     "CreateAny",
     "CreateNodes",
+    "CreatePodGroups",
     "CreatePods",
     "Distribution",
     "GoTemplate",
@@ -43,4 +47,5 @@ __all__ = [
     "make_pattern",
     "run_workload",
     "select",
+    "why_left_out",
 ]

@@ -1,6 +1,5 @@
 """What tests see of ``quaymaster._base.versions``."""
 
-from quaymaster._base.versions.kubernetes import CHANGES
-from quaymaster._base.versions.v1_36 import V1_36
+from quaymaster._base.versions.kubernetes import CHANGES, RELEASES
 
-__all__ = ["CHANGES", "V1_36"]
+__all__ = ["CHANGES", "RELEASES"]

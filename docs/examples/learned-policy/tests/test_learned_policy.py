@@ -86,6 +86,7 @@ def test_the_profile_scores_by_it_alone() -> None:
     )
 
 
+@pytest.mark.long
 def test_it_fills_more_than_least_allocated_on_arrivals_it_has_not_seen() -> None:
     known, seeds = registry(), range(25)
     found = profiles(known)
@@ -122,6 +123,7 @@ def test_the_same_seed_learns_the_same() -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_environment_is_worth_what_is_judged() -> None:
     env, known = make_env(), registry()
     weights = np.array(ONLY_CPU)

@@ -24,6 +24,7 @@ def published(policy: Policy) -> list[list[str]]:
     return [row for row in rows if row[0] in ("policy", policy.published)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES[1:], ids=lambda one: one.name)
 def test_decisions_are_the_published_ones(policy: Policy) -> None:
     """Nodes and scores, for all policies but the one that draws lots."""
@@ -42,6 +43,7 @@ def test_decisions_are_the_published_ones(policy: Policy) -> None:
     assert scores == [int(row[5]) for row in rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda one: one.name)
 def test_decisions_are_the_same_without_twins_and_memory(policy: Policy) -> None:
     made = experiment(DATA, workloads=["default"], policies=[policy], seeds=[42])
@@ -50,6 +52,7 @@ def test_decisions_are_the_same_without_twins_and_memory(policy: Policy) -> None
     assert result.curves["openb.frag"][1][0] == pytest.approx(13.9, abs=0.5)
 
 
+@pytest.mark.long
 def test_the_tuning_finds_its_experiment_and_the_lists_beside_it(
     tmp_path: Path,
 ) -> None:
@@ -62,6 +65,7 @@ def test_the_tuning_finds_its_experiment_and_the_lists_beside_it(
     assert run_cell(tuning.experiment, first).values["openb.failed"] == 0
 
 
+@pytest.mark.long
 def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:
     out, trace = tmp_path / "figures.csv", tmp_path / "trace.csv"
     files = ["--out", str(out), "--trace", str(trace)]
@@ -77,6 +81,7 @@ def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:
     assert 13 < float(first["frag_pct"]) < 14.5
 
 
+@pytest.mark.long
 def test_a_policy_that_draws_lots_has_no_scores(tmp_path: Path) -> None:
     out, trace = tmp_path / "figures.csv", tmp_path / "trace.csv"
     files = ["--out", str(out), "--trace", str(trace)]

@@ -111,13 +111,18 @@ class TimeError(ValueError, QuaymasterError):
 class SelectorError(ValueError, QuaymasterError):
     """Kubernetes could not evaluate a selector.
 
+    Args:
+        problems: Everything that is wrong with it, one line each.
+        text: Kubernetes' own text, which becomes that of the error; without it, the
+            problems do.
+
     Attributes:
         problems: Everything that is wrong with it, one line each.
     """
 
-    def __init__(self, problems: Iterable[str]) -> None:
+    def __init__(self, problems: Iterable[str], text: str = "") -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems))
+        super().__init__(text or "; ".join(self.problems))
 
 
 @attrs.frozen(kw_only=True)

@@ -37,6 +37,9 @@ class NoticeReason(enum.StrEnum):
     REFUSED_OBJECTS = "RefusedObjects"
     """Objects that make no pods were kept out by a quota."""
 
+    GATED_OBJECTS = "GatedObjects"
+    """Objects have no effect while a feature gate is off."""
+
     IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
     """Claims use a StorageClass that nobody gave."""
 

@@ -9,6 +9,7 @@ import attrs
 import click
 import msgspec
 
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
@@ -21,14 +22,16 @@ from quaymaster._studies.perf.against import (
     read_results,
 )
 from quaymaster._studies.perf.child import run_apart
+from quaymaster._studies.perf.left_out import why_left_out
 from quaymaster._studies.perf.load import Workload, find_files, load_workloads
 from quaymaster._studies.perf.model import CreateAny, CreatePods
 from quaymaster._studies.perf.report import (
     COLUMNS,
+    are_all_good,
     as_document,
     is_beaten,
-    is_good,
     rows,
+    unfinished,
     waits,
 )
 from quaymaster._studies.perf.runner import DONE, Outcome
@@ -122,8 +125,9 @@ def command(
 
     FILE is a performance-config.yaml, as it stands beside its templates, or a directory
     with such files below it. Every workload runs in a process of its own, through the
-    whole scheduler and the in-memory cluster. The exit code is 1 if a workload cannot
-    be played to its end, fails, or stays below upstream's threshold.
+    whole scheduler and the in-memory cluster. One that needs what is not played is left
+    out, and the reason is shown. The exit code is 1 if a workload does not come to its
+    end, fails, or stays below upstream's threshold, or if all are left out.
     """
     if not labels and not names and not only_list:
         labels = (_LABEL,)
@@ -132,7 +136,7 @@ def command(
     chosen = [workload.name for workload in workloads]
     before = {} if against_file is None else read_results(against_file, chosen)
     if only_list:
-        _print_list(workloads)
+        _print_list(workloads, configured.kubernetes)
         return
     # Read once here, so that a mistake is told once and not by each process.
     print_notices(read_config(configured, PluginRegistry.discover())[1])
@@ -150,7 +154,7 @@ def command(
         _print_compared(against_file, compared)
     if draw is not None:
         draw(outcomes)
-    if not all(map(is_good, outcomes)):
+    if not are_all_good(outcomes):
         sys.exit(NOT_GOOD)
 
 
@@ -209,19 +213,22 @@ def _write(
         raise click.FileError(file, error.strerror) from error
 
 
-def _print_list(workloads: Sequence[Workload]) -> None:
-    print_table(
-        ("WORKLOAD", "THRESHOLD", "LABELS", "FILE"),
-        [
-            (
-                workload.name,
-                f"{workload.threshold:g}" if workload.threshold else "-",
-                ",".join(workload.labels) or "-",
-                workload.file,
-            )
-            for workload in workloads
-        ],
-    )
+def _print_list(workloads: Sequence[Workload], kubernetes: Kubernetes) -> None:
+    reasons = [why_left_out(workload, kubernetes) for workload in workloads]
+    columns: tuple[str, ...] = ("WORKLOAD", "THRESHOLD", "LABELS", "FILE")
+    if any(reasons):
+        columns += ("LEFT OUT",)
+    table = [
+        (
+            workload.name,
+            f"{workload.threshold:g}" if workload.threshold else "-",
+            ",".join(workload.labels) or "-",
+            workload.file,
+            reason or "-",
+        )
+        for workload, reason in zip(workloads, reasons, strict=True)
+    ]
+    print_table(columns, [row[: len(columns)] for row in table])
 
 
 def _print_compared(file: str, compared: Sequence[Compared]) -> None:
@@ -243,8 +250,8 @@ def _print(outcomes: Sequence[Outcome]) -> None:
     notes = [note for one in outcomes for note in one.notes]
     for note in dict.fromkeys((*notes, *waits(outcomes))):
         print_line(f"note: {note}")
+    for text in unfinished(outcomes):
+        print_line(text)
     for outcome in outcomes:
-        if outcome.status != DONE:
-            print_line(f"{outcome.workload}: {outcome.status}: {outcome.reason}")
-        elif not is_beaten(outcome):
+        if outcome.status == DONE and not is_beaten(outcome):
             print_line(f"{outcome.workload}: below the threshold")

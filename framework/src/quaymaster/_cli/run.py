@@ -89,6 +89,7 @@ def command(
             is_leading=lambda: cluster.is_leading,
             lease_problem=lambda: cluster.lease_problem,
             io_problem=lambda: cluster.end,
+            troubles=lambda: cluster.troubles,
             is_stopping=live.stopping.is_set,
         )
         host = urlsplit(access.server).netloc

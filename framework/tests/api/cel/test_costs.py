@@ -3,13 +3,14 @@
 import pytest
 
 from tests.kit.internals.cel import (
-    DEVICE_ENVIRONMENT,
+    STORED,
     CelCostError,
     CelEvaluationError,
     Meter,
     call_cost,
     check,
     compile_selector,
+    device_environment,
     device_value,
     make_program,
     parse,
@@ -23,7 +24,7 @@ DEVICE = device_value(
 
 
 def cost_of(text: str) -> int:
-    checked = check(text, parse(text), DEVICE_ENVIRONMENT)
+    checked = check(text, parse(text), device_environment(STORED))
     return make_program(checked, Meter(10**9, call_cost)).metered(DEVICE)[1]
 
 
@@ -54,6 +55,7 @@ def loops(depth: int, inner: str) -> str:
     return inner
 
 
+@pytest.mark.long
 def test_evaluation_that_becomes_too_dear_ends() -> None:
     assert compile_selector(loops(3, "1 + 1 == 2")).matches(DEVICE)
     with pytest.raises(CelCostError, match="actual cost limit exceeded"):
@@ -67,7 +69,11 @@ def test_selector_that_may_be_dear_is_evaluated_while_it_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "dear", [loops(6, "1 + 1 == 2"), "lists.range(9223372036854775807).size() == 1"]
+    "dear",
+    [
+        pytest.param(loops(6, "1 + 1 == 2"), marks=pytest.mark.long),
+        "lists.range(9223372036854775807).size() == 1",
+    ],
 )
 def test_what_ends_an_evaluation_is_not_absorbed(dear: str) -> None:
     with pytest.raises(CelCostError):

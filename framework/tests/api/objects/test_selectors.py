@@ -156,8 +156,12 @@ def test_impossible_label_selectors_are_errors(
 
 def test_all_problems_of_a_selector_are_told_at_once() -> None:
     selector = LabelSelector(match_labels={"": "1", "a": "-"})
-    with pytest.raises(SelectorError, match=r"label key.*; .*label value"):
+    with pytest.raises(SelectorError) as caught:
         compile_label_selector(selector)
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == [
+        "matchLabels[]",
+        "matchLabels[a]",
+    ]
 
 
 def test_selector_of_labels_matches_objects_with_all_of_them() -> None:
@@ -325,8 +329,9 @@ def test_terms_with_problems_are_skipped_and_told(
     compiled = matcher(term, good)
     assert compiled.matches(SSD)
     assert compiled.problems == (f"nodeSelectorTerms[0].{problem}",)
-    with pytest.raises(SelectorError, match="expected"):
+    with pytest.raises(SelectorError) as caught:
         compiled.check()
+    assert caught.value.problems == compiled.problems
     matcher(good).check()
 
 

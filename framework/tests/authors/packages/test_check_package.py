@@ -90,6 +90,7 @@ def findings(*arguments: str) -> list[str]:
     return result.stdout.splitlines()[:-1]
 
 
+@pytest.mark.long
 def test_package_that_is_as_it_should_be_is_told_so(make_folder: MakeFolder) -> None:
     result = check(make_folder())
     assert (result.exit_code, result.stdout) == (
@@ -119,6 +120,7 @@ class Gates:
 """A plugin whose twin is wrong with 1.36."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("asked", "exit_code"),
     [([], 1), (["1.36"], 1), (["1.37"], 0), (["1.37", "1.36"], 1)],
@@ -140,6 +142,7 @@ def test_version_that_nobody_knows_is_refused(make_folder: MakeFolder) -> None:
     assert "--kubernetes: expected one of 1.36, 1.37, got '1.35'" in result.stderr
 
 
+@pytest.mark.long
 def test_built_in_plugin_is_as_it_should_be() -> None:
     result = check("quaymaster-default-binder")
     assert result.exit_code == 0
@@ -293,6 +296,7 @@ def test_mistakes_of_the_code_are_found_one_line_each(
         assert line.startswith(f"error: [loading] plugin 'Gates': {problem}")
 
 
+@pytest.mark.long
 def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
     (line,) = findings(make_folder(code=code))
@@ -300,6 +304,7 @@ def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
     assert "KeyError: 'tier'" in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("declared", "lines"),
     [
@@ -320,6 +325,7 @@ def test_class_may_say_what_need_not_be_checked(
     assert [line.partition(" (there")[0] for line in found] == lines
 
 
+@pytest.mark.long
 def test_what_a_plugin_logs_is_not_repeated_for_each_cluster(
     make_folder: MakeFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -330,6 +336,7 @@ def test_what_a_plugin_logs_is_not_repeated_for_each_cluster(
     assert "the log goes on" in caplog.messages
 
 
+@pytest.mark.long
 def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
     assert findings(make_folder(code=code), "--without", "failures") == []
@@ -399,6 +406,7 @@ def test_observer_that_is_none_is_found(make_folder: MakeFolder) -> None:
     assert found.endswith("expected an object with a method 'called', got 0")
 
 
+@pytest.mark.long
 def test_hook_that_will_go_is_told_with_what_comes_instead(
     make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,6 +417,49 @@ def test_hook_that_will_go_is_told_with_what_comes_instead(
     told = "hook 'bind' is deprecated since 0.3, gone in 0.5; use 'moor' instead"
     found = findings(make_folder())
     assert found == [f"warning: [deprecated] plugin 'Gates': {told}"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "lowest"),
+    [
+        ("quaymaster>=0.1,<0.3", "0.1"),
+        ("quaymaster~=0.1.0", "0.1.0"),
+        ("quaymaster==0.1.*", "0.1"),
+        ("quaymaster>0.1", "0.1"),
+        ("quaymaster<0.3", "0.1"),
+    ],
+)
+def test_hook_that_is_younger_than_the_lowest_framework_of_the_range_is_an_error(
+    declared: str,
+    lowest: str,
+    make_folder: MakeFolder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    born_with(monkeypatch, bind="0.2")
+    problem = (
+        f"hook 'bind' came with quaymaster 0.2, but the dependencies admit {lowest}"
+    )
+    line = f"error: [sdk] plugin 'Gates': {problem}; expected 'quaymaster>=0.2'"
+    assert line in findings(make_folder("quaymaster>=0.1,<0.2", declared))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["quaymaster>=0.2,<0.3", "quaymaster>=0.2.0.dev0", "quaymaster>=0.1,>=0.2"],
+)
+def test_hook_that_every_framework_of_the_range_has_is_no_finding(
+    declared: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    born_with(monkeypatch, bind="0.2")
+    found = findings(make_folder("quaymaster>=0.1,<0.2", declared))
+    assert not any("came with" in line for line in found)
+
+
+def born_with(monkeypatch: pytest.MonkeyPatch, **since: str) -> None:
+    """Let hooks have come with some versions, and all others with 0.1."""
+    monkeypatch.setattr(
+        ExtensionPoint, "age", lambda _, hook: HookAge(since=since.get(hook, "0.1"))
+    )
 
 
 def test_installed_distribution_does_not_clash_with_itself(
@@ -422,6 +473,7 @@ def test_installed_distribution_does_not_clash_with_itself(
     assert len(found) == 6  # there is little in its metadata
 
 
+@pytest.mark.long
 def test_report_is_there_for_programs(make_folder: MakeFolder) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
     result = check(make_folder(code=code), "-o", "json")
@@ -468,6 +520,7 @@ def test_package_that_is_not_installed_is_bad_input() -> None:
     assert str(check("acme-gone").exception) == f"acme-gone: {problem}"
 
 
+@pytest.mark.long
 def test_plugin_that_does_not_say_what_it_reads_is_told_what_follows(
     make_folder: MakeFolder,
 ) -> None:

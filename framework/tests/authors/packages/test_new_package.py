@@ -12,7 +12,10 @@ from tests.kit.packages import MakeDistribution
 
 FILES = {
     ".github/workflows/check.yml",
+    ".github/workflows/release.yml",
     ".gitignore",
+    ".pre-commit-config.yaml",
+    "CHANGELOG.md",
     "README.md",
     "profile.yaml",
     "pyproject.toml",

@@ -163,6 +163,7 @@ def test_table_says_what_the_document_says() -> None:
     assert "Node Add, Update yes" in rows
 
 
+@pytest.mark.long
 def test_every_built_in_plugin_can_be_shown() -> None:
     names = run("list", "-o", "name").stdout.split()
     assert len(names) > 20

@@ -95,6 +95,7 @@ def test_harness_lets_pass_what_is_declared_and_who_declares_nothing(
     assert not harness.refused
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plugin", [Evicts, Hides])
 def test_suite_finds_a_write_that_is_not_declared(plugin: type) -> None:
     with pytest.raises(ContractError) as caught:
@@ -104,6 +105,7 @@ def test_suite_finds_a_write_that_is_not_declared(plugin: type) -> None:
     assert found.problem.startswith("asks for delete of pods, which its class does")
 
 
+@pytest.mark.long
 def test_suite_finds_a_lookup_that_is_not_declared() -> None:
     with pytest.raises(ContractError, match=r"reads = \(Service,\)"):
         check_plugin(Looks)

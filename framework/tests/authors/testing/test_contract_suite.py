@@ -95,17 +95,10 @@ def _leaks_are_found(check: str) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_many_examples", "_leaks_are_found")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plugin", "check", "said"),
-    [
-        # A fuzz of events takes seconds.
-        pytest.param(
-            *case,
-            id=case[0].__name__,
-            marks=[pytest.mark.long] if case[1] == "events" else [],
-        )
-        for case in BROKEN
-    ],
+    [pytest.param(*case, id=case[0].__name__) for case in BROKEN],
 )
 def test_each_mistake_is_named_by_its_check(
     plugin: type, check: str, said: str
@@ -168,6 +161,7 @@ def test_suite_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
             strategy()
 
 
+@pytest.mark.long
 def test_public_module_does_not_import_hypothesis() -> None:
     code = "import sys, quaymaster.testing; sys.exit('hypothesis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -248,6 +242,7 @@ class FailsInOldVersions:
     def filter(self) -> None: ...
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plugin", [WrongInOldVersions, WrongWhenAskedLate])
 def test_a_plugin_that_asks_for_the_version_is_tried_with_all(plugin: type) -> None:
     with pytest.raises(ContractError) as caught:
@@ -262,12 +257,14 @@ def test_a_plugin_that_cannot_be_built_with_an_old_version_is_told_which() -> No
         check_plugin(FailsInOldVersions)
 
 
+@pytest.mark.long
 def test_versions_can_be_chosen() -> None:
     check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.37")])
     with pytest.raises(ContractError, match=r"with Kubernetes 1\.36"):
         check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.36")])
 
 
+@pytest.mark.long
 def test_other_plugins_are_tried_with_the_newest_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

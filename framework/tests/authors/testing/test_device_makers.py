@@ -13,6 +13,7 @@ from quaymaster.testing import (
     make_device,
     make_device_class,
     make_device_request,
+    make_device_taint_rule,
     make_pod,
     make_resource_claim,
     make_resource_claim_template,
@@ -45,6 +46,8 @@ TAINT = DeviceTaint(key="broken", effect="NoSchedule")
             constraints=[DeviceConstraint(match_attribute="gpu.example.com/numa")],
         ),
         make_resource_claim_template(),
+        make_device_taint_rule(driver="gpu.example.com", pool="n", device="gpu-0"),
+        make_device_taint_rule(name="every", effect="NoExecute", time_added=1.0),
     ],
     ids=lambda made: made.key,
 )

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import pytest
 from quaymaster import hookimpl
@@ -62,6 +64,7 @@ def run(folder: Path, *options: str) -> str:
     return found.stdout + found.stderr
 
 
+@pytest.mark.long
 def test_fixtures_make_a_scheduler_and_watch_its_hooks(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
     said = run(tmp_path)
@@ -70,6 +73,7 @@ def test_fixtures_make_a_scheduler_and_watch_its_hooks(tmp_path: Path) -> None:
     assert "Fails.filter for pod default/pod-0: KeyError: 'tier'" in said
 
 
+@pytest.mark.long
 def test_a_suite_without_its_fixtures_imports_nothing(tmp_path: Path) -> None:
     lines = [
         "import sys",

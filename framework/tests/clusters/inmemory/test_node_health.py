@@ -9,6 +9,7 @@ import pytest
 
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.cluster import NotFoundError
+from quaymaster.config import KUBERNETES_VERSIONS, Kubernetes
 from quaymaster.inmemory import HealthObserver, InMemoryCluster
 from quaymaster.objects import Toleration
 from quaymaster.testing import (
@@ -127,6 +128,24 @@ def test_a_node_that_answers_in_time_keeps_its_pods() -> None:
     pass_time(cluster, 3600)
     [pod] = pods_of(cluster)
     assert not pod.is_terminating
+    assert readiness(cluster, "p") == ["True"]
+
+
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+def test_a_node_that_renews_its_lease_in_time_is_never_lost(version: str) -> None:
+    """As with NodeControllerLeaseCircuitBreaker: the lease itself is asked."""
+    cluster = make_cluster(
+        make_node(name="n0"),
+        make_pod(name="p", node="n0"),
+        kubernetes=Kubernetes(version),
+    )
+    before = cluster.get(Node, "n0")
+    for _ in range(3):
+        cluster.stop_kubelets(["n0"])
+        pass_time(cluster, 49.9)
+        cluster.start_kubelets(["n0"])
+    pass_time(cluster, 3600)
+    assert cluster.get(Node, "n0").spec == before.spec
     assert readiness(cluster, "p") == ["True"]
 
 

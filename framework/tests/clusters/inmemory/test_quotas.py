@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
 from quaymaster.cluster import ForbiddenError
-from quaymaster.config import default_config
+from quaymaster.config import Kubernetes, default_config
 from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, AdmissionError, InMemoryCluster
 from quaymaster.manifests import NoticeReason, has_missing_pods
 from quaymaster.objects import (
@@ -357,6 +357,21 @@ def test_scopes_say_which_pods_count(fields: Tree, spec: Tree, counts: bool) -> 
         high, make_quota({"pods": "9"}, **fields), make_pod_of("a", **spec)
     )
     assert used(cluster) == {"pods": "1" if counts else "0"}
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "is_best_effort"),
+    [(Kubernetes("1.36"), True), (Kubernetes("1.37"), False)],
+    ids=["1.36", "1.37"],
+)
+def test_empty_resources_of_a_pod_leave_its_class_to_containers_since_1_37(
+    kubernetes: Kubernetes, is_best_effort: bool
+) -> None:
+    """The feature gate is PodLevelResourcesFixKubeletQOSClass."""
+    quota = make_quota({"pods": "9"}, scopes=["BestEffort"])
+    pod = make_pod_of("a", container(requests={"cpu": "1"}), resources={})
+    cluster = make_cluster(quota, pod, kubernetes=kubernetes)
+    assert used(cluster) == {"pods": "1" if is_best_effort else "0"}
 
 
 @pytest.mark.parametrize(

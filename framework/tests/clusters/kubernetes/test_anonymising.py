@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from quaymaster.config import load_config
 from quaymaster.inmemory import AdmissionError
-from quaymaster.objects import from_wire, to_wire
+from quaymaster.objects import DeviceTaintRule, from_wire, to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import simulate
 from quaymaster.testing import (
     SmallCluster,
     clusters,
+    make_device_taint_rule,
     make_node,
     make_persistent_volume_claim,
     make_pod,
+    make_resource_slice,
 )
 from tests.kit.internals.kubernetes import Aliases, anonymised
 from tests.kit.internals.objects import KindSet
@@ -292,3 +294,18 @@ def test_aliases_are_different_and_in_order(names: set[str]) -> None:
     plain = [name for name in sorted(names) if aliases.of(name).isalnum()]
     renamed = [name for name in plain if aliases.of(name) != name]
     assert renamed == sorted(renamed, key=aliases.of)
+
+
+def test_rules_taint_the_same_devices_under_other_names() -> None:
+    objects = [
+        make_resource_slice(node="quay", devices=2),
+        make_device_taint_rule(name="hunter2", pool="quay", key="crew", value="orca"),
+    ]
+    trees = [to_wire(obj) for obj in objects]
+    listed, rule = anonymised(trees, KindSet())
+    text = json.dumps([listed, rule])
+    assert not any(secret in text for secret in SECRETS)
+    selector = rule["spec"]["deviceSelector"]
+    assert selector == {"pool": listed["spec"]["pool"]["name"]}
+    assert rule["spec"]["taint"]["key"] == "crew"
+    assert from_wire(rule, DeviceTaintRule).name != "hunter2"

@@ -40,6 +40,18 @@ def received(parts: list[bytes]) -> bytes:
         ours.close()
 
 
+def test_a_block_is_empty_if_what_has_come_is_no_content_yet() -> None:
+    ours, theirs = socket.socketpair()
+    text = gzip.compress(b"{}\n")
+    with theirs, closing(ours), closing(http.client.HTTPResponse(ours)) as response:
+        theirs.sendall(GZIP_HEAD + chunked([text[:10]]))
+        response.begin()
+        blocks = blocks_of(response)
+        assert next(blocks) == b""
+        theirs.sendall(chunked([text[10:]]) + b"0\r\n\r\n")
+        assert b"".join(blocks) == b"{}\n"
+
+
 def chunked(contents: list[bytes]) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in contents if one)
 

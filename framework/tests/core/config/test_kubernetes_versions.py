@@ -62,9 +62,15 @@ def test_gates_follow_the_version_unless_they_are_set() -> None:
             id="gone",
         ),
         pytest.param(
-            {"DRADeviceTaints": False},
+            {"DRAAdminAccess": False},
             "Kubernetes 1.37 locks it to true",
             id="locked",
+        ),
+        pytest.param(
+            {"DRADeviceTaints": False},
+            "DRADeviceTaintRules: is on, but depends on gates that are off: "
+            "DRADeviceTaints",
+            id="without a gate that it depends on",
         ),
         pytest.param(
             {"GenericWorkload": True},
@@ -88,12 +94,23 @@ def test_gate_that_cannot_be_set_like_that_is_refused(
     "gates",
     [
         pytest.param({"GenericWorkload": False}, id="as by default"),
-        pytest.param({"DRADeviceTaints": True}, id="as it is locked"),
+        pytest.param({"DRAAdminAccess": True}, id="as it is locked"),
         pytest.param({"OpportunisticBatching": False}, id="without effect here"),
+        pytest.param({"InterPodAffinityHostnameFastPath": True}, id="a quicker filter"),
+        pytest.param({"SchedulerPreQueueingHints": True}, id="quicker hints"),
     ],
 )
 def test_gate_that_changes_nothing_is_accepted(gates: Mapping[str, bool]) -> None:
     assert Kubernetes("1.37", gates).feature_gates == gates
+
+
+def test_rules_of_device_taints_are_read_where_their_gate_is_on() -> None:
+    gate = "DRADeviceTaintRules"
+    assert NEW.reads("DeviceTaintRule")
+    assert not OLD.reads("DeviceTaintRule")
+    assert Kubernetes("1.36", {gate: True}).reads("DeviceTaintRule")
+    assert not Kubernetes("1.37", {gate: False}).reads("DeviceTaintRule")
+    assert Kubernetes("1.37", {gate: False}).reads("ResourceSlice")
 
 
 def names_at(config: SchedulerConfig, point: str) -> list[str]:
@@ -190,9 +207,13 @@ CHANGES = [
     "device-allocator",
     "image-volume-count",
     "namespace-selector-resolved",
+    "on-delete-completed",
     "plugin-order",
+    "pod-level-defaults",
     "preemption-messages",
     "resize-totals",
+    "selector-types",
+    "stateful-set-max-unavailable",
     "storage-capacity-scoring",
     "volume-limit-scaling",
 ]
@@ -274,3 +295,10 @@ def test_a_plugin_of_pod_groups_has_to_be_installed_all_the_same() -> None:
         "file.yaml: profiles[0].plugins.podGroupPostFilter.enabled[0].name: "
     )
     assert "'Count'" in str(caught.value)
+
+
+def test_gate_may_be_played_by_later_versions_only() -> None:
+    gates = {"DRAListTypeAttributes": True}
+    assert Kubernetes("1.37", gates).enabled("DRAListTypeAttributes")
+    with pytest.raises(KubernetesError, match="only false is played"):
+        Kubernetes("1.36", gates)

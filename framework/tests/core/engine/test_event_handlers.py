@@ -20,10 +20,12 @@ from quaymaster import (
 )
 from quaymaster.config import Kubernetes
 from quaymaster.objects import (
+    ContainerExtendedResourceRequest,
     DeviceClass,
     Namespace,
     NodeCondition,
     ObjectMeta,
+    PodExtendedResourceClaimStatus,
     PodResourceClaimStatus,
     PodSchedulingGate,
     Service,
@@ -486,6 +488,18 @@ def with_claims(pod: Pod) -> Pod:
     return replace(pod, status=replace(pod.status, resource_claim_statuses=claims))
 
 
+def with_devices(pod: Pod) -> Pod:
+    """The pod once the scheduler has made a claim for its extended resources."""
+    mapping = ContainerExtendedResourceRequest(
+        container_name="main", request_name="request-0", resource_name="gpus/any"
+    )
+    devices = PodExtendedResourceClaimStatus(
+        resource_claim_name="gpu-1", request_mappings=(mapping,)
+    )
+    status = replace(pod.status, extended_resource_claim_status=devices)
+    return replace(pod, status=status)
+
+
 def cpu(amount: str) -> Mapping[str, str]:
     return {"cpu": amount}
 
@@ -525,6 +539,12 @@ def cpu(amount: str) -> Mapping[str, str]:
                 ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM,
             ],
             id="everything",
+        ),
+        pytest.param(
+            make_pod(),
+            with_devices(make_pod()),
+            [ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM],
+            id="a claim for extended resources",
         ),
     ],
 )

@@ -6,9 +6,12 @@ The recorded traces in ``tests/queue`` hold the same rules in all their combinat
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.kit.sources import parsed
 
 
+@pytest.mark.house
 def test_every_rule_has_a_test() -> None:
     numbered = {
         node.name[10:12]

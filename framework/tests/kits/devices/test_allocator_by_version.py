@@ -23,6 +23,7 @@ from quaymaster.objects import (
     Counter,
     CounterSet,
     Device,
+    DeviceAttribute,
     DeviceClaimConfiguration,
     DeviceClass,
     DeviceClassConfiguration,
@@ -57,7 +58,7 @@ def results(
     device_class: DeviceClass | None = None,
 ) -> AllocationResult | None:
     allocator = Allocator(
-        Inventory(slices),
+        Inventory(slices, kubernetes=Kubernetes(version)),
         AllocatedDevices(taken),
         lambda _name: device_class or make_device_class(),
         [claim],
@@ -209,10 +210,25 @@ def test_a_shared_device_that_is_given_up_gives_its_counters_back(
     assert devices(results(version, slices, claim)) == found
 
 
+UNREPRESENTABLE = (
+    "capacity request cannot be represented in the device's range arithmetic"
+)
+ROUNDED_TOO_FAR = f"rounding request {2**63 - 1} up to the next step passes MaxInt64"
+ADDING_TOO_MANY = (
+    ", request many: adding 37 devices exceeds the claim limit of 32, with 3 already "
+    "accounted for"
+)
+
+
 @pytest.mark.parametrize(
     ("memory", "least", "problem"),
     [
-        (str(2**63 - 1), "0", "capacity request cannot be represented"),
+        (
+            str(2**63 - 1),
+            "0",
+            f"{UNREPRESENTABLE}: {ROUNDED_TOO_FAR}",
+        ),
+        ("10E", "0", f"{UNREPRESENTABLE}: request 10E exceeds MaxInt64"),
         ("-2", "-4", "capacity value is negative"),
     ],
 )
@@ -226,9 +242,49 @@ def test_amounts_that_no_device_can_give_fail_the_attempt(
     slices = [
         make_resource_slice(devices=[replace(device, capacity={"memory": capacity})])
     ]
-    claim = make_resource_claim(requests=[asking(memory)])
-    with pytest.raises(AllocationError, match=problem):
-        results("1.37", slices, claim)
+    for count, name in ((1, "gpu.example.com/shared/a"), (None, "a")):
+        claim = make_resource_claim(requests=[asking(memory, count=count)])
+        with pytest.raises(AllocationError) as caught:
+            results("1.37", slices, claim)
+        assert str(caught.value) == (
+            "claim default/claim, request r: checking capacity for device "
+            f'{name}: capacity "memory": {problem}'
+        )
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [
+        ("1.36", ": number of requested devices 40 exceeds the claim limit of 32"),
+        (
+            "1.37",
+            ADDING_TOO_MANY,
+        ),
+    ],
+)
+def test_claims_for_too_many_devices_are_told_which_request_is_too_much(
+    version: str, problem: str
+) -> None:
+    requests = [
+        make_device_request(name="some", count=3),
+        make_device_request(name="many", count=37),
+    ]
+    claim = make_resource_claim(requests=requests)
+    with pytest.raises(AllocationError) as caught:
+        results(version, [make_resource_slice(devices=40)], claim)
+    assert str(caught.value) == f"claim default/claim{problem}"
+
+
+@pytest.mark.parametrize(("version", "found"), [("1.36", None), ("1.37", ["1"])])
+def test_a_share_without_amounts_has_paid_for_the_counters_too(
+    version: str, found: list[str] | None
+) -> None:
+    shared = replace(make_device(name="1"), allow_multiple_allocations=True)
+    slices = pool_of(1, counting(shared, 1))
+    first = results(version, slices, make_resource_claim())
+    assert first is not None
+    again = results(version, slices, make_resource_claim(), taken=[first])
+    assert devices(again) == found
 
 
 MISSING = "CEL runtime error: no such key: model"
@@ -290,3 +346,31 @@ def test_configurations_for_all_requests_name_none(
     )
     assert written is not None
     assert [(one.source, one.requests) for one in written.devices.config] == found
+
+
+def fish() -> ResourceSlice:
+    attributes = {"names": DeviceAttribute(string_values=("fish", "bird"))}
+    device = replace(make_device(name="a"), attributes=attributes)
+    return make_resource_slice(node="n", devices=[device])
+
+
+def test_selectors_read_lists_since_1_37() -> None:
+    driver = fish().spec.driver
+    selector = f'"fish" in device.attributes["{driver}"].names'
+    request = make_device_request(selectors=[selector])
+    claim = make_resource_claim(requests=[request])
+    assert devices(results("1.37", [fish()], claim)) == ["a"]
+    with pytest.raises(AllocationError, match="attribute names: unsupported"):
+        results("1.36", [fish()], claim)
+
+
+@BOTH
+def test_constraints_do_not_read_lists(version: str) -> None:
+    name = f"{fish().spec.driver}/names"
+    constraint = DeviceConstraint(match_attribute=name)
+    claim = make_resource_claim(
+        requests=[make_device_request(count=2)], constraints=[constraint]
+    )
+    [first] = fish().spec.devices
+    both = replace(fish().spec, devices=(first, replace(first, name="b")))
+    assert results(version, [replace(fish(), spec=both)], claim) is None

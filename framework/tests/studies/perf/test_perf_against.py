@@ -56,6 +56,7 @@ def measured_name() -> str:
     return str(entry["name"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("speeds", "verdict"),
     [
@@ -107,6 +108,7 @@ def test_results_of_other_workloads_are_refused_before_anything_is_run() -> None
     assert not Path("result.json").exists()
 
 
+@pytest.mark.long
 def test_other_measurements_of_a_workload_are_no_comparison() -> None:
     earlier(1.0, name="other")
     done = perf("--against", "before.json")

@@ -14,29 +14,36 @@ from tests.kit.internals.perf import GoTemplate, make_pattern
         "half: {{ DivideFloat .Index 2 }}\nsame: {{ .Count }}\nname: {{ .Index }}Mi",
         'quoted: "{{ .Index }}"\nboth: {{ .Index }}.{{ Mod .Index 3 }}',
         "plain: text",
+        "list:{{ range 3 }}\n- {{ . }}-{{ $.Index }}-{{ Mod $.Index 5 }}{{ end }}",
     ],
 )
 def test_a_pattern_gives_what_reading_gives(text: str) -> None:
-    template = GoTemplate(text)
-    pattern = make_pattern(template, 40)
+    texts = GoTemplate(text).texts(40)
+    pattern = make_pattern(texts)
     assert pattern is not None
     for index in (0, 1, 7, 13, 39):
-        read = list(documents(template.render(index, 40).encode()))
-        assert pattern.tree(template.values(index, 40)) == read
+        values = texts.values(index)
+        read = list(documents(texts.fill(values).encode()))
+        assert pattern.tree(values) == read
 
 
 @pytest.mark.parametrize(
     "text",
-    ["a: &x{{ .Index }} b\nc: *x{{ .Index }}", 'a: "\\x0{{ .Index }}"'],
-    ids=["an anchor's name", "a part of an escape"],
+    [
+        "a: &x{{ .Index }} b\nc: *x{{ .Index }}",
+        'a: "\\x0{{ .Index }}"',
+        "a: 1\n{{ if eq .Index 1 }}b: 2{{ end }}",
+        "a: {{ print .Index }}",
+    ],
+    ids=["an anchor's name", "a part of an escape", "a condition", "a text"],
 )
 def test_what_changes_more_than_texts_has_no_pattern(text: str) -> None:
-    assert make_pattern(GoTemplate(text), 2) is None
+    assert make_pattern(GoTemplate(text).texts(2)) is None
 
 
 def test_what_is_no_yaml_is_told() -> None:
     with pytest.raises(YamlError, match="line 1, column 5"):
-        make_pattern(GoTemplate("a: {{ .Index }}: b"), 2)
+        make_pattern(GoTemplate("a: {{ .Index }}: b").texts(2))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +57,6 @@ def test_what_is_no_yaml_is_told() -> None:
 def test_a_pattern_knows_whether_its_keys_change(
     text: str, has_fixed_keys: bool
 ) -> None:
-    pattern = make_pattern(GoTemplate(text), 4)
+    pattern = make_pattern(GoTemplate(text).texts(4))
     assert pattern is not None
     assert pattern.has_fixed_keys is has_fixed_keys

@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster import Handle, Pod, hookimpl
 from quaymaster.cluster import Verb, Write
-from quaymaster.config import default_config, parse_config
+from quaymaster.config import Kubernetes, default_config, parse_config
 from quaymaster.objects import PersistentVolume
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
@@ -155,3 +155,23 @@ def test_rules_say_who_needs_what() -> None:
         (("get", "list"), ("pods: A",)),
         (("delete",), ("pods: B, C",)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "are_read"),
+    [
+        ("1.37", {}, True),
+        ("1.37", {"DRADeviceTaintRules": False}, False),
+        ("1.36", {}, False),
+    ],
+)
+def test_rules_of_device_taints_are_read_where_their_gate_is_on(
+    version: str, gates: dict[str, bool], are_read: bool
+) -> None:
+    registry = PluginRegistry.discover()
+    config = default_config(registry, kubernetes=Kubernetes(version, gates))
+    rights = {str(need.right) for need in rights_of(config, registry)}
+    followed = {
+        f"{verb} devicetaintrules.resource.k8s.io" for verb in ("get", "list", "watch")
+    }
+    assert rights & followed == (followed if are_read else set())

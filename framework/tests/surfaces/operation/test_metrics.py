@@ -368,7 +368,7 @@ def test_without_groups_of_pods_1_36_tells_pods_alone(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "release"), [("1.36", "1.36.2"), ("1.37", "1.37.1")]
+    ("version", "release"), [("1.36", "1.36.2"), ("1.37", "1.37.2")]
 )
 def test_build_is_of_the_version_that_is_played(version: str, release: str) -> None:
     rig = Rig(version=version)

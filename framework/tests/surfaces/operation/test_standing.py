@@ -53,6 +53,15 @@ def test_scheduler_is_not_ready_before_all_is_listed() -> None:
     )
 
 
+def test_kinds_that_cannot_be_listed_are_named_first_with_the_reason() -> None:
+    engine = Engine("Node", "Pod", "Service", "Namespace")
+    standing = Standing(troubles=lambda: {"Namespace": "refused", "Lease": "refused"})
+    assert told(engine, standing, "/readyz/informer-sync")[1] == (
+        "internal server error: not listed yet: Namespace (refused), Node, Pod and 1 "
+        "more\n"
+    )
+
+
 def test_replica_that_waits_for_the_lease_is_ready() -> None:
     standing = Standing(is_leading=lambda: False)
     assert told(Engine("Pod"), standing, "/readyz")[0] == 200

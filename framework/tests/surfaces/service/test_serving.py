@@ -114,6 +114,7 @@ def add_node(file: Path, name: str) -> None:
     new.replace(file)
 
 
+@pytest.mark.long
 def test_two_workers_answer_until_they_are_told_to_end(file: Path) -> None:
     with serving(str(file), "--workers", "2") as service:
         assert service.ask() == (200, FITS)

@@ -46,6 +46,7 @@ from quaymaster.errors import SelectorError
 from quaymaster.objects import (
     AllocationResult,
     DeviceClass,
+    DeviceTaintRule,
     NodeMatcher,
     ResourceClaim,
     ResourceSlice,
@@ -109,7 +110,7 @@ class DynamicResources:
     Args = DynamicResourcesArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
-    reads = (DeviceClass, ResourceClaim, ResourceSlice)
+    reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
     writes = (
         Write(Verb.CREATE, ResourceClaim),
         Write(Verb.UPDATE, ResourceClaim),
@@ -125,7 +126,11 @@ class DynamicResources:
     def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle
         informers = handle.informers
-        self._tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(informers))
+        kubernetes = handle.kubernetes
+        self._reads_rules = kubernetes.reads(DeviceTaintRule.kind)
+        self._tracker = handle.shared(
+            ClaimTracker, lambda: ClaimTracker(informers, kubernetes)
+        )
         self._resources = ExtendedResources(informers)
         timeout = args.binding_timeout.total_seconds()
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)
@@ -152,6 +157,8 @@ class DynamicResources:
 
     @hookimpl
     def start(self) -> None:
+        # The tracker outlives a reload, which may switch the gate.
+        self._tracker.read_rules(is_on=self._reads_rules)
         self._settlements.resume(self._handle)
 
     @hookimpl

@@ -58,6 +58,7 @@ _OF_EARLIER_ATTEMPT: Final = Status.unresolvable(
 _NOT_SERVED: Final = Status.unresolvable("cannot fit resource")
 _NOTHING: Final = Demand((), ())
 _TAKEN: Final = (ObstacleKind.ALLOCATED, ObstacleKind.CAPACITY)
+_OPTIONAL_OPERATIONS: Final = "DRAOptionalNodeOperations"
 _NAMED: Final = 4
 """How many claims are named that have devices."""
 # Chosen, not measured: upstream searches for as long as it may, on its machine.
@@ -86,6 +87,7 @@ class NodeJudge:
         self._resources = resources
         self._timeout_seconds = args.binding_timeout.total_seconds()
         self._max_steps = _steps(args.filter_timeout)
+        self._minds_operations = handle.kubernetes.since("1.37")
 
     def judge(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Status | None:
         """Return why a pod's claims cannot be met on a node; None if they can."""
@@ -151,6 +153,11 @@ class NodeJudge:
 
     def _why_unavailable(self, state: ClaimsState, at: int, node: NodeInfo) -> str:
         claim = state.claims[at]
+        if self._lacks_operations(claim, node):
+            return (
+                f"claim {claim.key}: the node does not declare the feature "
+                f"{_OPTIONAL_OPERATIONS}"
+            )
         if not _is_elsewhere(state.matchers[at], node):
             return f"claim {claim.key}: its devices have not become ready"
         assert claim.status.allocation is not None
@@ -166,8 +173,25 @@ class NodeJudge:
             at
             for at, claim in enumerate(state.claims)
             if claim.status.allocation is not None
-            and (_is_elsewhere(state.matchers[at], node) or self._is_lost(claim))
+            and (
+                _is_elsewhere(state.matchers[at], node)
+                or self._lacks_operations(claim, node)
+                or self._is_lost(claim)
+            )
         ]
+
+    def _lacks_operations(self, claim: ResourceClaim, node: NodeInfo) -> bool:
+        """Whether a node does not declare that it skips what a claim wants skipped.
+
+        Upstream asks it of claims with devices whether the feature gate is on or off.
+        """
+        allocation = claim.status.allocation
+        return (
+            self._minds_operations
+            and allocation is not None
+            and any(one.skip_node_operations for one in allocation.devices.results)
+            and _OPTIONAL_OPERATIONS not in node.node.status.declared_features
+        )
 
     def _is_lost(self, claim: ResourceClaim) -> bool:
         """Whether the devices of a claim will not become ready."""
@@ -234,7 +258,10 @@ class NodeJudge:
         Raises:
             AllocationError: They cannot be tried.
         """
-        inventory = Inventory(self._handle.informers.list(ResourceSlice))
+        slices = self._handle.informers.list(ResourceSlice)
+        inventory = Inventory(
+            slices, self._tracker.taint_rules(), kubernetes=self._handle.kubernetes
+        )
         return self._make(inventory, taken, claims).allocate(node)
 
     def _make(

@@ -1,7 +1,7 @@
 """Whether a change of a claim, or of the pod itself, may help a rejected pod.
 
 Mirrors ``isSchedulableAfterClaimChange`` and ``isSchedulableAfterPodChange``
-(kube-scheduler 1.36.2; ``isSchedulableAfterTargetPodUpdate`` in 1.37.1,
+(kube-scheduler 1.36.2; ``isSchedulableAfterTargetPodUpdate`` in 1.37.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 

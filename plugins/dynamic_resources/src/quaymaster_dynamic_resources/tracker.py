@@ -10,8 +10,14 @@ from typing import Final
 
 from quaymaster import Informers, Pod
 from quaymaster.columns import ChangeLog
+from quaymaster.config import Kubernetes
 from quaymaster.devices import AllocatedDevices, DeviceId, Inventory
-from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
+from quaymaster.objects import (
+    AllocationResult,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
 from quaymaster_dynamic_resources.extended import ANNOTATION
 
 __all__ = ["ClaimTracker"]
@@ -31,6 +37,7 @@ class ClaimTracker:
 
     Args:
         informers: The engine's copy of the cluster.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         changes: The names of nodes for which other devices are free than before; an
@@ -39,13 +46,16 @@ class ClaimTracker:
             as upstream has it: then what a node gets depends on the other nodes.
     """
 
-    def __init__(self, informers: Informers) -> None:
+    def __init__(self, informers: Informers, kubernetes: Kubernetes) -> None:
         self.changes: ChangeLog[str] = ChangeLog()
         self.has_mixed_counters = False
         self._informers = informers
         self._made = informers.index(ResourceClaim, by=_owner)
         self._revision = -1
         self._slice_revision = -1
+        self._reads_rules = kubernetes.reads(DeviceTaintRule.kind)
+        self._rule_revision = -1
+        self._rules: dict[str, DeviceTaintRule] = {}
         self._inbox: deque[tuple[ResourceClaim, str]] = deque()
         self._written: dict[str, ResourceClaim] = {}
         self._deleted: dict[str, None] = {}
@@ -55,7 +65,7 @@ class ClaimTracker:
         self._counted: dict[str, AllocationResult] = {}
         self._holders: Mapping[DeviceId, Sequence[str]] | None = None
         self._allocated = AllocatedDevices()
-        self._inventory = Inventory()
+        self._inventory = Inventory(kubernetes=kubernetes)
         self._slices: dict[str, ResourceSlice] = {}
         # Pool -> slice -> the one node that sees it, or "".
         self._homes: dict[str, dict[str, str]] = {}
@@ -73,6 +83,8 @@ class ClaimTracker:
     @property
     def inventory(self) -> Inventory:
         """The devices that there are, up to date."""
+        if self._reads_rules:
+            self._follow_rules()
         log = self._informers.changes(ResourceSlice)
         if log.revision != self._slice_revision:
             names = log.since(self._slice_revision)
@@ -188,6 +200,52 @@ class ClaimTracker:
             # It may have been told of already, by the uid that it was stored with.
             if (_owner(claim) or claim.uid) not in owners:
                 yield claim, allocation
+
+    def taint_rules(self) -> Sequence[DeviceTaintRule]:
+        """Return the rules that taint devices, as the informers have them."""
+        return self._informers.list(DeviceTaintRule) if self._reads_rules else ()
+
+    def read_rules(self, *, is_on: bool) -> None:
+        """Follow the rules that taint devices from now on, or no longer."""
+        if is_on == self._reads_rules:
+            return
+        self._reads_rules = is_on
+        self._rule_revision = -1
+        if not is_on:
+            for rule in self._rules.values():
+                self._note_slices(self._inventory.remove_rule(rule))
+            self._rules.clear()
+
+    def _follow_rules(self) -> None:
+        log = self._informers.changes(DeviceTaintRule)
+        if log.revision == self._rule_revision:
+            return
+        names = log.since(self._rule_revision)
+        if names is None:
+            listed = (rule.name for rule in self.taint_rules())
+            names = dict.fromkeys([*self._rules, *listed])
+        self._rule_revision = log.revision
+        for name in names:
+            self._follow_rule(name)
+
+    def _follow_rule(self, name: str) -> None:
+        old, new = self._rules.get(name), self._informers.get(DeviceTaintRule, name)
+        old_spec = None if old is None else old.spec
+        if new is not None:
+            self._rules[name] = new
+            if new.spec == old_spec:  # only its status has changed
+                return
+            tainted = self._inventory.add_rule(new)
+        elif old is not None:
+            del self._rules[name]
+            tainted = self._inventory.remove_rule(old)
+        else:
+            return
+        self._note_slices(tainted)
+
+    def _note_slices(self, slices: Iterable[ResourceSlice]) -> None:
+        for pool in dict.fromkeys(one.spec.pool.name for one in slices):
+            self._note_pool(pool)
 
     def _take_slices(self, names: Iterable[str]) -> None:
         for name in names:

@@ -1,7 +1,7 @@
 """The changes that may help a pod which InterPodAffinity rejected.
 
 Mirrors ``isSchedulableAfterPodChange`` (1.36.2), the two functions that it is split
-into (1.37.1), and ``isSchedulableAfterNodeChange`` (kube-scheduler,
+into (1.37.2), and ``isSchedulableAfterNodeChange`` (kube-scheduler,
 ``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 

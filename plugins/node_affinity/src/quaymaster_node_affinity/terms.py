@@ -18,7 +18,6 @@ from quaymaster.objects import (
     compile_preferred_terms,
     required_node_affinity,
 )
-from quaymaster_node_affinity.problems import preference_problem
 
 __all__ = ["NodeAffinityTerms", "node_affinity_terms"]
 
@@ -65,8 +64,7 @@ def _compiled(spec: PodSpec) -> NodeAffinityTerms:
     try:
         preferred = compile_preferred_terms(terms) if terms else None
     except SelectorError as error:
-        # What no API server would have stored, upstream has no words for.
-        problem = preference_problem(terms) or str(error)
+        problem = str(error)
     return NodeAffinityTerms(
         required=required_node_affinity(Pod(spec=spec)),
         has_required=bool(selector) or required is not None,

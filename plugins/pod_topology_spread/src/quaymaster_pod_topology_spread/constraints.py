@@ -55,12 +55,14 @@ class CountedNodes:
         selector: From the pod's node selector, if that is honoured.
         terms: From its required node affinity, one of which must match.
         tolerations: The pod's, if taints are honoured.
+        compares_numbers: Whether tolerations with ``Gt`` and ``Lt`` count.
     """
 
     keys: frozenset[str] = frozenset()
     selector: Selector | None = None
     terms: tuple[NodeTerm, ...] | None = None
     tolerations: tuple[Toleration, ...] | None = None
+    compares_numbers: bool = False
 
     def matches(self, node: Node) -> bool:
         """Return whether a node counts."""
@@ -73,10 +75,12 @@ class CountedNodes:
             term.matches(name, labels) for term in self.terms
         ):
             return False
-        return (
-            self.tolerations is None
-            or find_untolerated_taint(node.spec.taints, self.tolerations) is None
+        if self.tolerations is None:
+            return True
+        taint = find_untolerated_taint(
+            node.spec.taints, self.tolerations, compares_numbers=self.compares_numbers
         )
+        return taint is None
 
 
 _ALL_NODES: Final = CountedNodes()
@@ -106,8 +110,15 @@ class Constraint:
     honors_taints: bool
 
 
-def constraints_of(pod: Pod, action: Action) -> tuple[Constraint, ...]:
+def constraints_of(
+    pod: Pod, action: Action, *, compares_numbers: bool = False
+) -> tuple[Constraint, ...]:
     """Return the pod's own constraints with this action.
+
+    Args:
+        pod: The pod.
+        action: The action.
+        compares_numbers: Whether its tolerations with ``Gt`` and ``Lt`` count.
 
     Raises:
         SelectorError: Some selector cannot be evaluated.
@@ -121,11 +132,18 @@ def constraints_of(pod: Pod, action: Action) -> tuple[Constraint, ...]:
         return ()
     labels = pod.metadata.labels
     merged = [labels.get(key) for one in wanted for key in one.match_label_keys]
-    cache, question = _cache_of(pod), (pod.metadata.namespace, action, *merged)
+    cache = _cache_of(pod)
+    question = (pod.metadata.namespace, action, compares_numbers, *merged)
     known = cache.get(question)
     if known is None:
         selectors = [_selector_of(constraint, pod) for constraint in wanted]
-        known = _compile(pod, wanted, selectors, require_all_keys=True)
+        known = _compile(
+            pod,
+            wanted,
+            selectors,
+            require_all_keys=True,
+            compares_numbers=compares_numbers,
+        )
         cache[question] = known
     return known
 
@@ -136,6 +154,7 @@ def compile_constraints(
     selector: Selector,
     *,
     require_all_keys: bool,
+    compares_numbers: bool = False,
 ) -> tuple[Constraint, ...]:
     """Compile default constraints, which all get one selector.
 
@@ -144,9 +163,16 @@ def compile_constraints(
         constraints: The constraints.
         selector: Which pods belong together.
         require_all_keys: Whether only nodes with all topology keys count.
+        compares_numbers: Whether tolerations with ``Gt`` and ``Lt`` count.
     """
     cache = _cache_of(pod)
-    question = (pod.metadata.namespace, tuple(constraints), selector, require_all_keys)
+    question = (
+        pod.metadata.namespace,
+        tuple(constraints),
+        selector,
+        require_all_keys,
+        compares_numbers,
+    )
     known = cache.get(question)
     if known is None:
         known = cache[question] = _compile(
@@ -154,6 +180,7 @@ def compile_constraints(
             constraints,
             [selector] * len(constraints),
             require_all_keys=require_all_keys,
+            compares_numbers=compares_numbers,
         )
     return known
 
@@ -185,6 +212,7 @@ def _compile(
     selectors: Sequence[Selector],
     *,
     require_all_keys: bool,
+    compares_numbers: bool,
 ) -> tuple[Constraint, ...]:
     keys = {one.topology_key for one in constraints} if require_all_keys else set()
     return tuple(
@@ -198,7 +226,9 @@ def _compile(
                 selector=NOTHING if selector.matches_everything else selector,
                 namespaces=frozenset({pod.metadata.namespace}),
             ),
-            where=_counted_nodes(pod, one, keys - {one.topology_key}),
+            where=_counted_nodes(
+                pod, one, keys - {one.topology_key}, compares_numbers=compares_numbers
+            ),
             honors_taints=one.node_taints_policy == _HONOR,
         )
         for one, selector in zip(constraints, selectors, strict=True)
@@ -206,7 +236,11 @@ def _compile(
 
 
 def _counted_nodes(
-    pod: Pod, constraint: TopologySpreadConstraint, other_keys: Collection[str]
+    pod: Pod,
+    constraint: TopologySpreadConstraint,
+    other_keys: Collection[str],
+    *,
+    compares_numbers: bool,
 ) -> CountedNodes | None:
     selector, terms, tolerations = None, None, None
     if constraint.node_affinity_policy in (None, _HONOR):
@@ -222,5 +256,6 @@ def _counted_nodes(
         selector=selector,
         terms=terms,
         tolerations=tolerations,
+        compares_numbers=compares_numbers and tolerations is not None,
     )
     return None if counted == _ALL_NODES else counted

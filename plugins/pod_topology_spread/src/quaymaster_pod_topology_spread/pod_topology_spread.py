@@ -64,6 +64,7 @@ from quaymaster_pod_topology_spread.scoring import Counted, ScoreState, counted
 
 __all__ = ["PodTopologySpread"]
 
+_COMPARISONS: Final = "TaintTolerationComparisonOperators"
 _FILTER_STATE: Final = StateKey[FilterState](
     "PreFilterPodTopologySpread",
     missing='reading "PreFilterPodTopologySpread" from cycleState: not found',
@@ -99,6 +100,7 @@ class PodTopologySpread:
             )
             for action in Action
         }
+        self._compares_numbers = handle.kubernetes.enabled(_COMPARISONS)
         self._has_hard_defaults = bool(self._defaults[Action.DO_NOT_SCHEDULE])
 
     @hookimpl
@@ -216,7 +218,7 @@ class PodTopologySpread:
     def _constraints(self, pod: Pod, action: Action) -> tuple[Constraint, ...]:
         """Return the pod's own constraints, or the default ones if it has none."""
         if pod.spec.topology_spread_constraints:
-            return constraints_of(pod, action)
+            return constraints_of(pod, action, compares_numbers=self._compares_numbers)
         defaults = self._defaults[action]
         if not defaults:
             return ()
@@ -224,7 +226,13 @@ class PodTopologySpread:
         if selector.matches_everything:
             return ()
         every = action is Action.DO_NOT_SCHEDULE or self._requires_all_keys(pod)
-        return compile_constraints(pod, defaults, selector, require_all_keys=every)
+        return compile_constraints(
+            pod,
+            defaults,
+            selector,
+            require_all_keys=every,
+            compares_numbers=self._compares_numbers,
+        )
 
     def _requires_all_keys(self, pod: Pod) -> bool:
         """Whether nodes without some topology key are left out of the soft spread."""
@@ -234,7 +242,7 @@ class PodTopologySpread:
         if not pod.spec.topology_spread_constraints and self._has_hard_defaults:
             return None  # they follow the services and controllers that there are
         try:
-            return waiting_keys(pod, constraints_of(pod, Action.DO_NOT_SCHEDULE))
+            return waiting_keys(pod, self._constraints(pod, Action.DO_NOT_SCHEDULE))
         except SelectorError:
             return None
 

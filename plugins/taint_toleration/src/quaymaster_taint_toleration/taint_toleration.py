@@ -2,9 +2,10 @@
 
 A taint with the effect NoSchedule or NoExecute that no toleration covers rejects its
 node. Among the others, those with the fewest untolerated PreferNoSchedule taints are
-the best; only tolerations with that effect, or with none, count here.
+the best; only tolerations with that effect, or with none, count here. With the feature
+gate TaintTolerationComparisonOperators, tolerations may compare numbers.
 
-Mirrors ``TaintToleration`` (kube-scheduler 1.36.2,
+Mirrors ``TaintToleration`` (kube-scheduler 1.37.2,
 ``pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go``).
 """
 
@@ -37,6 +38,7 @@ from quaymaster.objects import Taint, Toleration, find_untolerated_taint, is_tol
 
 __all__ = ["TaintToleration"]
 
+_COMPARISONS = "TaintTolerationComparisonOperators"
 _PREFER_NO_SCHEDULE = "PreferNoSchedule"
 _SOFT_TOLERATIONS = StateKey[Sequence[Toleration]](
     "PreScoreTaintToleration",
@@ -53,13 +55,14 @@ class TaintToleration:
     pod_use = PodUse.NONE
     reads = ()
 
-    def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+    def __init__(self, _args: None, handle: Handle) -> None:
+        """Take no arguments; the gates decide whether tolerations compare numbers."""
+        self._compares_numbers = handle.kubernetes.enabled(_COMPARISONS)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_node(Change.ADD | Change.UPDATE_NODE_TAINT, _after_node_change),
+            on_node(Change.ADD | Change.UPDATE_NODE_TAINT, self._after_node_change),
             on_pod.target(Change.UPDATE_POD_TOLERATION, _after_toleration_change),
         ]
 
@@ -77,11 +80,13 @@ class TaintToleration:
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
-        return _UNTOLERATED if _is_closed(node.taints, pod) else None
+        return _UNTOLERATED if self._is_closed(node.taints, pod) else None
 
     @hookimpl
     def filter_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
-        closed = nodes.taints.test(lambda taints: _is_closed(taints or (), pod), rows)
+        closed = nodes.taints.test(
+            lambda taints: self._is_closed(taints or (), pod), rows
+        )
         return NodeVerdicts.reject_where(closed, _UNTOLERATED)
 
     @hookimpl
@@ -94,7 +99,7 @@ class TaintToleration:
 
     @hookimpl
     def score(self, state: CycleState, node: NodeInfo) -> int:
-        return _count_soft(node.taints, state[_SOFT_TOLERATIONS])
+        return self._count_soft(node.taints, state[_SOFT_TOLERATIONS])
 
     @hookimpl
     def score_nodes(
@@ -102,31 +107,35 @@ class TaintToleration:
     ) -> Int64Array:
         tolerations = state[_SOFT_TOLERATIONS]
         return nodes.taints.map(
-            lambda taints: _count_soft(taints or (), tolerations), rows
+            lambda taints: self._count_soft(taints or (), tolerations), rows
         )
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return default_normalize(scores, reverse=True)
 
+    def _is_closed(self, taints: Sequence[Taint], pod: Pod) -> bool:
+        taint = find_untolerated_taint(
+            taints, pod.spec.tolerations, compares_numbers=self._compares_numbers
+        )
+        return taint is not None
 
-def _is_closed(taints: Sequence[Taint], pod: Pod) -> bool:
-    return find_untolerated_taint(taints, pod.spec.tolerations) is not None
+    def _count_soft(
+        self, taints: Sequence[Taint], tolerations: Sequence[Toleration]
+    ) -> int:
+        compares = self._compares_numbers
+        return sum(
+            taint.effect == _PREFER_NO_SCHEDULE
+            and not is_tolerated(taint, tolerations, compares_numbers=compares)
+            for taint in taints
+        )
 
-
-def _count_soft(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> int:
-    return sum(
-        taint.effect == _PREFER_NO_SCHEDULE and not is_tolerated(taint, tolerations)
-        for taint in taints
-    )
-
-
-def _after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
-    """Queue the pod if a node has become tolerable, or is new and tolerable."""
-    was_closed = old is None or _is_closed(old.spec.taints, pod)
-    if was_closed and not _is_closed(new.spec.taints, pod):
-        return QueueingHint.QUEUE
-    return QueueingHint.SKIP
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
+        """Queue the pod if a node has become tolerable, or is new and tolerable."""
+        was_closed = old is None or self._is_closed(old.spec.taints, pod)
+        if was_closed and not self._is_closed(new.spec.taints, pod):
+            return QueueingHint.QUEUE
+        return QueueingHint.SKIP
 
 
 def _after_toleration_change(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:

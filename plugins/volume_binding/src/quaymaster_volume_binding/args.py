@@ -1,6 +1,6 @@
 """The arguments of VolumeBinding.
 
-Mirrors ``VolumeBindingArgs`` (kube-scheduler 1.36.2 and 1.37.1,
+Mirrors ``VolumeBindingArgs`` (kube-scheduler 1.36.2 and 1.37.2,
 ``pkg/scheduler/apis/config``: types, defaults and validation).
 """
 

@@ -1,6 +1,6 @@
 """Scores nodes by the storage that a pod's volumes would take there.
 
-Mirrors ``Score`` and ``buildScorerFunction`` (kube-scheduler 1.37.1,
+Mirrors ``Score`` and ``buildScorerFunction`` (kube-scheduler 1.37.2,
 ``pkg/scheduler/framework/plugins/volumebinding``).
 """
 

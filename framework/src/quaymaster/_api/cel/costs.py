@@ -39,6 +39,7 @@ _READ_TWICE: Final = frozenset({"replace", "split", "ip.isCanonical"})
 TRAVERSED: Final = frozenset(
     {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"}
 )
+_INCLUDES: Final = "list_includes_dyn_dyn"
 _SEARCHED: Final = frozenset({"find", "findAll"})
 _ORDERS: Final = frozenset(
     f"{order}_{kind}"
@@ -188,7 +189,7 @@ def _by_function(
         return _read(_size(arguments[0]))
     if function in _READ_TWICE:
         return _read(_size(arguments[0]), 2)
-    if function in TRAVERSED:
+    if function in TRAVERSED or overload == _INCLUDES:
         return _traversal(arguments[0]) if arguments else 0
     if function == "join":
         return _read(_size(result), 2)

@@ -1,15 +1,16 @@
 """What device selectors may name.
 
-Mirrors ``pkg/cel/environment/base.go`` (k8s.io/apiserver v0.36) and ``newCompiler`` of
-``cel/compile.go`` (k8s.io/dynamic-resource-allocation v0.36), for expressions that are
-stored: these may use whatever any version has. The functions of authorization are
-declared too, but there is nothing that they could be called on.
+Mirrors ``pkg/cel/environment/base.go`` (k8s.io/apiserver v0.37) and ``newCompiler`` of
+``cel/compile.go`` (k8s.io/dynamic-resource-allocation v0.37). The functions of
+authorization are declared too, but there is nothing that they could be called on.
 """
 
+import functools
 from typing import Final
 
 from quaymaster._api.cel.checker import Environment
 from quaymaster._api.cel.declarations import function, functions_of, method
+from quaymaster._api.cel.dialects import Dialect
 from quaymaster._api.cel.libraries import (
     conversions,
     formats,
@@ -34,7 +35,7 @@ from quaymaster._api.cel.types import (
 )
 from quaymaster._api.cel.values import Value
 
-__all__ = ["DEVICE_ENVIRONMENT"]
+__all__ = ["device_environment"]
 
 
 def _unreachable(*_: Value) -> Value:
@@ -121,41 +122,50 @@ _TYPES: Final = {
 }
 _DEVICE: Final = Type(Kind.STRUCT, "kubernetes.DRADevice")
 
-DEVICE_ENVIRONMENT: Final = Environment(
-    variables={
-        **_TYPES,
-        "list": type_type(type_named("list(dyn)")),
-        "map": type_type(type_named("map(dyn, dyn)")),
-        "optional_type": type_type(type_named("optional(dyn)")),
-        "type": type_type(),
-        "device": _DEVICE,
-    },
-    functions=functions_of(
-        (
-            *operators.OVERLOADS,
-            *conversions.OVERLOADS,
-            *times.OVERLOADS,
-            *strings.OVERLOADS,
-            *regexes.OVERLOADS,
-            *lists.OVERLOADS,
-            *optionals.OVERLOADS,
-            *quantities.OVERLOADS,
-            *networks.OVERLOADS,
-            *urls.OVERLOADS,
-            *formats.OVERLOADS,
-            *_INSERTIONS,
-            *_AUTHORIZATION,
-        )
-    ),
-    fields={
-        _DEVICE.name: {
-            "driver": STRING,
-            "allowMultipleAllocations": BOOL,
-            "attributes": type_named("map(string, map(string, any))"),
-            "capacity": map_type(
-                STRING, type_named("map(string, kubernetes.Quantity)")
-            ),
-        }
-    },
+_VARIABLES: Final = {
+    **_TYPES,
+    "list": type_type(type_named("list(dyn)")),
+    "map": type_type(type_named("map(dyn, dyn)")),
+    "optional_type": type_type(type_named("optional(dyn)")),
+    "type": type_type(),
+    "device": _DEVICE,
+}
+_OVERLOADS: Final = (
+    *operators.OVERLOADS,
+    *conversions.OVERLOADS,
+    *times.OVERLOADS,
+    *strings.OVERLOADS,
+    *regexes.OVERLOADS,
+    *lists.OVERLOADS,
+    *optionals.OVERLOADS,
+    *quantities.OVERLOADS,
+    *networks.OVERLOADS,
+    *urls.OVERLOADS,
+    *formats.OVERLOADS,
+    *_INSERTIONS,
+    *_AUTHORIZATION,
 )
-"""What a selector of devices may name: ``device``, types and functions."""
+
+
+@functools.cache
+def device_environment(dialect: Dialect) -> Environment:
+    """Return what a selector of devices may name: ``device``, types and functions.
+
+    Args:
+        dialect: Who compiles the selector.
+    """
+    includes = (each for each in lists.INCLUDES if each.name == dialect.includes)
+    return Environment(
+        variables=_VARIABLES,
+        functions=functions_of((*_OVERLOADS, *includes)),
+        fields={
+            _DEVICE.name: {
+                "driver": STRING,
+                "allowMultipleAllocations": BOOL,
+                "attributes": map_type(STRING, map_type(STRING, dialect.attribute)),
+                "capacity": map_type(
+                    STRING, type_named("map(string, kubernetes.Quantity)")
+                ),
+            }
+        },
+    )

@@ -201,6 +201,14 @@ def _contained(function: str, overload: str, argument: Part) -> CallEstimate:
     return CallEstimate(cost)
 
 
+def _included(target: Part | None, _: Sequence[Part]) -> CallEstimate | None:
+    if target is None:
+        return None
+    return (
+        _traversed(target, ()) if target.type.parameters else CallEstimate(target.size)
+    )
+
+
 def _traversed(target: Part, _: Sequence[Part]) -> CallEstimate:
     if not target.type.parameters:
         return CallEstimate(target.size.scaled(0.1))
@@ -351,6 +359,7 @@ _BY_OVERLOAD_LAST: Final[dict[str, _Estimate]] = {
     "add_string": _added,
     "add_bytes": _added,
     "add_list": _added_lists,
+    "list_includes_dyn_dyn": _included,
     "matches_string": _matched,
     "contains_string": _found_in,
     "string_to_bytes": _to_bytes,

@@ -1,7 +1,7 @@
 """Selectors of devices: expressions compiled once and asked often.
 
 Mirrors ``CompileCELExpression`` of ``cel/compile.go``
-(k8s.io/dynamic-resource-allocation v0.36).
+(k8s.io/dynamic-resource-allocation v0.37).
 """
 
 import functools
@@ -12,14 +12,15 @@ from quaymaster._api.cel.ast import height_of
 from quaymaster._api.cel.checker import check
 from quaymaster._api.cel.costs import call_cost
 from quaymaster._api.cel.depth import deep_calls
-from quaymaster._api.cel.environment import DEVICE_ENVIRONMENT
+from quaymaster._api.cel.dialects import STORED, Dialect
+from quaymaster._api.cel.environment import device_environment
 from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
 from quaymaster._api.cel.estimates import estimate_cost
 from quaymaster._api.cel.limits import SELECTOR_COST_LIMIT
 from quaymaster._api.cel.metering import Meter
 from quaymaster._api.cel.parser import parse
 from quaymaster._api.cel.program import Program, make_program
-from quaymaster._api.cel.types import ANY, BOOL
+from quaymaster._api.cel.types import BOOL
 from quaymaster._api.cel.validation import validate
 from quaymaster._api.cel.values import Value
 
@@ -71,8 +72,12 @@ class Selector:
 
 
 @functools.lru_cache(maxsize=1024)
-def compile_selector(text: str) -> Selector:
+def compile_selector(text: str, dialect: Dialect = STORED) -> Selector:
     """Compile an expression; the same text is compiled once.
+
+    Args:
+        text: The expression.
+        dialect: Who compiles it.
 
     Raises:
         CelCompilationError: It is no expression, does not go together, or is neither
@@ -80,9 +85,9 @@ def compile_selector(text: str) -> Selector:
     """
     with deep_calls():
         root = parse(text)
-        checked = check(text, root, DEVICE_ENVIRONMENT)
+        checked = check(text, root, device_environment(dialect))
         validate(checked)
-        if checked.result not in (BOOL, ANY):
+        if checked.result not in (BOOL, dialect.attribute):
             raise CelCompilationError(
                 f"must evaluate to bool or the unknown type, not {checked.result}"
             )

@@ -53,6 +53,12 @@ from quaymaster._api.objects.device_claims import (
     ResourceClaimTemplate,
     ResourceClaimTemplateSpec,
 )
+from quaymaster._api.objects.device_taints import (
+    DeviceTaintRule,
+    DeviceTaintRuleSpec,
+    DeviceTaintRuleStatus,
+    DeviceTaintSelector,
+)
 from quaymaster._api.objects.devices import (
     CapacityRequestPolicy,
     CapacityRequestPolicyRange,
@@ -267,6 +273,10 @@ __all__ = [
     "DeviceSelector",
     "DeviceSubRequest",
     "DeviceTaint",
+    "DeviceTaintRule",
+    "DeviceTaintRuleSpec",
+    "DeviceTaintRuleStatus",
+    "DeviceTaintSelector",
     "DeviceToleration",
     "EphemeralVolumeSource",
     "Event",

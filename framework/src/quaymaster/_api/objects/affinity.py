@@ -136,7 +136,8 @@ class Toleration(ApiValue, frozen=True, kw_only=True):
     """Lets a pod on nodes with some taints; see `quaymaster.objects.tolerates`.
 
     Attributes:
-        operator: ``Exists`` or ``Equal``; empty means ``Equal``.
+        operator: ``Exists`` or ``Equal``; empty means ``Equal``. ``Gt`` and ``Lt``
+            compare numbers, if TaintTolerationComparisonOperators is on.
         effect: The effect that is tolerated; empty means all.
     """
 

@@ -142,6 +142,7 @@ class DeviceRequestAllocationResult(ApiValue, frozen=True, kw_only=True):
         request: The request's name, or ``request/subrequest``.
         share_id: Tells the shares of a device apart that several requests share.
         consumed_capacity: What this share takes of the device's capacities.
+        skip_node_operations: What kubelets do not do for the device.
     """
 
     request: str = ""
@@ -154,6 +155,7 @@ class DeviceRequestAllocationResult(ApiValue, frozen=True, kw_only=True):
     binding_failure_conditions: tuple[str, ...] = ()
     share_id: str | None = field(default=None, name="shareID")
     consumed_capacity: dict[str, Quantity] = {}
+    skip_node_operations: tuple[str, ...] = ()
 
 
 class DeviceAllocationConfiguration(ApiValue, frozen=True, kw_only=True):

@@ -88,12 +88,38 @@ class DeviceClass(ApiObject, frozen=True, kw_only=True):
 
 
 class DeviceAttribute(ApiValue, frozen=True, kw_only=True):
-    """One property of a device: exactly one of the fields is set."""
+    """One property of a device: exactly one of the fields is set.
+
+    Lists are fields of the feature gate ``DRAListTypeAttributes``.
+    """
 
     int_value: Int64 | None = field(default=None, name="int")
     bool_value: bool | None = field(default=None, name="bool")
     string_value: str | None = field(default=None, name="string")
     version_value: str | None = field(default=None, name="version")
+    int_values: tuple[Int64, ...] | None = field(default=None, name="ints")
+    bool_values: tuple[bool, ...] | None = field(default=None, name="bools")
+    string_values: tuple[str, ...] | None = field(default=None, name="strings")
+    version_values: tuple[str, ...] | None = field(default=None, name="versions")
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a field with a list is set."""
+        return (
+            self.int_values is not None
+            or self.bool_values is not None
+            or self.string_values is not None
+            or self.version_values is not None
+        )
+
+    def without_lists(self) -> "DeviceAttribute":
+        """Return the attribute without the fields that are lists."""
+        return DeviceAttribute(
+            int_value=self.int_value,
+            bool_value=self.bool_value,
+            string_value=self.string_value,
+            version_value=self.version_value,
+        )
 
 
 class CapacityRequestPolicyRange(ApiValue, frozen=True, kw_only=True):
@@ -139,10 +165,16 @@ class CounterSet(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceCounterConsumption(ApiValue, frozen=True, kw_only=True):
-    """What a device takes of a counter set."""
+    """What a device takes of a counter set.
+
+    Attributes:
+        compatibility_groups: Of devices that take of one set, all must share a group,
+            or none may have any: the feature gate DRADeviceCompatibilityGroups.
+    """
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
+    compatibility_groups: tuple[str, ...] = ()
 
 
 class DeviceTaint(ApiValue, frozen=True, kw_only=True):
@@ -213,6 +245,8 @@ class ResourceSliceSpec(ApiValue, frozen=True, kw_only=True):
         all_nodes: Whether all nodes do.
         per_device_node_selection: Whether each device says it for itself.
         shared_counters: Amounts that devices of the pool share.
+        skip_node_operations: What kubelets do not do for the devices: the feature gate
+            DRAOptionalNodeOperations.
     """
 
     driver: str = ""
@@ -223,6 +257,7 @@ class ResourceSliceSpec(ApiValue, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     per_device_node_selection: bool | None = None
     shared_counters: tuple[CounterSet, ...] = ()
+    skip_node_operations: tuple[str, ...] = ()
 
 
 class ResourceSlice(ApiObject, frozen=True, kw_only=True):

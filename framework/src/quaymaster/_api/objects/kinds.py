@@ -14,6 +14,9 @@ from quaymaster._api.objects.device_claims import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
+from quaymaster._api.objects.device_taints import (
+    DeviceTaintRule,
+)
 from quaymaster._api.objects.devices import (
     DeviceClass,
     ResourceSlice,
@@ -79,6 +82,7 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         CSIStorageCapacity,
         VolumeAttachment,
         DeviceClass,
+        DeviceTaintRule,
         ResourceSlice,
         ResourceClaimTemplate,
         ResourceClaim,

@@ -89,9 +89,11 @@ class Quantity:
         return _parse(format(Decimal(repr(amount)), "f"))
 
     @classmethod
-    def from_milli(cls, milli: int) -> "Quantity":
+    def from_milli(
+        cls, milli: int, style: QuantityFormat = QuantityFormat.DECIMAL_SI
+    ) -> "Quantity":
         """A quantity of so many thousandths: ``from_milli(100)`` is ``100m``."""
-        return _make(milli * _MICRO, QuantityFormat.DECIMAL_SI)
+        return _make(milli * _MICRO, style)
 
     @classmethod
     def from_value(cls, value: int, style: QuantityFormat) -> "Quantity":

@@ -20,6 +20,7 @@ __all__ = [
     "check_value",
     "compile_requirements",
     "is_label_key",
+    "is_label_name",
     "is_label_value",
     "is_subdomain",
     "parse_int64",
@@ -161,9 +162,21 @@ def check_value(value: str, path: str, problems: list[str]) -> None:
         problems.append(f"{path}: expected a label value, got {value!r}")
 
 
-def is_subdomain(text: str) -> bool:
-    """Whether a text is a DNS subdomain: most objects have such names."""
-    return len(text) <= 253 and _SUBDOMAIN.fullmatch(text) is not None
+def is_subdomain(text: str, *, any_length: bool = False) -> bool:
+    """Whether a text is a DNS subdomain: most objects have such names.
+
+    Args:
+        text: The text.
+        any_length: Whether more than 253 characters are allowed.
+    """
+    if len(text) > 253 and not any_length:
+        return False
+    return _SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_label_name(text: str) -> bool:
+    """Whether a text of any length has the form of the name of a label."""
+    return _NAME.fullmatch(text) is not None
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """How workloads replace their pods when the template changes.
 
-Mirrors k8s.io/api v0.36, ``apps/v1/types.go``.
+Mirrors k8s.io/api v0.37, ``apps/v1/types.go``.
 """
 
 from quaymaster._api.objects.meta import ApiValue
@@ -47,8 +47,9 @@ class RollingUpdateStatefulSetStrategy(ApiValue, frozen=True, kw_only=True):
     Attributes:
         partition: The first ordinal, counted from the first pod, that gets the new
             template; None: 0.
-        max_unavailable: Read and checked, but not followed, as by an API server whose
-            feature gate ``MaxUnavailableStatefulSet`` has its default: one at a time.
+        max_unavailable: How many pods may be unavailable during an update: a number,
+            or a percentage, which is rounded down; None: 1. Followed if the feature
+            gate ``MaxUnavailableStatefulSet`` is on, as in Kubernetes 1.37 by default.
     """
 
     partition: Int32 | None = None

@@ -1,9 +1,8 @@
-"""Label selectors, node selectors and tolerations, compiled and evaluated.
+"""Label selectors and node selectors, compiled and evaluated.
 
-Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36), ``nodeaffinity.go``
-(k8s.io/component-helpers v0.36) and ``ToleratesTaint`` (k8s.io/api v0.36). A selector
-is compiled once and then asked often; compiled selectors can be compared and are keys
-of dicts.
+Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36) and ``nodeaffinity.go``
+(k8s.io/component-helpers v0.36). A selector is compiled once and then asked often;
+compiled selectors can be compared and are keys of dicts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +18,6 @@ from quaymaster._api.objects import (
     PodSpec,
     PreferredSchedulingTerm,
     SpecKey,
-    Taint,
-    Toleration,
 )
 from quaymaster._api.objects.requirements import (
     LABEL_OPERATORS,
@@ -31,6 +28,11 @@ from quaymaster._api.objects.requirements import (
     check_value,
     compile_requirements,
     parse_int64,
+)
+from quaymaster._api.objects.selector_texts import (
+    aggregated,
+    label_selector_text,
+    node_term_texts,
 )
 from quaymaster._base.errors import SelectorError
 
@@ -49,12 +51,9 @@ __all__ = [
     "compile_label_selector",
     "compile_node_selector",
     "compile_preferred_terms",
-    "find_untolerated_taint",
-    "is_tolerated",
     "parse_int64",
     "required_node_affinity",
     "selector_from_labels",
-    "tolerates",
 ]
 
 
@@ -189,11 +188,17 @@ class NodeMatcher:
         problems: What is wrong with the others, which match nothing either.
     """
 
-    __slots__ = ("problems", "terms")
+    __slots__ = ("_text", "problems", "terms")
 
-    def __init__(self, terms: Iterable[NodeTerm], problems: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        terms: Iterable[NodeTerm],
+        problems: Iterable[str] = (),
+        text: str = "",
+    ) -> None:
         self.terms = tuple(terms)
         self.problems = tuple(problems)
+        self._text = text
 
     def matches(self, node: Node) -> bool:
         """Whether some term matches a node."""
@@ -207,7 +212,7 @@ class NodeMatcher:
             SelectorError: Some terms cannot.
         """
         if self.problems:
-            raise SelectorError(self.problems)
+            raise SelectorError(self.problems, self._text)
 
 
 class PreferredTerms:
@@ -266,7 +271,7 @@ def compile_label_selector(selector: LabelSelector | None) -> Selector:
         check_value(value, f"matchLabels[{key}]", problems)
         requirements.append(Requirement(key, Operator.IN, (value,)))
     if problems:
-        raise SelectorError(problems)
+        raise SelectorError(problems, label_selector_text(selector))
     return Selector(requirements)
 
 
@@ -284,15 +289,18 @@ def compile_node_selector(selector: NodeSelector, *, path: str = "") -> NodeMatc
     """
     terms: list[NodeTerm] = []
     problems: list[str] = []
+    texts: list[str] = []
     for index, term in enumerate(selector.node_selector_terms):
         if _is_empty(term):
             continue
         where = _join(path, f"nodeSelectorTerms[{index}]")
         compiled, wrong = _compile_term(term, where)
-        problems += wrong
-        if not wrong:
+        if wrong:
+            problems += wrong
+            texts += node_term_texts(term, where)
+        else:
             terms.append(compiled)
-    return NodeMatcher(terms, problems)
+    return NodeMatcher(terms, problems, aggregated(texts) if texts else "")
 
 
 def compile_preferred_terms(
@@ -309,13 +317,17 @@ def compile_preferred_terms(
     """
     compiled: list[tuple[int, NodeTerm]] = []
     problems: list[str] = []
+    texts: list[str] = []
     for index, term in enumerate(terms):
         if term.weight and not _is_empty(term.preference):
-            node_term, wrong = _compile_term(term.preference, f"{path}[{index}]")
-            problems += wrong
+            where = f"{path}[{index}]"
+            node_term, wrong = _compile_term(term.preference, where)
+            if wrong:
+                problems += wrong
+                texts += node_term_texts(term.preference, where)
             compiled.append((term.weight, node_term))
     if problems:
-        raise SelectorError(problems)
+        raise SelectorError(problems, aggregated(texts))
     return PreferredTerms(compiled)
 
 
@@ -338,38 +350,6 @@ def _compile_required(spec: PodSpec) -> RequiredNodeAffinity:
 
 
 _REQUIRED: Final = SpecKey(_compile_required)
-
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether a toleration covers a taint.
-
-    An empty key or effect covers all. The operators ``Lt`` and ``Gt`` cover nothing:
-    their feature gate is off by default in Kubernetes 1.36.
-    """
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"
-
-
-def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether any of the tolerations covers a taint."""
-    return any(tolerates(toleration, taint) for toleration in tolerations)
-
-
-def find_untolerated_taint(
-    taints: Iterable[Taint],
-    tolerations: Sequence[Toleration],
-    effects: Sequence[str] = ("NoSchedule", "NoExecute"),
-) -> Taint | None:
-    """The first taint with one of the effects that no toleration covers, or None."""
-    for taint in taints:
-        if taint.effect in effects and not is_tolerated(taint, tolerations):
-            return taint
-    return None
 
 
 def _is_empty(term: NodeSelectorTerm) -> bool:

@@ -17,7 +17,11 @@ from quaymaster._authors.packages.entry_checks import (
     typing_findings,
 )
 from quaymaster._authors.packages.findings import Finding, Level
-from quaymaster._authors.packages.metadata_checks import metadata_findings, sdk_findings
+from quaymaster._authors.packages.metadata_checks import (
+    lowest_sdk,
+    metadata_findings,
+    sdk_findings,
+)
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._core.registry.offers import offers
@@ -81,10 +85,11 @@ def _findings(
         yield from load_findings(plugin)
     yield from clash_findings(plugins, others)
     usable = [plugin for plugin in plugins if plugin.error is None]
+    lowest = lowest_sdk(candidate)
     yield from kind_findings(candidate, usable, others)
     yield from observer_findings(candidate)
     for plugin in usable:
-        yield from age_findings(plugin)
+        yield from age_findings(plugin, lowest)
         yield from access_findings(plugin)
         if plugin.extension_points:
             own = args.get(plugin.name)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from importlib import util
 from pathlib import Path
 
+from packaging.version import Version
+
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._authors.packages.candidate import Candidate
@@ -52,16 +54,27 @@ def access_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
         yield Finding.warning("rights", f"plugin {plugin.name!r}", message)
 
 
-def age_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
-    """Find hooks that a later version will not call any more."""
+def age_findings(plugin: RegisteredPlugin, lowest: Version) -> Iterator[Finding]:
+    """Find hooks that some versions of the framework do not call.
+
+    Args:
+        plugin: The plugin, which can be loaded.
+        lowest: The lowest version of the framework that its package admits.
+    """
     own = frozenset(marked_hooks(plugin.load()))
+    where = f"plugin {plugin.name!r}"
     for point in plugin.extension_points:
-        for hook in point.hooks:
-            deprecated = point.age(hook).deprecated
-            if hook in own and deprecated is not None:
-                where = f"plugin {plugin.name!r}"
-                message = f"hook {hook!r} is {deprecated}"
+        for hook in filter(own.__contains__, point.hooks):
+            age = point.age(hook)
+            if age.deprecated is not None:
+                message = f"hook {hook!r} is {age.deprecated}"
                 yield Finding.warning("deprecated", where, message)
+            if lowest < Version(age.since):
+                message = (
+                    f"hook {hook!r} came with quaymaster {age.since}, but the "
+                    f"dependencies admit {lowest}; expected 'quaymaster>={age.since}'"
+                )
+                yield Finding.error("sdk", where, message)
 
 
 def clash_findings(

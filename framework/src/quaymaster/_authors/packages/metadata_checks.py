@@ -2,23 +2,30 @@
 
 import platform
 from collections.abc import Iterator
-from importlib import metadata
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from quaymaster._authors.packages.candidate import Candidate
 from quaymaster._authors.packages.findings import Finding
 from quaymaster._core.registry.registry import GROUP
+from quaymaster._core.registry.sdk_range import (
+    SDK,
+    declared_range,
+    sdk_version,
+    usual_range,
+)
 
-__all__ = ["metadata_findings", "sdk_findings"]
+__all__ = ["lowest_sdk", "metadata_findings", "sdk_findings"]
 
-_SDK: Final = "quaymaster"
 _BOUNDS: Final = frozenset({"<", "<=", "==", "===", "~="})
 """Operators that keep later versions out."""
+_STARTS: Final = frozenset({">", ">=", "==", "===", "~="})
+"""Operators that keep earlier versions out."""
+_FIRST_RELEASE: Final = Version("0.1")
+"""The earliest framework that there is."""
 
 
 def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
@@ -42,31 +49,36 @@ def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
 
 def sdk_findings(candidate: Candidate) -> Iterator[Finding]:
     """Find what is wrong with the range of versions of the framework."""
-    check, where = "sdk", "dependencies"
-    version = Version(metadata.version(_SDK))
-    usual = (
-        f"{_SDK}>={version.major}.{version.minor},<{version.major}.{version.minor + 1}"
-    )
-    ranges = []
+    check, where, usual = "sdk", "dependencies", f"{SDK}{usual_range()}"
     for text in candidate.dependencies:
         try:
-            needed = Requirement(text)
+            Requirement(text)
         except InvalidRequirement as error:
             problem = str(error).splitlines()[0]
             yield Finding.error("metadata", where, f"{text!r}: {problem}")
-            continue
-        holds = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        if holds and canonicalize_name(needed.name) == _SDK:
-            ranges.append(needed.specifier)
-    if not ranges:
-        yield Finding.error(check, where, f"expected {usual!r}, got no {_SDK}")
-    for found in ranges:
-        if not found.contains(version, prereleases=True):
-            message = f"'{_SDK}{found}' keeps out {version}, which is installed"
-            yield Finding.error(check, where, message)
-        elif not any(one.operator in _BOUNDS for one in found):
-            message = f"expected an end as in {usual!r}, got '{_SDK}{found}'"
-            yield Finding.warning(check, where, message)
+    declared = declared_range(candidate.dependencies)
+    if declared is None:
+        yield Finding.error(check, where, f"expected {usual!r}, got no {SDK}")
+    elif not declared.contains(sdk_version(), prereleases=True):
+        message = f"'{SDK}{declared}' keeps out {sdk_version()}, which is installed"
+        yield Finding.error(check, where, message)
+    elif not any(clause.operator in _BOUNDS for clause in declared):
+        message = f"expected an end as in {usual!r}, got '{SDK}{declared}'"
+        yield Finding.warning(check, where, message)
+
+
+def lowest_sdk(candidate: Candidate) -> Version:
+    """Return the lowest version of the framework that a package admits.
+
+    Pre-releases count as the version that they lead to, which has the same hooks.
+    """
+    starts = (
+        Version(clause.version.removesuffix(".*"))
+        for clause in declared_range(candidate.dependencies) or ()
+        if clause.operator in _STARTS
+    )
+    versions = (Version(start.base_version) for start in starts)
+    return max(versions, default=_FIRST_RELEASE)
 
 
 def _python_findings(candidate: Candidate) -> Iterator[Finding]:

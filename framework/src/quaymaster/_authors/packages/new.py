@@ -4,7 +4,7 @@ import ast
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from quaymaster._authors.packages.templates import fill_in, with_words
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS
+from quaymaster._core.registry.sdk_range import usual_range
 
 __all__ = [
     "DEFAULT_POINTS",
@@ -32,7 +33,10 @@ DEFAULT_POINTS: Final = ("filter", "score")
 
 _FILES: Final = {
     ".github/workflows/check.yml": "check.yml.txt",
+    ".github/workflows/release.yml": "release.yml.txt",
     ".gitignore": "gitignore.txt",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml.txt",
+    "CHANGELOG.md": "CHANGELOG.md.txt",
     "README.md": "README.md.txt",
     "profile.yaml": "profile.yaml.txt",
     "pyproject.toml": "pyproject.toml.txt",
@@ -142,19 +146,17 @@ def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, s
 
 def _words(names: PluginNames) -> Mapping[str, str]:
     """The words of templates, and what stands in their place."""
-    major, minor = metadata.version("quaymaster").split(".")[:2]
     return {
         "PluginName": names.plugin,
         "plugin_words": names.words,
         "package_name": names.package,
         "distribution-name": names.distribution,
-        "SDK_FROM": f"{major}.{minor}",
-        "SDK_BELOW": f"{major}.{int(minor) + 1}",
+        "SDK_RANGE": usual_range(),
     }
 
 
 def _template(name: str) -> str:
-    folder = resources.files("quaymaster") / "_packages" / "template"
+    folder = resources.files("quaymaster._authors.packages") / "template"
     return (folder / name).read_text(encoding="utf-8")
 
 

@@ -48,7 +48,7 @@ class HarnessBase:
             self.snapshot.add_node(node)
         for pod in pods:
             self.snapshot.add_pod(pod)
-        self.cluster = InMemoryCluster(clock)
+        self.cluster = InMemoryCluster(clock, kubernetes=kubernetes)
         self.cluster.load([*nodes, *pods, *objects])
         self.state = CycleState()
         self._informers = FixedObjects(

@@ -91,7 +91,7 @@ class SchedulerHarness:
         self._kubernetes = kubernetes
         self.registry = registry = _installed_and(plugins or {})
         self.clock = VirtualClock()
-        self.cluster = InMemoryCluster(self.clock, seed=seed)
+        self.cluster = InMemoryCluster(self.clock, seed=seed, kubernetes=kubernetes)
         self.cluster.load(objects)
         self.faulty = FaultyCluster(
             self.cluster,

@@ -1,6 +1,6 @@
 """The Kubernetes whose scheduler is played: a minor version with its feature gates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -15,6 +15,7 @@ __all__ = [
     "CHANGES",
     "DEFAULT_KUBERNETES",
     "GATED_PLUGINS",
+    "KIND_GATES",
     "KUBERNETES_VERSIONS",
     "RELEASES",
     "Kubernetes",
@@ -51,8 +52,26 @@ _SINCE: Final[Mapping[str, str]] = {
 
 _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
-_PLAYED: Final = frozenset({"StorageCapacityScoring", "VolumeLimitScaling"})
+_PLAYED: Final = frozenset(
+    {
+        "DRADeviceCompatibilityGroups",
+        "DRADeviceTaintRules",
+        "DRADeviceTaints",
+        "DRAFractionalCapacityRange",
+        "DRAListTypeAttributes",
+        "DRAOptionalNodeOperations",
+        "MaxUnavailableStatefulSet",
+        "PodLevelResourcesFixDefaulting",
+        "PodLevelResourcesFixKubeletQOSClass",
+        "StorageCapacityScoring",
+        "TaintTolerationComparisonOperators",
+        "VolumeLimitScaling",
+    }
+)
 """The gates that are played with both values."""
+
+_PLAYED_SINCE: Final[Mapping[str, str]] = {"DRAListTypeAttributes": "1.37"}
+"""Gate -> the first version in which it is played with both values; else all."""
 
 _WITHOUT_EFFECT: Final = frozenset(
     {
@@ -63,6 +82,19 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 """The gates of how upstream computes or writes, which change no decision here."""
+
+
+_DEPENDENCIES: Final[Mapping[str, Sequence[str]]] = {
+    "DRADeviceTaintRules": ("DRADeviceTaints",),
+}
+"""Gate -> those without which it cannot be on; of the gates that are played.
+
+Mirrors ``defaultKubernetesFeatureGateDependencies`` (Kubernetes v1.37,
+``pkg/features/kube_features.go``).
+"""
+
+KIND_GATES: Final[Mapping[str, str]] = {"DeviceTaintRule": "DRADeviceTaintRules"}
+"""Kind of objects -> the gate without which the scheduler does not read them."""
 
 
 class KubernetesError(QuaymasterError, ValueError):
@@ -111,6 +143,8 @@ class Kubernetes:
             problem = _gate_problem(self._release, gate, is_on)
             if problem:
                 raise KubernetesError("feature_gates", f"{gate}: {problem}")
+        for gate, needed in _DEPENDENCIES.items():
+            self._check_dependencies(gate, needed)
         for change in self.left_out:
             _known_change(change)
 
@@ -127,6 +161,15 @@ class Kubernetes:
         """Whether a feature gate is on; one that the version does not know is off."""
         default = self._release.feature_gates.get(gate, False)
         return self.feature_gates.get(gate, default)
+
+    def reads(self, kind: str) -> bool:
+        """Whether the scheduler reads objects of a kind, such as ``DeviceTaintRule``.
+
+        Args:
+            kind: The name of the kind.
+        """
+        gate = KIND_GATES.get(kind)
+        return gate is None or self.enabled(gate)
 
     def has(self, change: str) -> bool:
         """Whether a change is made: what versions before decided or said otherwise.
@@ -161,6 +204,13 @@ class Kubernetes:
         release = self._release if self.has(PLUGIN_ORDER) else V1_36
         return release.default_profile
 
+    def _check_dependencies(self, gate: str, needed: Sequence[str]) -> None:
+        """Refuse a gate that is on without the gates that it depends on."""
+        missing = [name for name in needed if not self.enabled(name)]
+        if missing and self.enabled(gate):
+            text = f"is on, but depends on gates that are off: {', '.join(missing)}"
+            raise KubernetesError("feature_gates", f"{gate}: {text}")
+
     @property
     def _release(self) -> Release:
         return RELEASES[self.version]
@@ -190,6 +240,13 @@ def _known_change(name: str) -> Change:
     return change
 
 
+def _is_played(release: Release, gate: str) -> bool:
+    """Whether both values of a gate are played in a version."""
+    first = _PLAYED_SINCE.get(gate, KUBERNETES_VERSIONS[0])
+    known = KUBERNETES_VERSIONS
+    return gate in _PLAYED and known.index(release.version) >= known.index(first)
+
+
 def _gate_problem(release: Release, gate: str, is_on: object) -> str:
     """What is wrong with a gate, or empty."""
     known: Iterable[str] = release.feature_gates
@@ -199,7 +256,7 @@ def _gate_problem(release: Release, gate: str, is_on: object) -> str:
     if not isinstance(is_on, bool):
         return f"expected true or false, got {is_on!r}"
     default = release.feature_gates[gate]
-    if is_on == default or gate in _WITHOUT_EFFECT or gate in _PLAYED:
+    if is_on == default or gate in _WITHOUT_EFFECT or _is_played(release, gate):
         return ""
     always = str(default).lower()
     if gate in release.locked:

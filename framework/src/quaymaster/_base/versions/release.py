@@ -15,11 +15,14 @@ class Change:
         name: How code, commands and docs call it, such as ``resize-totals``.
         title: What changes, in one line.
         gate: The feature gate that turns it on and off; empty: the version alone.
+        is_of_cluster: Whether the API server or the controllers make it, so that a
+            scheduler decides the same on the same state.
     """
 
     name: str
     title: str
     gate: str = ""
+    is_of_cluster: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -28,9 +31,10 @@ class Release:
 
     Attributes:
         version: Its name, such as ``1.37``.
-        patch: The release whose decisions were recorded, such as ``1.37.1``.
+        patch: The release whose sources it follows, such as ``1.37.2``.
         default_profile: The shipped profile that is its default one.
-        feature_gates: The gates that its scheduler reads, with their defaults.
+        feature_gates: The gates that its scheduler reads, and those of the API server
+            and the controllers that the in-memory cluster plays, with their defaults.
         locked: Those of them that cannot be set to anything else.
         gated_plugins: Plugins of its scheduler that do nothing while a feature gate is
             off, which it is by default.

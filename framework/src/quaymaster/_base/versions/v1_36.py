@@ -17,7 +17,6 @@ _ON = (
     "DRAPrioritizedList",
     "DRAResourceClaimDeviceStatus",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NodeDeclaredFeatures",
@@ -45,6 +44,7 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
+    "DynamicResourceAllocation",
     "InPlacePodVerticalScaling",
     "NodeInclusionPolicyInPodTopologySpread",
     "SchedulerQueueingHints",
@@ -52,11 +52,14 @@ _LOCKED_ON = (
     "VolumeAttributesClass",
 )
 
+_OF_CLUSTER = ("MaxUnavailableStatefulSet",)
+
 V1_36 = Release(
     version="1.36",
     patch="1.36.2",
     default_profile="default-1.36",
-    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
+    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True)
+    | dict.fromkeys((*_OFF, *_OF_CLUSTER), False),
     locked=frozenset(_LOCKED_ON),
     gated_plugins={
         "GangScheduling": "GangScheduling",

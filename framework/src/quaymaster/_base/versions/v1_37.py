@@ -1,6 +1,6 @@
 """What Kubernetes 1.37 says of its scheduler.
 
-Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.1,
+Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.2,
 ``pkg/features/kube_features.go``).
 """
 
@@ -13,10 +13,10 @@ PLUGIN_ORDER = "plugin-order"
 _ON = (
     "DRAConsumableCapacity",
     "DRADeviceBindingConditions",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
     "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
     "InPlacePodLevelResourcesVerticalScaling",
     "MatchLabelKeysInPodTopologySpread",
     "NominatedNodeNameForExpectation",
@@ -49,14 +49,20 @@ _OFF = (
 
 _LOCKED_ON = (
     "DRAAdminAccess",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
+    "DRAPrioritizedList",
+    "DynamicResourceAllocation",
     "DRAExtendedResource",
     "DRAResourceClaimDeviceStatus",
     "InPlacePodVerticalScaling",
     "NodeDeclaredFeatures",
     "NodeInclusionPolicyInPodTopologySpread",
     "VolumeAttributesClass",
+)
+
+_OF_CLUSTER = (
+    "MaxUnavailableStatefulSet",
+    "PodLevelResourcesFixDefaulting",
+    "PodLevelResourcesFixKubeletQOSClass",
 )
 
 _CHANGES = (
@@ -69,6 +75,11 @@ _CHANGES = (
         name="volume-limit-scaling",
         title="a driver may be needed on a node that has not installed it",
         gate="VolumeLimitScaling",
+    ),
+    Change(
+        name="device-taint-rules",
+        title="DeviceTaintRules keep pods off devices",
+        gate="DRADeviceTaintRules",
     ),
     Change(
         name="image-volume-count",
@@ -95,16 +106,38 @@ _CHANGES = (
         title="devices are allocated by the newer allocator",
     ),
     Change(
+        name="selector-types",
+        title="attributes of devices are dynamic in selectors, and may be lists",
+    ),
+    Change(
         name="preemption-messages",
         title="messages after filtering tell of success, and no more of no claims",
+    ),
+    Change(
+        name="stateful-set-max-unavailable",
+        title="a StatefulSet replaces as many pods at once as maxUnavailable allows",
+        gate="MaxUnavailableStatefulSet",
+        is_of_cluster=True,
+    ),
+    Change(
+        name="on-delete-completed",
+        title="an update with OnDelete is complete when all pods are new and ready",
+        is_of_cluster=True,
+    ),
+    Change(
+        name="pod-level-defaults",
+        title="LimitRanges come before the defaults of a whole pod's resources",
+        gate="PodLevelResourcesFixDefaulting",
+        is_of_cluster=True,
     ),
 )
 
 V1_37 = Release(
     version="1.37",
-    patch="1.37.1",
+    patch="1.37.2",
     default_profile="default",
-    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
+    feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON, *_OF_CLUSTER), True)
+    | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),
     gated_plugins={
         "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",

@@ -227,6 +227,18 @@ class KubernetesCluster:
         return tuple(self._by_number)
 
     @property
+    def troubles(self) -> Mapping[str, str]:
+        """Kind -> why it cannot be followed right now, for those of which that is so.
+
+        May be read from any thread.
+        """
+        return {
+            followed.resource.kind: trouble
+            for followed in tuple(self._by_number)
+            if (trouble := followed.trouble)
+        }
+
+    @property
     def io_process(self) -> int:
         """The id of the process for input and output."""
         return self._link.process

@@ -6,6 +6,7 @@ is never taken back; and a watch that only broke goes on where it was.
 """
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -16,6 +17,7 @@ import msgspec
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._clusters.driver.backoff import Backoff
 from quaymaster._clusters.driver.frames import Message, Trouble
+from quaymaster._clusters.driver.stalls import StreamProgress
 from quaymaster._clusters.driver.told import Packer, StaleListError, Told, Versioned
 from quaymaster._clusters.kubernetes.errors import ApiError
 
@@ -145,7 +147,10 @@ class Reflector:
         self._must_list = True
         self._offers_lists_by_watch = True
         self._has_broken_list = False
+        self._progress = StreamProgress(now)
         self._trouble = ""
+        self._is_stalled = False  # this is the trouble
+        self._trouble_lock = threading.Lock()
         # Whether a watch has brought anything since the last list.
         self._has_moved = True
 
@@ -193,6 +198,17 @@ class Reflector:
         except msgspec.DecodeError as error:
             self._must_list = True
             self._failed(f"{self._path}: what the server sends cannot be read: {error}")
+
+    def check(self) -> None:
+        """Report a stream that does not go on, or goes on again; from any thread.
+
+        To be called every few seconds: the thread that reads may wait for bytes.
+        """
+        with self._trouble_lock:
+            problem = self._progress.problem()
+            if problem or self._is_stalled:
+                self._set_trouble(problem)
+                self._is_stalled = bool(problem)
 
     # Lists --------------------------------------------------------------------------
 
@@ -243,6 +259,7 @@ class Reflector:
     def _listed(self, version: str) -> None:
         self._told.finish(version)
         self._must_list = self._has_broken_list = False
+        self._progress.listed()
         self._recovered()
 
     # Watches ------------------------------------------------------------------------
@@ -255,7 +272,7 @@ class Reflector:
 
     def _read_stream(self, query: dict[str, str | int]) -> bool:
         """Follow a stream to its end; return whether there were any events."""
-        is_list, has_events, rest = self._must_list, False, b""
+        is_list, has_events = self._must_list, False
         whole = {
             "watch": 1,
             "allowWatchBookmarks": "true",
@@ -265,20 +282,33 @@ class Reflector:
         with self._reader.stream(self._path, whole) as blocks:
             if not is_list:
                 self._recovered()
-            begun = self._now()
-            for block in blocks:
-                *lines, rest = (
-                    (rest + block).split(b"\n") if rest else block.split(b"\n")
-                )
-                for line in lines:
-                    self._take_line(line)
-                self._told.flush()
-                has_events = has_events or bool(lines)
-                if self._now() - begun > _LONG_ENOUGH:
-                    self._backoff.reset()
-        # A line without an end was cut off: it comes again.
+            self._progress.begin(is_list=is_list)
+            try:
+                has_events = self._take_blocks(blocks)
+            finally:
+                self._progress.end()
         if self._must_list:
             raise ApiError(self._path, "the list ended before all was told")
+        return has_events
+
+    def _take_blocks(self, blocks: Iterator[bytes]) -> bool:
+        """Take the events of a stream; return whether there were any.
+
+        A line without an end was cut off: it comes again with the next stream.
+        """
+        begun, has_events, rest = self._now(), False, b""
+        for block in blocks:
+            *lines, rest = (rest + block).split(b"\n") if rest else block.split(b"\n")
+            for line in lines:
+                self._take_line(line)
+            self._told.flush()
+            now, has_event = self._now(), bool(lines)
+            self._progress.received(now, has_event=has_event, has_rest=bool(rest))
+            if self._is_stalled:
+                self.check()
+            has_events = has_events or has_event
+            if now - begun > _LONG_ENOUGH:
+                self._backoff.reset()
         return has_events
 
     def _take_line(self, line: bytes) -> None:
@@ -336,17 +366,23 @@ class Reflector:
 
     def _failed(self, why: str, seconds: float | None = None, code: int = 0) -> None:
         """Tell what is wrong, if that is new, and wait."""
-        if why != self._trouble:
-            self._trouble = why
-            self._tell(Trouble(self._resource, why, code))
+        with self._trouble_lock:
+            self._set_trouble(why, code)
+            self._is_stalled = False
         is_away = not code or code >= _SERVER_ERROR
         wait = self._wait_for_server if is_away and seconds is None else self._wait
         wait(max(self._backoff.next(), seconds or 0.0))
 
     def _recovered(self) -> None:
         if self._trouble:
-            self._trouble = ""
-            self._tell(Trouble(self._resource, ""))
+            with self._trouble_lock:
+                self._set_trouble("")
+                self._is_stalled = False
+
+    def _set_trouble(self, why: str, code: int = 0) -> None:
+        if why != self._trouble:
+            self._trouble = why
+            self._tell(Trouble(self._resource, why, code))
 
 
 def _metadata(text: msgspec.Raw) -> Versioned | None:

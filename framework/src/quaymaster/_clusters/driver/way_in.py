@@ -2,12 +2,14 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 
 from quaymaster._clusters.driver.bell import Bell
 from quaymaster._clusters.driver.frames import Follow, Message, Spec, Trouble
 from quaymaster._clusters.driver.packing import PodPacker
 from quaymaster._clusters.driver.reflector import SECONDS_OF_SILENCE, Reflector
+from quaymaster._clusters.driver.stalls import SECONDS_BETWEEN_CHECKS
 from quaymaster._clusters.driver.told import as_text
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.client import ApiClient, Count
@@ -39,14 +41,33 @@ class WayIn:
         self._access = access
         self._tell = tell
         self._bell = Bell()
+        self._reflectors: list[Reflector] = []
 
     def follow(self, follow: Follow) -> None:
         """Begin to follow a resource; what is listed is as of now or later."""
+        if not self._reflectors:
+            threading.Thread(target=self._check, name="stalls", daemon=True).start()
+        self._reflectors.append(self._reflector(follow))
         threading.Thread(
-            target=self._run, args=(follow,), name=follow.path, daemon=True
+            target=self._run,
+            args=(self._reflectors[-1],),
+            name=follow.path,
+            daemon=True,
         ).start()
 
-    def _run(self, follow: Follow) -> None:
+    def _run(self, reflector: Reflector) -> None:
+        with contextlib.suppress(_NobodyError):
+            reflector.run()
+
+    def _check(self) -> None:
+        """Report streams that do not go on, until the engine is gone."""
+        with contextlib.suppress(_NobodyError):
+            while True:
+                time.sleep(SECONDS_BETWEEN_CHECKS)
+                for reflector in list(self._reflectors):
+                    reflector.check()
+
+    def _reflector(self, follow: Follow) -> Reflector:
         number = follow.resource
 
         def tell(message: Message) -> None:
@@ -67,15 +88,14 @@ class WayIn:
             count=self._count,
             issuer=self._issuer,
         )
-        with contextlib.suppress(_NobodyError):
-            Reflector(
-                client,
-                number,
-                follow.path,
-                packed,
-                tell,
-                wait_for_server=self._bell.wait,
-            ).run()
+        return Reflector(
+            client,
+            number,
+            follow.path,
+            packed,
+            tell,
+            wait_for_server=self._bell.wait,
+        )
 
 
 class _NobodyError(Exception):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.names import NameMaker
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
 from quaymaster._clusters.inmemory.shortfalls import Shortfalls
@@ -21,6 +22,10 @@ class ClusterAccess(Protocol):
     @property
     def clock(self) -> Clock:
         """The cluster's time."""
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The Kubernetes whose API server and controllers are played."""
 
     @property
     def names(self) -> NameMaker:

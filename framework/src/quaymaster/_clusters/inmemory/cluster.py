@@ -20,6 +20,7 @@ from quaymaster._api.objects.status import with_status
 from quaymaster._base.errors import ObjectError
 from quaymaster._base.garbage import collector_paused
 from quaymaster._base.notices import Notice
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.core import ClusterCore
@@ -31,6 +32,7 @@ from quaymaster._clusters.inmemory.node_health import HealthObserver, NodeHealth
 from quaymaster._clusters.inmemory.telling import (
     missing_replica,
     notices_of_cluster,
+    notices_of_gated,
     notices_of_input,
     notices_of_refused,
     shortfall_of,
@@ -86,9 +88,11 @@ class InMemoryCluster:
         max_pods: How many pods workloads may ask for in all.
         workloads: Whether workloads get their pods; if not, the other controllers work
             all the same, and pods come and go as somebody says.
+        kubernetes: The Kubernetes whose API server and controllers are played.
 
     Attributes:
         clock: The cluster's time.
+        kubernetes: The Kubernetes whose API server and controllers are played.
     """
 
     def __init__(
@@ -102,11 +106,13 @@ class InMemoryCluster:
         controllers: bool = True,
         max_pods: int = MAX_PODS,
         workloads: bool = True,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._max_pods = max_pods
         self._makes_pods = controllers and workloads
         self.clock = clock
-        self._core = ClusterCore(clock, seed, history, max_events, kubelet)
+        self.kubernetes = kubernetes
+        self._core = ClusterCore(clock, seed, history, max_events, kubelet, kubernetes)
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)
         self._health = NodeHealth(self._core)
@@ -164,6 +170,7 @@ class InMemoryCluster:
                 except ForbiddenError as error:
                     refused.append((obj, error.reason))
             self._notices += notices_of_input(admitted, self._nodes)
+            self._notices += notices_of_gated(admitted, core.kubernetes)
             self._notices += notices_of_refused(refused)
             if self._controllers is not None:
                 self._controllers.settle()

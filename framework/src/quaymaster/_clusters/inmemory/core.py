@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
     StorageClass,
     Time,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.admission import Admission
 from quaymaster._clusters.inmemory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
@@ -63,9 +64,11 @@ class ClusterCore:
         history: How many past changes of each kind are kept at least.
         max_events: How many different Events are kept.
         kubelet: Whether bound pods run.
+        kubernetes: The Kubernetes whose API server and controllers are played.
 
     Attributes:
         clock: The cluster's time.
+        kubernetes: The Kubernetes whose API server and controllers are played.
         names: Where names and uids come from.
         version: The resource version of the last change.
         admission: What is done to objects before they are stored.
@@ -78,15 +81,22 @@ class ClusterCore:
     """
 
     def __init__(
-        self, clock: Clock, seed: int, history: int, max_events: int, kubelet: bool
+        self,
+        clock: Clock,
+        seed: int,
+        history: int,
+        max_events: int,
+        kubelet: bool,
+        kubernetes: Kubernetes,
     ) -> None:
         self.clock = clock
+        self.kubernetes = kubernetes
         self.names = NameMaker(seed)
         self.version = 0
-        self.admission = Admission(label_nodes=kubelet)
+        self.admission = Admission(kubernetes, clock.now, label_nodes=kubelet)
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
-        self.quotas = QuotaLedger(clock)
+        self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
         self._history = history

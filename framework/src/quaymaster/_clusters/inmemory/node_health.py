@@ -1,7 +1,7 @@
 """Nodes whose kubelets answer no more, and what a cluster does about them.
 
 Mirrors ``pkg/controller/nodelifecycle`` and ``pkg/controller/tainteviction``
-(Kubernetes v1.36) with the default flags of kube-controller-manager:
+(Kubernetes v1.37) with the default flags of kube-controller-manager:
 
 - Nothing happens for 50 seconds. Then the node's conditions are ``Unknown``, it gets
   the taint ``node.kubernetes.io/unreachable:NoSchedule``, and its pods are not ready.
@@ -12,6 +12,9 @@ Mirrors ``pkg/controller/nodelifecycle`` and ``pkg/controller/tainteviction``
 - From then on, pods go when their tolerations of it are over: after five minutes, by
   default. Nobody confirms their end, so they stay until the node answers again, or is
   deleted: ReplicaSets make new ones meanwhile, StatefulSets do not.
+
+Whether a kubelet answers is asked of itself, not of a copy that may be stale: upstream
+does so since 1.37, by the feature gate NodeControllerLeaseCircuitBreaker.
 
 Simpler than upstream: what it finds within five seconds happens at once here, and pods
 that get onto a node after the taint are not looked at.
@@ -33,7 +36,7 @@ from quaymaster._api.objects import (
     Taint,
     Time,
 )
-from quaymaster._api.objects.selectors import tolerates
+from quaymaster._api.objects.tolerations import tolerates
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.kubelet import with_condition

@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
@@ -95,6 +96,23 @@ def notices_of_input(
             reason=NoticeReason.NOT_READY_NODES,
             message=f"{_count(sick, 'node')} {verb} not ready but without the taint "
             f"for it, and may get pods: {_listed(sick)}",
+        )
+
+
+def notices_of_gated(
+    objects: Iterable[ApiObject], kubernetes: Kubernetes
+) -> Iterator[Notice]:
+    """The notices about objects of kinds whose feature gate is off."""
+    gated: defaultdict[str, list[ApiObject]] = defaultdict(list)
+    for obj in objects:
+        if obj.kind in KIND_GATES and not kubernetes.reads(obj.kind):
+            gated[obj.kind].append(obj)
+    for kind, found in gated.items():
+        verb = "has" if len(found) == 1 else "have"
+        yield Notice(
+            reason=NoticeReason.GATED_OBJECTS,
+            message=f"{_count(found, kind)} {verb} no effect while the feature gate "
+            f"{KIND_GATES[kind]} is off: {_listed(found)}",
         )
 
 

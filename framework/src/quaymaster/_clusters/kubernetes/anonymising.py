@@ -56,6 +56,7 @@ _NAMES: Final = frozenset(
 """Fields that hold a name, or tell one volume from another."""
 
 _LISTS_OF_NAMES: Final = frozenset({"monitors", "namespaces", "portals"})
+_OF_TAINTS: Final = frozenset({"taint", "taints", "tolerations"})
 _IMAGES: Final = frozenset({"image", "reference"})
 _LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
 _KEYED: Final = frozenset({"matchExpressions", "matchLabelExpressions"})
@@ -259,7 +260,7 @@ class _Renaming:
             return value if value == "None" else ""
         if key == "generateName":
             return f"{self._rename(value.removesuffix('-'))}-"
-        if key == "value" and parent in ("taints", "tolerations"):
+        if key == "value" and parent in _OF_TAINTS:
             return self._value(owner.get("key", ""), value)
         is_name = key in _NAMES and not (key == "name" and parent in _KNOWN_NAMES)
         return self._rename(value) if is_name else value

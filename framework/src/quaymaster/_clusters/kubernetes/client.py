@@ -123,6 +123,8 @@ class ApiClient:
     ) -> Iterator[Iterator[bytes]]:
         """Read one resource as it comes, such as a watch; in blocks of some size.
 
+        A block is empty if what has come is no content yet.
+
         Raises:
             ApiError: The server cannot be asked, or refuses; while it is read, too.
             CredentialsError: There are no credentials.

@@ -16,6 +16,9 @@ _MOST: Final = 1 << 18  # bytes of a block, or little more
 def blocks_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
     """The content of an answer: each block is all that is there by then.
 
+    A block is empty if bytes have come that make no content yet, such as the head of
+    a gzip member: so whoever reads sees that something comes.
+
     Raises:
         OSError: The connection broke.
         HTTPException: It ended too soon.
@@ -25,9 +28,7 @@ def blocks_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
     blocks = _chunked(response) if response.chunked else _plain(response)
     if response.headers.get("Content-Encoding") == "gzip":
         blocks = _decompressed(blocks)
-    for block in blocks:
-        if block:
-            yield block
+    yield from blocks
 
 
 def _decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:

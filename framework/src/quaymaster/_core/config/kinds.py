@@ -30,6 +30,8 @@ def kinds_read(
 ) -> Sequence[type[ApiObject]]:
     """The kinds that the plugins of a configuration read, nodes and pods last.
 
+    Kinds whose feature gate is off are left out.
+
     Args:
         config: Whose profiles say which plugins there are.
         registry: Where plugins are found by name, and packages of kinds.
@@ -38,7 +40,8 @@ def kinds_read(
         KindError: A kind is wrong, or is declared by two classes.
         PluginLoadError: A plugin cannot be used.
     """
-    return registry.read_by(profile_plugins(config))
+    read = registry.read_by(profile_plugins(config))
+    return [kind for kind in read if config.kubernetes.reads(kind.kind)]
 
 
 def profile_plugins(config: SchedulerConfig) -> Sequence[str]:

@@ -21,7 +21,7 @@ from quaymaster._core.config.points import (
 from quaymaster._core.config.tie_breakers import breaks_ties
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
 
-__all__ = ["check_idle_plugins", "check_keys", "resolve_plugins"]
+__all__ = ["check_idle_plugins", "check_keys", "resolve_plugins", "warn_of_ranges"]
 
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
 
@@ -97,6 +97,22 @@ def resolve_plugins(
     if len(findings) == before:  # else counts may be wrong for a reason noted above
         _check_counts(plugins, path, findings)
     return plugins
+
+
+def warn_of_ranges(
+    names: Iterable[str], registry: PluginRegistry, findings: Findings
+) -> None:
+    """Warn of distributions that exclude the installed framework, once of each.
+
+    Args:
+        names: The plugins that a profile uses.
+        registry: The installed plugins.
+        findings: Where warnings are noted.
+    """
+    for name in sorted(names):
+        plugin = registry.get(name)
+        if plugin is not None and plugin.range_problem:
+            findings.warn("", plugin.range_problem, "")
 
 
 def _usable(

@@ -13,6 +13,7 @@ from quaymaster._core.config.plugin_lists import (
     check_idle_plugins,
     check_keys,
     resolve_plugins,
+    warn_of_ranges,
 )
 from quaymaster._core.config.tie_breakers import resolve_tie_breaker
 from quaymaster._core.registry.registry import PluginRegistry
@@ -96,6 +97,7 @@ class _Given:
         )
         if tie_breaker not in TIE_BREAKERS:
             enabled.add(tie_breaker)
+        warn_of_ranges(enabled, registry, findings)
         args = resolve_args(
             self.profile.plugin_config,
             join_path(self.path, "pluginConfig"),

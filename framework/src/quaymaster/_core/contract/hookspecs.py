@@ -232,7 +232,7 @@ class SignPlugin(Protocol):
             A hashable value, or None if nothing may be cached for this pod.
         """
 
-    @hookspec(since="0.2")
+    @hookspec(since="0.1")
     def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
         """List what a Skip of this plugin depends on, apart from the pod.
 
@@ -358,7 +358,7 @@ class FilterPlugin(Protocol):
             codes that are returned again for the same rows are not inspected again.
         """
 
-    @hookspec(since="0.2")
+    @hookspec(since="0.1")
     def explain_filter(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[str]:
@@ -379,7 +379,7 @@ class FilterPlugin(Protocol):
             nodes by it. The others may name details of this node; summaries omit them.
         """
 
-    @hookspec(since="0.2")
+    @hookspec(since="0.1")
     def filter_pod_use(self, state: CycleState) -> PodUse:
         """Declare how much of the nodes' pods ``filter`` reads in this attempt.
 
@@ -526,7 +526,7 @@ class TieBreakPlugin(Protocol):
     be enabled at any extension point; if it is, the same instance is used.
     """
 
-    @hookspec(since="0.2")
+    @hookspec(since="0.1")
     def break_tie(
         self, state: CycleState, pod: Pod, nodes: NodeTable, tied: RowArray
     ) -> int | Status:
@@ -584,7 +584,7 @@ class ReservePlugin(Protocol):
             node_name: The node that had been chosen.
         """
 
-    @hookspec(since="0.2")
+    @hookspec(since="0.1")
     def verify_reserve(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[str]:

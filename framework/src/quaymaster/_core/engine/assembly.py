@@ -7,6 +7,7 @@ import attrs
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.trace import TraceTopic
 from quaymaster._core.engine.binding_cycle import BindingCycle
+from quaymaster._core.engine.effective_slices import EffectiveSlices
 from quaymaster._core.engine.event_handlers import EventHandlers
 from quaymaster._core.engine.failure import Failure, FailureHandler
 from quaymaster._core.engine.framework import backoff_policy, queue_profiles
@@ -77,6 +78,7 @@ def assemble(
             reject_waiting=runner.waiting.reject_deleted,
             progress=progress,
             kubernetes=runner.config.kubernetes,
+            slices=EffectiveSlices(runner.informers, runner.config.kubernetes),
         ),
         failures=failures,
         binding=BindingCycle(

@@ -131,7 +131,11 @@ def _tolerations_changed(old: Pod, new: Pod) -> bool:
 
 
 def _claims_generated(old: Pod, new: Pod) -> bool:
-    return old.status.resource_claim_statuses != new.status.resource_claim_statuses
+    before, after = old.status, new.status
+    return (
+        before.resource_claim_statuses != after.resource_claim_statuses
+        or before.extended_resource_claim_status != after.extended_resource_claim_status
+    )
 
 
 def _made_schedulable(old: Node, new: Node) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from functools import cache
 from typing import Any, Final
 
-from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects import ApiObject, DeviceTaintRule, Node, Pod, ResourceSlice
 from quaymaster._api.objects.pod import FINISHED_PHASES
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.contract.cluster_events import (
@@ -16,6 +16,7 @@ from quaymaster._core.contract.cluster_events import (
     resource_of,
 )
 from quaymaster._core.engine.changes import PodChanges, is_mere_report, node_changes
+from quaymaster._core.engine.effective_slices import EffectiveSlices
 from quaymaster._core.engine.progress import Progress
 from quaymaster._core.queue.events import (
     ASSIGNED_POD_ADD,
@@ -30,6 +31,7 @@ __all__ = ["EventHandlers"]
 
 # Made once each: to make one costs more than to find out that nobody waits for it.
 _event: Final = cache(ClusterEvent)
+_OF_SLICES: Final = (ResourceSlice, DeviceTaintRule)
 
 
 class EventHandlers:
@@ -44,6 +46,7 @@ class EventHandlers:
             it did. The failure that follows may be handled then or later.
         progress: Is told of every change but mere reports.
         kubernetes: The Kubernetes that names the changes of pods.
+        slices: Adds the taints of rules to slices; None if there are no rules.
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class EventHandlers:
         reject_waiting: Callable[[str], bool],
         progress: Progress,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+        slices: EffectiveSlices | None = None,
     ) -> None:
+        self._slices = slices
         self._cache = cache
         self._queue = queue
         self._scheduler_names = scheduler_names
@@ -82,6 +87,9 @@ class EventHandlers:
         self._progress.note_change()
         if kind is Node:
             self._node_changed(before, after)
+        elif kind in _OF_SLICES and self._slices is not None:
+            for change in self._slices.changes(kind, old, new):
+                self._other_changed(*change)
         else:
             self._other_changed(kind, before, after)
 

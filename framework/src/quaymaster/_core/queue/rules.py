@@ -1,6 +1,6 @@
 """What the queue of a Kubernetes does otherwise than that of another version.
 
-Mirrors the differences between Kubernetes v1.36.2 and v1.37.1 in
+Mirrors the differences between Kubernetes v1.36.2 and v1.37.2 in
 ``pkg/scheduler/backend/queue`` and ``pkg/scheduler/scheduler.go``.
 """
 

@@ -27,11 +27,13 @@ class Offer:
         entry: The entry point, which finds what is offered.
         distribution: The distribution that offers it; empty if there is none.
         version: That distribution's version.
+        requires: That distribution's requirements, as in its metadata.
     """
 
     entry: metadata.EntryPoint
     distribution: str
     version: str
+    requires: Sequence[str] = ()
 
     @property
     def owner(self) -> str:
@@ -56,7 +58,10 @@ def _read(group: str, _places: _Places) -> Sequence[Offer]:
 def _offer(entry: metadata.EntryPoint) -> Offer:
     if entry.dist is None:
         return Offer(entry, "", "")
-    return Offer(entry, entry.dist.name, entry.dist.version)
+    # Each access to the metadata parses the file again.
+    fields = entry.dist.metadata
+    requires = fields.get_all("Requires-Dist") or ()
+    return Offer(entry, fields["Name"], fields["Version"], tuple(requires))
 
 
 def _changed(place: str) -> int:

@@ -36,6 +36,7 @@ from quaymaster._core.registry.kinds import (
 from quaymaster._core.registry.observers import OBSERVER_GROUP, RegisteredObserver
 from quaymaster._core.registry.offers import Offer, offers
 from quaymaster._core.registry.plugin_checks import hook_problems, marked_hooks
+from quaymaster._core.registry.sdk_range import range_problem
 
 __all__ = [
     "GROUP",
@@ -67,7 +68,10 @@ class PluginLoadError(QuaymasterError, ImportError):
 
     def __init__(self, plugin: "RegisteredPlugin", *problems: str) -> None:
         self.problem = "; ".join(problems)
-        super().__init__(f"{plugin}, entry point {plugin.origin!r}: {self.problem}")
+        hint = f"; {plugin.range_problem}" if plugin.range_problem else ""
+        super().__init__(
+            f"{plugin}, entry point {plugin.origin!r}: {self.problem}{hint}"
+        )
         self.plugin = plugin.name
         self.distribution = plugin.distribution
         self.origin = plugin.origin
@@ -120,12 +124,14 @@ class RegisteredPlugin:
         name: Its name in profiles.
         distribution: The distribution that offers it; empty if it was given in code.
         version: That distribution's version.
+        requires: That distribution's requirements, as in its metadata.
         origin: Where the class is: ``package.module:Class``.
     """
 
     name: str
     distribution: str = ""
     version: str = ""
+    requires: Sequence[str] = ()
     origin: str
     _find: Callable[[], object] = attrs.field(repr=False)
 
@@ -136,6 +142,7 @@ class RegisteredPlugin:
             name=offer.entry.name,
             distribution=offer.distribution,
             version=offer.version,
+            requires=offer.requires,
             origin=offer.entry.value,
             find=offer.entry.load,
         )
@@ -147,6 +154,11 @@ class RegisteredPlugin:
     def owner(self) -> str:
         """The distribution with its version, or empty."""
         return f"{self.distribution} {self.version}".strip()
+
+    @cached_property
+    def range_problem(self) -> str:
+        """How its distribution excludes the installed framework, or empty."""
+        return range_problem(self.owner, self.requires)
 
     def load(self) -> type:
         """Import the plugin's class.
@@ -381,10 +393,15 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Import all plugins; return one line for each that cannot be imported."""
-        return tuple(
-            str(plugin.error) for plugin in self._plugins.values() if plugin.error
-        )
+        """Import all plugins; return a line for each error and each wrong range.
+
+        A plugin that cannot be imported has a line of its own. A distribution that
+        excludes the installed framework has one for all of its plugins.
+        """
+        plugins = self._plugins.values()
+        errors = [str(plugin.error) for plugin in plugins if plugin.error]
+        ranges = [plugin.range_problem for plugin in plugins if not plugin.error]
+        return tuple(dict.fromkeys(filter(None, [*errors, *ranges])))
 
 
 def _from_class(name: str, plugin: type) -> RegisteredPlugin:

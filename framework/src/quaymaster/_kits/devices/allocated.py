@@ -1,7 +1,9 @@
 """The devices that claims have taken.
 
 Mirrors ``AllocatedState`` (k8s.io/dynamic-resource-allocation v0.36,
-``structured/schedulerapi/types.go``), and ``allocatedDevices`` of kube-scheduler 1.36.2
+``structured/schedulerapi/types.go``), ``deviceCapacityInUse`` (v0.36 and v0.37,
+``structured/internal/incubating/allocator_incubating.go``), and ``allocatedDevices`` of
+kube-scheduler 1.36.2
 (``pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go``).
 """
 
@@ -95,6 +97,16 @@ class AllocatedDevices:
                 self._shares.pop(device, None)
             if result.consumed_capacity:
                 self.consumed.remove(device, result.consumed_capacity)
+
+    def is_shared_out(self, device: DeviceId, *, is_1_37: bool) -> bool:
+        """Return whether some claim has a share of a device.
+
+        Args:
+            device: The device.
+            is_1_37: Whether shares count that take none of the device's capacities, as
+                since Kubernetes 1.37.
+        """
+        return device in self.consumed or (is_1_37 and device in self._shares)
 
     def _let_go(self, device: DeviceId) -> None:
         """Count one holder less; it may have others, of which one is to end later."""

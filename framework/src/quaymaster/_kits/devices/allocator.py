@@ -17,6 +17,7 @@ from quaymaster._kits.devices.inventory import Inventory, NodeDevices
 from quaymaster._kits.devices.obstacles import Obstacles
 from quaymaster._kits.devices.requests import ClaimRequests, ClassOf, requests_of
 from quaymaster._kits.devices.results import result_of
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.search import Search
 from quaymaster._kits.devices.shortages import Shortage, shortages
 
@@ -65,8 +66,9 @@ class Allocator:
         self._claims = tuple(claims)
         self._max_steps = max_steps
         self._make_share_id = make_share_id or _random_id
-        self._is_1_37 = kubernetes.has("device-allocator")
-        self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
+        self._rules = DeviceRules.of(kubernetes)
+        self._counters = AvailableCounters(allocated, by_driver=self._rules.is_1_37)
+        self._minds_taints = kubernetes.enabled("DRADeviceTaints")
         self._ready: Sequence[ClaimRequests] | None = None
 
     def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
@@ -93,7 +95,7 @@ class Allocator:
                 picked,
                 node.name,
                 self._make_share_id,
-                joins_config=self._is_1_37,
+                rules=self._rules,
             )
             for claim, chosen, picked in zip(
                 self._claims_ready(), search.chosen, search.picked, strict=True
@@ -120,12 +122,15 @@ class Allocator:
             self._claims_ready(),
             lambda claims: self._search(node, devices, claims, steps).run(),
             devices,
-            Obstacles(node, self._allocated, self._counters, is_1_37=self._is_1_37),
+            Obstacles(node, self._allocated, self._counters, rules=self._rules),
         )
 
     def _claims_ready(self) -> Sequence[ClaimRequests]:
         if self._ready is None:
-            self._ready = [requests_of(one, self._class_of) for one in self._claims]
+            self._ready = [
+                requests_of(one, self._class_of, minds_taints=self._minds_taints)
+                for one in self._claims
+            ]
         return self._ready
 
     def _search(
@@ -142,7 +147,7 @@ class Allocator:
             self._allocated,
             self._counters,
             max_steps,
-            is_1_37=self._is_1_37,
+            rules=self._rules,
         )
 
 

@@ -1,7 +1,7 @@
 """How much of a device's capacities a request takes.
 
 Mirrors ``consumable_capacity.go`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
-``structured/internal/incubating``), with the feature gates at their defaults.
+``structured/internal/incubating``).
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,13 @@ from quaymaster._api.objects import (
     DeviceCapacity,
 )
 from quaymaster._api.objects.quantity import Quantity, QuantityFormat
+from quaymaster._kits.devices.rules import DeviceRules
 
 __all__ = ["CapacityError", "capacity_problem", "consumed_capacity", "has_room"]
 
 _LARGEST: Final = 2**63 - 1
+_ONE: Final = 10**9
+_MILLI: Final = 10**6
 
 
 class CapacityError(ValueError):
@@ -30,7 +33,7 @@ def has_room(
     taken: Mapping[str, int],
     promised: Mapping[str, int],
     *,
-    is_1_37: bool = False,
+    rules: DeviceRules,
 ) -> bool:
     """Whether a device has what a request takes, in amounts that it allows.
 
@@ -39,20 +42,20 @@ def has_room(
         requests: Name of a capacity -> what is asked of it.
         taken: Name of a capacity -> what claims have taken, in units of 10**-9.
         promised: The same for what the search has chosen so far.
-        is_1_37: Whether amounts that no device can give are errors, as since
-            Kubernetes 1.37.
+        rules: The rules of the search; since Kubernetes 1.37, amounts that no device
+            can give are errors.
 
     Raises:
         CapacityError: An amount is negative, or too large to be rounded up.
     """
     if any(name not in device.capacity for name in requests):
         return False
-    if is_1_37:
+    if rules.is_1_37:
         for name, capacity in device.capacity.items():
-            _check(name, requests.get(name), capacity)
+            _check(name, requests.get(name), capacity, rules)
     for name, capacity in device.capacity.items():
-        amount = _consumed(requests.get(name), capacity, is_1_37=is_1_37)
-        if _is_against(amount, capacity.request_policy):
+        amount = _consumed(requests.get(name), capacity, rules)
+        if _is_against(amount, capacity.request_policy, rules):
             return False
         total = amount.nanos + taken.get(name, 0) + promised.get(name, 0)
         if total > capacity.value.nanos:
@@ -65,7 +68,7 @@ def capacity_problem(
     requests: Mapping[str, Quantity],
     taken: Mapping[str, int],
     *,
-    is_1_37: bool = False,
+    rules: DeviceRules,
 ) -> str:
     """Say why a device has no room, after the device; empty if it has.
 
@@ -73,63 +76,77 @@ def capacity_problem(
         device: The device.
         requests: As for `has_room`.
         taken: As for `has_room`.
-        is_1_37: As for `has_room`.
+        rules: As for `has_room`.
 
     Raises:
         CapacityError: As for `has_room`.
     """
-    if has_room(device, requests, taken, {}, is_1_37=is_1_37):
+    if has_room(device, requests, taken, {}, rules=rules):
         return ""
     for name in requests:
         if name not in device.capacity:
             return f'without capacity "{name}"'
     for name, capacity in device.capacity.items():
-        amount = _consumed(requests.get(name), capacity, is_1_37=is_1_37)
-        if _is_against(amount, capacity.request_policy):
+        amount = _consumed(requests.get(name), capacity, rules)
+        if _is_against(amount, capacity.request_policy, rules):
             return f'that gives no {amount} of capacity "{name}"'
         if amount > capacity.value:
             return f'with {capacity.value} of capacity "{name}", not {amount}'
     short = [
         f'"{name}"'
         for name, capacity in device.capacity.items()
-        if _consumed(requests.get(name), capacity, is_1_37=is_1_37).nanos
-        + taken.get(name, 0)
+        if _consumed(requests.get(name), capacity, rules).nanos + taken.get(name, 0)
         > capacity.value.nanos
     ]
     return f"with too little left of capacity {', '.join(short)}"
 
 
 def consumed_capacity(
-    device: Device, requests: Mapping[str, Quantity], *, is_1_37: bool = False
+    device: Device, requests: Mapping[str, Quantity], *, rules: DeviceRules
 ) -> dict[str, Quantity]:
     """What a request takes of each capacity, also of those that it does not name."""
     return {
-        name: _consumed(requests.get(name), capacity, is_1_37=is_1_37)
+        name: _consumed(requests.get(name), capacity, rules)
         for name, capacity in device.capacity.items()
     }
 
 
-def _check(name: str, requested: Quantity | None, capacity: DeviceCapacity) -> None:
+def _check(
+    name: str, requested: Quantity | None, capacity: DeviceCapacity, rules: DeviceRules
+) -> None:
     policy = capacity.request_policy
     limits = policy.valid_range if policy is not None else None
-    if (
-        requested is not None
-        and limits is not None
-        and limits.min is not None
-        and limits.step is not None
-        and _rounded_up(requested, limits.min, limits.step) > _LARGEST
-    ):
-        raise CapacityError(
-            f'capacity "{name}": capacity request cannot be represented in the '
-            f"device's range arithmetic: rounding request {requested} up to the next "
-            "step passes MaxInt64"
-        )
-    if _consumed(requested, capacity, is_1_37=True).nanos < 0:
+    if requested is not None and limits is not None:
+        problem = _range_problem(requested, limits, rules)
+        if problem:
+            raise CapacityError(
+                f'capacity "{name}": capacity request cannot be represented in the '
+                f"device's range arithmetic: {problem}"
+            )
+    if _consumed(requested, capacity, rules).nanos < 0:
         raise CapacityError(f'capacity "{name}": capacity value is negative')
 
 
+def _range_problem(
+    requested: Quantity, limits: CapacityRequestPolicyRange, rules: DeviceRules
+) -> str:
+    """Say why an amount cannot be rounded up to a step of a range, or empty."""
+    least, step = limits.min, limits.step
+    if least is None or step is None or requested < least:
+        return ""
+    unit = _unit_of(limits, rules)
+    if unit == _MILLI and not _is_whole(requested, unit):
+        return f"request {requested} is not a representable milli value"
+    if unit == _ONE and requested.nanos > _LARGEST * _ONE:
+        return f"request {requested} exceeds MaxInt64"
+    if _rounded_up(requested, least, step, unit) <= _LARGEST:
+        return ""
+    limit = "MaxInt64" if unit == _ONE else "the milli-value range"
+    return f"rounding request {requested} up to the next step passes {limit}"
+
+
 def _consumed(
-    requested: Quantity | None, capacity: DeviceCapacity, *, is_1_37: bool
+    requested: Quantity | None, capacity: DeviceCapacity, rules: DeviceRules
 ) -> Quantity:
     policy = capacity.request_policy
     if requested is None:
@@ -140,7 +157,7 @@ def _consumed(
         return requested
     limits = policy.valid_range
     if limits is not None and limits.min is not None:
-        return _in_range(requested, limits.min, limits, is_1_37=is_1_37)
+        return _in_range(requested, limits.min, limits, rules)
     larger = (value for value in policy.valid_values if requested <= value)
     return next(larger, requested)
 
@@ -149,24 +166,54 @@ def _in_range(
     requested: Quantity,
     least: Quantity,
     limits: CapacityRequestPolicyRange,
-    *,
-    is_1_37: bool,
+    rules: DeviceRules,
 ) -> Quantity:
     """An amount of at least the least one, and some whole steps more."""
     if requested < least:
         return least
     if limits.step is None:
         return requested
-    written = limits.step.format if is_1_37 else QuantityFormat.BINARY_SI
-    return Quantity.from_value(_rounded_up(requested, least, limits.step), written)
+    written = limits.step.format if rules.is_1_37 else QuantityFormat.BINARY_SI
+    unit = _unit_of(limits, rules)
+    amount = _rounded_up(requested, least, limits.step, unit)
+    if unit == _MILLI:
+        return Quantity.from_milli(amount, written)
+    return Quantity.from_value(amount, written)
 
 
-def _rounded_up(requested: Quantity, least: Quantity, step: Quantity) -> int:
-    steps = -((least.value - requested.value) // step.value)
-    return least.value + steps * step.value
+def _unit_of(limits: CapacityRequestPolicyRange, rules: DeviceRules) -> int:
+    """The unit that a range is counted in, in units of 10**-9.
+
+    Mirrors ``useMilli``: thousandths if the gate is on, and all of the range can be
+    told in them.
+    """
+    given = (limits.min, limits.max, limits.step)
+    if not rules.has_fractions or not all(
+        amount is None or _is_whole(amount, _MILLI) for amount in given
+    ):
+        return _ONE
+    return _ONE if limits.step is not None and limits.step.nanos < _MILLI else _MILLI
 
 
-def _is_against(amount: Quantity, policy: CapacityRequestPolicy | None) -> bool:
+def _is_whole(amount: Quantity, unit: int) -> bool:
+    """Whether an amount is a whole number of units that fits into 64 bits."""
+    return amount.nanos % unit == 0 and abs(amount.nanos // unit) <= _LARGEST
+
+
+def _rounded_up(requested: Quantity, least: Quantity, step: Quantity, unit: int) -> int:
+    first, size = _units(least, unit), _units(step, unit)
+    steps = -((first - _units(requested, unit)) // size)
+    return first + steps * size
+
+
+def _units(amount: Quantity, unit: int) -> int:
+    """An amount in units, rounded as Go's ``Value`` and ``MilliValue`` are."""
+    return amount.milli_value if unit == _MILLI else amount.value
+
+
+def _is_against(
+    amount: Quantity, policy: CapacityRequestPolicy | None, rules: DeviceRules
+) -> bool:
     if policy is None or amount == policy.default:
         return False
     limits = policy.valid_range
@@ -176,5 +223,8 @@ def _is_against(amount: Quantity, policy: CapacityRequestPolicy | None) -> bool:
         return True
     if limits.step is None:
         return False
-    least = limits.min.value if limits.min is not None else 0
-    return (amount.value - least) % limits.step.value != 0
+    unit = _unit_of(limits, rules)
+    if unit == _MILLI and not _is_whole(amount, unit):
+        return True
+    least = _units(limits.min, unit) if limits.min is not None else 0
+    return (_units(amount, unit) - least) % _units(limits.step, unit) != 0

@@ -5,17 +5,22 @@ Mirrors ``matchAttributeConstraint`` and ``distinctAttributeConstraint``
 ``structured/internal/incubating``).
 """
 
-from collections.abc import Iterable
-from typing import Final, Protocol
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from quaymaster._api.objects import DeviceAttribute, DeviceConstraint
 from quaymaster._kits.devices.errors import AllocationError
 from quaymaster._kits.devices.requests import Request
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice
 
 __all__ = ["Constraint", "make_constraint"]
 
 _EMPTY: Final = DeviceAttribute()
+
+_Values: TypeAlias = "frozenset[tuple[str, int | str]]"
+"""Values of one attribute, each with its type."""
 
 
 class Constraint(Protocol):
@@ -29,24 +34,29 @@ class Constraint(Protocol):
 
 
 def make_constraint(
-    constraint: DeviceConstraint, where: str, *, by_device: bool
+    constraint: DeviceConstraint, where: str, *, rules: DeviceRules
 ) -> Constraint:
     """Make a constraint for one search.
 
     Args:
         constraint: The constraint.
         where: Where it stands, for the error.
-        by_device: Whether all devices must be distinct, as since Kubernetes 1.37, or
-            the last ones of requests.
+        rules: The rules of the search. Since Kubernetes 1.37 all devices must be
+            distinct, before that the last ones of requests.
 
     Raises:
         AllocationError: It says nothing.
     """
     if constraint.match_attribute is not None:
-        return _Match(constraint.requests, constraint.match_attribute)
+        match = _MatchLists if rules.compares_lists else _Match
+        return match(constraint.requests, constraint.match_attribute)
     if constraint.distinct_attribute is not None:
-        make = _DistinctDevices if by_device else _DistinctRequests
-        return make(constraint.requests, constraint.distinct_attribute)
+        distinct: type[_DistinctLists | _DistinctDevices | _DistinctRequests]
+        if rules.compares_lists:
+            distinct = _DistinctLists
+        else:
+            distinct = _DistinctDevices if rules.is_1_37 else _DistinctRequests
+        return distinct(constraint.requests, constraint.distinct_attribute)
     raise AllocationError(f"{where}: empty constraint (unsupported constraint type?)")
 
 
@@ -132,17 +142,100 @@ class _DistinctDevices:
             self._values.pop()
 
 
+class _MatchLists:
+    """All devices have a value of an attribute in common; one value is a short list."""
+
+    def __init__(self, requests: Iterable[str], attribute: str) -> None:
+        self._requests = frozenset(requests)
+        self._name = attribute
+        self._common: list[_Values] = []
+
+    def add(self, request: Request, device: SlicedDevice) -> bool:
+        if not _concerns(self._requests, request):
+            return True
+        values = _values_of(device, self._name)
+        if self._common:
+            values &= self._common[-1]
+        if not values:
+            return False
+        self._common.append(values)
+        return True
+
+    def remove(self, request: Request, _device: SlicedDevice) -> None:
+        if _concerns(self._requests, request):
+            self._common.pop()
+
+
+class _DistinctLists:
+    """No two devices have a value of an attribute in common."""
+
+    def __init__(self, requests: Iterable[str], attribute: str) -> None:
+        self._requests = frozenset(requests)
+        self._name = attribute
+        self._values: list[_Values] = []
+
+    def add(self, request: Request, device: SlicedDevice) -> bool:
+        if not _concerns(self._requests, request):
+            return True
+        values = _values_of(device, self._name)
+        if not values or any(values & others for others in self._values):
+            return False
+        self._values.append(values)
+        return True
+
+    def remove(self, request: Request, _device: SlicedDevice) -> None:
+        if _concerns(self._requests, request):
+            self._values.pop()
+
+
 def _concerns(names: frozenset[str], request: Request) -> bool:
     return not names or request.main_name in names or request.full_name in names
 
 
+def _values_of(device: SlicedDevice, name: str) -> _Values:
+    """The values of an attribute, each with its type; empty if it has none.
+
+    Mirrors ``attributeAsSet``: of several types, the first one counts.
+    """
+    attribute = _attribute_named(device, name)
+    if attribute is None:
+        return frozenset()
+    lists: Mapping[str, Sequence[int | str] | None] = {
+        "int": attribute.int_values,
+        "bool": attribute.bool_values,
+        "string": attribute.string_values,
+        "version": attribute.version_values,
+    }
+    for kind, values in lists.items():
+        if values:
+            return frozenset((kind, value) for value in values)
+    single: Mapping[str, int | str | None] = {
+        "int": attribute.int_value,
+        "bool": attribute.bool_value,
+        "string": attribute.string_value,
+        "version": attribute.version_value,
+    }
+    given = ((kind, value) for kind, value in single.items() if value is not None)
+    return frozenset(itertools.islice(given, 1))
+
+
 def _attribute_of(device: SlicedDevice, name: str) -> DeviceAttribute | None:
+    """Return an attribute of a device without its lists, or None.
+
+    Constraints read lists only with the feature gate DRAListTypeAttributes.
+    """
+    attribute = _attribute_named(device, name)
+    if attribute is None or not attribute.has_lists:
+        return attribute
+    return attribute.without_lists()
+
+
+def _attribute_named(device: SlicedDevice, name: str) -> DeviceAttribute | None:
     """An attribute of a device; those of its driver's domain may stand without it."""
     attributes = device.device.attributes
-    found = attributes.get(name)
-    if found is not None:
-        return found
-    domain, slash, rest = name.partition("/")
-    if slash and domain == device.id.driver:
-        return attributes.get(rest)
-    return None
+    attribute = attributes.get(name)
+    if attribute is None:
+        domain, slash, rest = name.partition("/")
+        if slash and domain == device.id.driver:
+            attribute = attributes.get(rest)
+    return attribute

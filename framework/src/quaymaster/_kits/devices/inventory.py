@@ -8,8 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from quaymaster._api.objects import CounterSet, Node, ResourceSlice
+from quaymaster._api.cel.dialects import of_stored_selectors
+from quaymaster._api.objects import CounterSet, DeviceTaintRule, Node, ResourceSlice
+from quaymaster._api.objects.owned_taints import as_read_by, taints_devices_of
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._kits.devices.ids import PoolId
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice, SlicedDevices
 
 __all__ = ["Inventory", "NodeDevices", "Pool"]
@@ -63,9 +67,24 @@ class Inventory:
 
     Args:
         slices: The slices.
+        rules: The rules that taint devices.
+        kubernetes: The Kubernetes whose decisions are made. Since 1.37, slices whose
+            devices name compatibility groups are left out while the feature gate
+            DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
     """
 
-    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
+    def __init__(
+        self,
+        slices: Iterable[ResourceSlice] = (),
+        rules: Iterable[DeviceTaintRule] = (),
+        *,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    ) -> None:
+        device_rules = DeviceRules.of(kubernetes)
+        self._ignores_groups = device_rules.is_1_37 and not device_rules.minds_groups
+        self._kubernetes = kubernetes
+        self._rules = {rule.name: as_read_by(rule, kubernetes) for rule in rules}
+        self._dialect = of_stored_selectors(kubernetes)
         self._all: dict[str, SlicedDevices] = {}
         self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
         self._local: dict[str, dict[str, SlicedDevices]] = {}
@@ -77,10 +96,12 @@ class Inventory:
     def add(self, resource_slice: ResourceSlice) -> None:
         """Take a slice in; one of the same name is replaced."""
         self.remove(resource_slice)
-        name, sliced = resource_slice.name, SlicedDevices(resource_slice)
+        name = resource_slice.name
+        sliced = SlicedDevices(resource_slice, self._rules.values(), self._dialect)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
-        self._home(sliced)[name] = sliced
+        if not self._is_ignored(sliced):
+            self._home(sliced)[name] = sliced
         self._forget(sliced.pool)
 
     def remove(self, resource_slice: ResourceSlice) -> None:
@@ -89,11 +110,31 @@ class Inventory:
         if sliced is None:
             return
         self._forget(sliced.pool)
-        del self._home(sliced)[resource_slice.name]
+        self._home(sliced).pop(resource_slice.name, None)
         of_pool = self._by_pool[sliced.pool]
         del of_pool[resource_slice.name]
         if not of_pool:
             del self._by_pool[sliced.pool]
+
+    def add_rule(self, rule: DeviceTaintRule) -> Sequence[ResourceSlice]:
+        """Taint devices by a rule; one of the same name is replaced.
+
+        Returns:
+            The slices with devices that either of the two rules taints.
+        """
+        rule = as_read_by(rule, self._kubernetes)
+        old = self._rules.get(rule.name)
+        self._rules[rule.name] = rule
+        return self._taint_anew([rule] if old is None else [old, rule])
+
+    def remove_rule(self, rule: DeviceTaintRule) -> Sequence[ResourceSlice]:
+        """Take back the taints of a rule, if it is there.
+
+        Returns:
+            The slices with devices that it tainted.
+        """
+        old = self._rules.pop(rule.name, None)
+        return [] if old is None else self._taint_anew([old])
 
     def on(self, node: Node) -> NodeDevices:
         """What a node sees; the same object until that changes.
@@ -109,6 +150,19 @@ class Inventory:
             found = labels, NodeDevices(pools, candidates)
             self._seen[node.name] = found
         return found[1]
+
+    def _taint_anew(self, rules: Sequence[DeviceTaintRule]) -> Sequence[ResourceSlice]:
+        concerned = [
+            sliced.slice
+            for sliced in self._all.values()
+            if any(taints_devices_of(rule, sliced.slice) for rule in rules)
+        ]
+        for resource_slice in concerned:
+            self.add(resource_slice)
+        return concerned
+
+    def _is_ignored(self, sliced: SlicedDevices) -> bool:
+        return self._ignores_groups and sliced.has_groups
 
     def _home(self, sliced: SlicedDevices) -> dict[str, SlicedDevices]:
         if sliced.is_local:
@@ -153,7 +207,11 @@ class Inventory:
         slices = self._by_pool[pool].values()
         if any(_generation(sliced) > generation for sliced in slices):
             return None
-        return [one for one in slices if _generation(one) == generation]
+        return [
+            one
+            for one in slices
+            if _generation(one) == generation and not self._is_ignored(one)
+        ]
 
 
 def _generation(sliced: SlicedDevices) -> int:

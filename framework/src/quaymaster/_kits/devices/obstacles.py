@@ -14,6 +14,7 @@ from quaymaster._kits.devices.errors import AllocationError
 from quaymaster._kits.devices.ids import DeviceId
 from quaymaster._kits.devices.inventory import Pool
 from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice, VerdictError
 
 __all__ = ["BlockedDevice", "DeviceObstacle", "ObstacleKind", "Obstacles"]
@@ -89,7 +90,7 @@ class Obstacles:
         node: The node.
         allocated: The devices that are taken.
         counters: What these have left of the counters.
-        is_1_37: Whether the decisions are those of Kubernetes 1.37.
+        rules: The rules of the search.
     """
 
     def __init__(
@@ -98,12 +99,12 @@ class Obstacles:
         allocated: AllocatedDevices,
         counters: AvailableCounters,
         *,
-        is_1_37: bool,
+        rules: DeviceRules,
     ) -> None:
         self._node = node
         self._allocated = allocated
         self._counters = counters
-        self._is_1_37 = is_1_37
+        self._rules = rules
 
     def is_reached(self, device: SlicedDevice) -> bool:
         """Whether the node reaches a device that it sees."""
@@ -131,15 +132,15 @@ class Obstacles:
             yield DeviceObstacle(ObstacleKind.ALLOCATED, "allocated")
         if text := self._capacity_problem(request, device):
             yield DeviceObstacle(ObstacleKind.CAPACITY, text)
-        shared_out = device.is_shared and device.id in self._allocated.consumed
+        shared_out = device.is_shared and self._allocated.is_shared_out(
+            device.id, is_1_37=self._rules.is_1_37
+        )
         if device.device.consumes_counters and not shared_out:
             for name, counter in self._counters.short_for(device, pool):
                 text = f'with too little left of counter "{counter}" of "{name}"'
                 yield DeviceObstacle(ObstacleKind.COUNTERS, text)
-        for taint in request.untolerated(device):
-            value = f"={taint.value}" if taint.value else ""
-            text = f"with taint {taint.key}{value}:{taint.effect}"
-            yield DeviceObstacle(ObstacleKind.TAINT, text)
+        for owned in request.untolerated(device):
+            yield DeviceObstacle(ObstacleKind.TAINT, f"with taint {owned.text}")
         for text in self._missing_attributes(request, claim, device):
             yield DeviceObstacle(ObstacleKind.ATTRIBUTE, text)
 
@@ -149,7 +150,7 @@ class Obstacles:
                 device.device,
                 request.capacity,
                 self._allocated.consumed.of(device.id),
-                is_1_37=self._is_1_37,
+                rules=self._rules,
             )
         except CapacityError as error:
             return f"with an impossible amount: {error}"
@@ -159,7 +160,7 @@ class Obstacles:
     ) -> Iterator[str]:
         for constraint in claim.claim.spec.devices.constraints:
             try:
-                alone = make_constraint(constraint, "", by_device=self._is_1_37)
+                alone = make_constraint(constraint, "", rules=self._rules)
             except AllocationError:
                 continue
             if not alone.add(request, device):

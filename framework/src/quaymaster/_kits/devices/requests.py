@@ -20,11 +20,12 @@ from quaymaster._api.objects import (
     Node,
     ResourceClaim,
 )
+from quaymaster._api.objects.owned_taints import OwnedTaint
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._kits.devices.errors import AllocationError
 from quaymaster._kits.devices.sliced import SlicedDevice, VerdictError
 
-__all__ = ["ClaimRequests", "ClassOf", "Request", "requests_of"]
+__all__ = ["ClaimRequests", "ClassOf", "Request", "requests_of", "tolerates_device"]
 
 ClassOf = Callable[[str], DeviceClass | None]
 """Finds the class of a name."""
@@ -55,6 +56,7 @@ class Request:
         has_admin_access: Whether devices that are in use will do.
         tolerations: The taints that it puts up with.
         capacity: What it takes of capacities, by name.
+        minds_taints: Whether taints keep it off devices.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Request:
     has_admin_access: bool
     tolerations: Sequence[DeviceToleration]
     capacity: Mapping[str, Quantity]
+    minds_taints: bool = True
 
     @property
     def is_alternative(self) -> bool:
@@ -99,15 +102,17 @@ class Request:
 
     def tolerates(self, device: SlicedDevice) -> bool:
         """Whether no taint of a device keeps the request off."""
-        return not device.device.taints or not self.untolerated(device)
+        return not device.taints or not self.untolerated(device)
 
-    def untolerated(self, device: SlicedDevice) -> Sequence[DeviceTaint]:
+    def untolerated(self, device: SlicedDevice) -> Sequence[OwnedTaint]:
         """Return the taints of a device that keep the request off."""
+        if not self.minds_taints:
+            return ()
         return [
-            taint
-            for taint in device.device.taints
-            if taint.effect in _EFFECTS
-            and not any(_tolerates(one, taint) for one in self.tolerations)
+            owned
+            for owned in device.taints
+            if owned.taint.effect in _EFFECTS
+            and not any(tolerates_device(one, owned.taint) for one in self.tolerations)
         ]
 
 
@@ -126,15 +131,25 @@ class ClaimRequests:
     choices: Sequence[Sequence[Request]]
 
 
-def requests_of(claim: ResourceClaim, class_of: ClassOf) -> ClaimRequests:
+def requests_of(
+    claim: ResourceClaim, class_of: ClassOf, *, minds_taints: bool = True
+) -> ClaimRequests:
     """Make the requests of a claim ready.
+
+    Args:
+        claim: The claim.
+        class_of: Finds the classes.
+        minds_taints: Whether taints keep requests off devices.
 
     Raises:
         AllocationError: A class is missing, or a request says what is not known.
     """
     name = f"{claim.namespace}/{claim.name}" if claim.namespace else claim.name
     choices = [
-        list(_alternatives(request, name, class_of))
+        [
+            one if minds_taints else attrs.evolve(one, minds_taints=False)
+            for one in _alternatives(request, name, class_of)
+        ]
         for request in claim.spec.devices.requests
     ]
     return ClaimRequests(claim, name, choices)
@@ -202,7 +217,12 @@ def _expressions(
         yield selector.cel.expression, where
 
 
-def _tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    """Whether a toleration is one of a taint, whatever the effect of the taint is.
+
+    Mirrors ``ToleratesTaint`` (k8s.io/dynamic-resource-allocation v0.37,
+    ``resourceclaim/devicetoleration.go``).
+    """
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:

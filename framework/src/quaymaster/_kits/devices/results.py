@@ -20,6 +20,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._kits.devices.errors import AllocationError
 from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.rules import DeviceRules
 from quaymaster._kits.devices.search import Chosen
 
 __all__ = ["result_of"]
@@ -32,7 +33,7 @@ def result_of(
     node: str,
     make_share_id: Callable[[], str],
     *,
-    joins_config: bool,
+    rules: DeviceRules,
 ) -> AllocationResult:
     """Make the result of a claim.
 
@@ -42,8 +43,8 @@ def result_of(
         picked: Per request, which of its alternatives it was.
         node: The name of the node.
         make_share_id: Makes the name of one share of a device.
-        joins_config: Whether each configuration is written once, and names no requests
-            if it is for all, as since Kubernetes 1.37.
+        rules: The rules of the search. Since Kubernetes 1.37 each configuration is
+            written once, and names no requests if it is for all.
 
     Raises:
         AllocationError: A slice names several alternatives of nodes.
@@ -51,9 +52,12 @@ def result_of(
     picks = [
         choice[number] for choice, number in zip(claim.choices, picked, strict=True)
     ]
-    results = tuple(_device(one, make_share_id) for one in chosen)
-    config = (*_of_classes(picks), *_of_claim(claim, picks, joins_config))
-    if joins_config:
+    results = tuple(
+        _device(one, make_share_id, skips_operations=rules.skips_operations)
+        for one in chosen
+    )
+    config = (*_of_classes(picks), *_of_claim(claim, picks, rules.is_1_37))
+    if rules.is_1_37:
         config = tuple(_for_all(one, picks) for one in config)
     return AllocationResult(
         devices=DeviceAllocationResult(results=results, config=config),
@@ -62,9 +66,10 @@ def result_of(
 
 
 def _device(
-    chosen: Chosen, make_share_id: Callable[[], str]
+    chosen: Chosen, make_share_id: Callable[[], str], *, skips_operations: bool
 ) -> DeviceRequestAllocationResult:
     request, sliced = chosen.request, chosen.device
+    skipped = sliced.slice.spec.skip_node_operations if skips_operations else ()
     return DeviceRequestAllocationResult(
         request=request.full_name,
         driver=sliced.id.driver,
@@ -76,6 +81,7 @@ def _device(
         binding_failure_conditions=sliced.device.binding_failure_conditions,
         share_id=make_share_id() if sliced.is_shared else None,
         consumed_capacity=chosen.consumed or {},
+        skip_node_operations=skipped,
     )
 
 

@@ -22,15 +22,19 @@ from quaymaster._kits.devices.capacities import (
     consumed_capacity,
     has_room,
 )
+from quaymaster._kits.devices.compatibility import DeviceGroups, TakenGroups
 from quaymaster._kits.devices.constraints import Constraint, make_constraint
 from quaymaster._kits.devices.counters import AvailableCounters, ConsumedCounters
 from quaymaster._kits.devices.errors import AllocationError, StepLimitError
 from quaymaster._kits.devices.ids import DeviceId
 from quaymaster._kits.devices.inventory import NodeDevices, Pool
 from quaymaster._kits.devices.requests import ClaimRequests, Request
+from quaymaster._kits.devices.rules import OPTIONAL_NODE_OPERATIONS, DeviceRules
 from quaymaster._kits.devices.sliced import SlicedDevice
 
 __all__ = ["MAX_RESULTS", "Chosen", "Search"]
+
+_NO_GROUPS: Final[TakenGroups] = {}
 
 MAX_RESULTS: Final = 32
 """How many devices a claim may get."""
@@ -46,12 +50,14 @@ class Chosen:
         consumed: What a share of the device takes of its capacities; None if the device
             is not shared.
         has_taken_counters: Whether counters were taken for it.
+        groups_before: What devices had in common before, if groups count.
     """
 
     request: Request
     device: SlicedDevice
     consumed: dict[str, Quantity] | None
     has_taken_counters: bool
+    groups_before: TakenGroups = attrs.field(factory=dict)
 
 
 class _Outcome(enum.Enum):
@@ -75,7 +81,7 @@ class Search:
         allocated: The devices that are taken.
         counters: What these have left of the counters.
         max_steps: How many devices may be looked at.
-        is_1_37: Whether the search is that of Kubernetes 1.37.
+        rules: The rules of the search.
 
     Raises:
         AllocationError: A claim cannot be tried at all.
@@ -90,18 +96,20 @@ class Search:
         counters: AvailableCounters,
         max_steps: int,
         *,
-        is_1_37: bool,
+        rules: DeviceRules,
     ) -> None:
         self._node = node
         self._devices = devices
         self._claims = claims
         self._allocated = allocated
         self._max_steps = max_steps
-        self._is_1_37 = is_1_37
+        self._rules = rules
+        self._is_1_37 = rules.is_1_37
         self._steps = 0
         self._in_use: dict[DeviceId, set[int]] = {}
         self._promised = Consumption()
         self._counters = ConsumedCounters(counters)
+        self._groups = DeviceGroups(allocated) if rules.minds_groups else None
         self._all: dict[Request, Sequence[tuple[SlicedDevice, Pool]]] = {}
         self._constraints: list[Sequence[Constraint]] = []
         self.chosen: Sequence[list[Chosen]] = [[] for _ in claims]
@@ -129,7 +137,14 @@ class Search:
             for request in choice:
                 if request.wants_all:
                     self._all[request] = self._all_devices(request, claim)
-            least += min(map(self._count, choice), default=0)
+            added = min(map(self._count, choice), default=0)
+            if self._is_1_37 and least + added > MAX_RESULTS:
+                raise AllocationError(
+                    f"claim {claim.name}, request {choice[0].main_name}: adding "
+                    f"{added} devices exceeds the claim limit of {MAX_RESULTS}, with "
+                    f"{least} already accounted for"
+                )
+            least += added
         if least > MAX_RESULTS:
             raise AllocationError(
                 f"claim {claim.name}: number of requested devices {least} "
@@ -141,7 +156,7 @@ class Search:
                 make_constraint(
                     one,
                     f"claim {claim.name}, constraint #{index}",
-                    by_device=self._is_1_37,
+                    rules=self._rules,
                 )
                 for index, one in enumerate(constraints)
             ]
@@ -189,12 +204,12 @@ class Search:
                 request.capacity,
                 {} if at_all else self._allocated.consumed.of(device.id),
                 {} if at_all else self._promised.of(device.id),
-                is_1_37=self._is_1_37,
+                rules=self._rules,
             )
         except CapacityError as error:
             raise AllocationError(
                 f"claim {claim.name}, request {request.name}: checking capacity for "
-                f"device {device.id}: {error}"
+                f"device {device.device.name if at_all else device.id}: {error}"
             ) from error
 
     def _serve(self, claim: int, index: int) -> _Outcome:
@@ -292,20 +307,21 @@ class Search:
         takes_counters = bool(device.device.consumes_counters) and not (
             device.is_shared and self._is_shared_out(device)
         )
-        if takes_counters and not self._counters.take(device, pool):
+        groups = self._reserve(device, pool, takes_counters)
+        if groups is None:
             return False
         if not request.tolerates(device) or not self._satisfies(request, claim, device):
             if takes_counters and self._is_1_37:
-                self._counters.give_back(device, pool)
+                self._give_counters_back(device, pool, groups)
             return False
         if not device.is_shared:
             self._in_use.setdefault(device.id, set()).add(claim)
         consumed = None
         if device.is_shared:
             consumed = consumed_capacity(
-                device.device, request.capacity, is_1_37=self._is_1_37
+                device.device, request.capacity, rules=self._rules
             )
-        chosen = Chosen(request, device, consumed, takes_counters)
+        chosen = Chosen(request, device, consumed, takes_counters, groups)
         if not self._has(self._claims[claim], device, request):
             if self._is_1_37:
                 self._undo(claim, chosen, pool)
@@ -315,9 +331,50 @@ class Search:
         self.chosen[claim].append(chosen)
         return True
 
+    def _is_operated(self, device: SlicedDevice) -> bool:
+        """Whether the node declares what its kubelet is to skip for a device."""
+        return (
+            not self._rules.skips_operations
+            or not device.slice.spec.skip_node_operations
+            or OPTIONAL_NODE_OPERATIONS in self._node.status.declared_features
+        )
+
+    def _reserve(
+        self, device: SlicedDevice, pool: Pool, takes_counters: bool
+    ) -> TakenGroups | None:
+        """Take what a device shares, if the node and the others allow it.
+
+        Returns:
+            What the others had in common before, or None if it cannot be taken.
+        """
+        if not self._is_operated(device):
+            return None
+        groups = _NO_GROUPS
+        if not takes_counters:
+            return groups
+        if self._groups is not None:
+            taken = self._groups.take(device, pool)
+            if taken is None:
+                return None
+            groups = taken
+        if self._counters.take(device, pool):
+            return groups
+        if self._groups is not None:
+            self._groups.give_back(groups)
+        return None
+
+    def _give_counters_back(
+        self, device: SlicedDevice, pool: Pool, groups: TakenGroups
+    ) -> None:
+        self._counters.give_back(device, pool)
+        if self._groups is not None:
+            self._groups.give_back(groups)
+
     def _is_shared_out(self, device: SlicedDevice) -> bool:
         """Whether a share of a device is taken, so that its counters are paid for."""
-        return device.id in self._allocated.consumed or device.id in self._promised
+        return device.id in self._promised or self._allocated.is_shared_out(
+            device.id, is_1_37=self._is_1_37
+        )
 
     def _satisfies(self, request: Request, claim: int, device: SlicedDevice) -> bool:
         constraints = self._constraints[claim]
@@ -361,7 +418,7 @@ class Search:
             constraint.remove(chosen.request, device)
         self._in_use.get(device.id, set()).discard(claim)
         if chosen.has_taken_counters:
-            self._counters.give_back(device, pool)
+            self._give_counters_back(device, pool, chosen.groups_before)
 
     def _all_chosen(self) -> Iterator[Chosen]:
         return itertools.chain.from_iterable(self.chosen)

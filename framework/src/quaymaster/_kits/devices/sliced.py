@@ -4,15 +4,23 @@ Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
 (k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
 from quaymaster._api.cel.device import device_value
+from quaymaster._api.cel.dialects import STORED, Dialect
 from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
 from quaymaster._api.cel.selector import compile_selector
 from quaymaster._api.cel.values import Value
-from quaymaster._api.objects import Device, Node, ResourceSlice, ResourceSliceSpec
+from quaymaster._api.objects import (
+    Device,
+    DeviceTaintRule,
+    Node,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from quaymaster._api.objects.owned_taints import OwnedTaint, owned_taints
 from quaymaster._api.objects.selectors import (
     NodeMatcher,
     SelectorError,
@@ -38,13 +46,16 @@ class SlicedDevice:
         device: What its driver says of it.
         slice: The slice that lists it.
         is_shared: Whether several requests may share it.
+        taints: Its taints, those that rules add included.
     """
 
     id: DeviceId
     device: Device
     slice: ResourceSlice
     is_shared: bool
+    taints: Sequence[OwnedTaint]
     _reach: "_Reach"
+    _dialect: Dialect = STORED
     _value: dict[str, Value] | None = None
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
@@ -63,12 +74,14 @@ class SlicedDevice:
 
     def _ask(self, expression: str) -> bool | VerdictError:
         try:
-            selector = compile_selector(expression)
+            selector = compile_selector(expression, self._dialect)
         except CelCompilationError as error:
             return VerdictError(f"CEL compile error: {error}")
         try:
             if self._value is None:
-                self._value = _value_of(self.id.driver, self.device)
+                self._value = _value_of(
+                    self.id.driver, self.device, self._dialect.has_lists
+                )
             return selector.matches(self._value)
         except CelEvaluationError as error:
             return VerdictError(f"CEL runtime error: {error}")
@@ -85,14 +98,25 @@ class SlicedDevice:
 class SlicedDevices:
     """One revision of a slice.
 
+    Args:
+        resource_slice: The slice.
+        rules: The rules that taint devices.
+        dialect: Who compiles selectors of its devices.
+
     Attributes:
         slice: The slice.
         pool: Its pool's name.
         devices: Its devices, in its order.
         is_local: Whether it belongs to one node, and no other node asks for it.
+        has_groups: Whether any device names compatibility groups for its counters.
     """
 
-    def __init__(self, resource_slice: ResourceSlice) -> None:
+    def __init__(
+        self,
+        resource_slice: ResourceSlice,
+        rules: Collection[DeviceTaintRule] = (),
+        dialect: Dialect = STORED,
+    ) -> None:
         spec = resource_slice.spec
         self.slice = resource_slice
         self.pool = PoolId(spec.driver, spec.pool.name)
@@ -102,11 +126,14 @@ class SlicedDevices:
                 device,
                 resource_slice,
                 bool(device.allow_multiple_allocations),
+                owned_taints(resource_slice, device, rules),
                 _Reach(device),
+                dialect,
             )
             for device in spec.devices
         ]
         self.is_local = bool(spec.node_name) and not spec.shared_counters
+        self.has_groups = _has_groups(resource_slice)
         self._reach = _Reach(spec)
 
     def is_seen_by(self, node: Node) -> bool:
@@ -150,13 +177,26 @@ class _Reach:
         return self._matcher.matches(node)
 
 
-def _value_of(driver: str, device: Device) -> dict[str, Value]:
+def _has_groups(resource_slice: ResourceSlice) -> bool:
+    """Whether any device of a slice names groups for its counters."""
+    return any(
+        part.compatibility_groups
+        for device in resource_slice.spec.devices
+        for part in device.consumes_counters
+    )
+
+
+def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
     attributes = {
         name: {
             "int": one.int_value,
             "bool": one.bool_value,
             "string": one.string_value,
             "version": one.version_value,
+            "ints": one.int_values,
+            "bools": one.bool_values,
+            "strings": one.string_values,
+            "versions": one.version_values,
         }
         for name, one in device.attributes.items()
     }
@@ -165,4 +205,5 @@ def _value_of(driver: str, device: Device) -> dict[str, Value]:
         attributes,
         {name: one.value for name, one in device.capacity.items()},
         allow_multiple_allocations=bool(device.allow_multiple_allocations),
+        has_lists=has_lists,
     )

@@ -1,6 +1,6 @@
 """The namespaces of the cluster, as the selectors of pod affinity see them.
 
-Mirrors how kube-scheduler 1.36.2 and 1.37.1 look namespaces up
+Mirrors how kube-scheduler 1.36.2 and 1.37.2 look namespaces up
 (``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 

@@ -85,7 +85,8 @@ def capacity(
     """
     given = list(objects)
     stood = _standing(given) if as_it_stands else given
-    cluster = filled_cluster(stood, seed, max_pods)
+    kubernetes = config.kubernetes
+    cluster = filled_cluster(stood, seed, max_pods, kubernetes=kubernetes)
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, options=options
     ) as run:
@@ -94,7 +95,9 @@ def capacity(
         else:
             run.settle(on_progress)
         named = (
-            filled_cluster(given, seed, max_pods) if as_it_stands and fit else cluster
+            filled_cluster(given, seed, max_pods, kubernetes=kubernetes)
+            if as_it_stands and fit
+            else cluster
         )
         asked = [(name, Wanted(name, namespace, named).find()) for name in fit]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)

@@ -73,7 +73,9 @@ class Variant:
             AdmissionError: Some objects break rules, or ask for too many pods.
             ProfileError: A profile's plugins cannot be built.
         """
-        cluster = filled_cluster(self.objects, seed, self.max_pods)
+        cluster = filled_cluster(
+            self.objects, seed, self.max_pods, kubernetes=self.config.kubernetes
+        )
         log = DecisionLog(cluster)
         with Simulation(
             cluster, config=self.config, registry=self.registry, seed=seed, log=log

@@ -164,7 +164,11 @@ def _causes(
     """
     if not differing:
         return {}
-    between = [name for name in CHANGES if newer.has(name) and not older.has(name)]
+    between = [
+        name
+        for name, change in CHANGES.items()
+        if newer.has(name) and not older.has(name) and not change.is_of_cluster
+    ]
     without = [newer.without(name) for name in between]
     before, *trials = decide([older, *without], differing)
     found = {

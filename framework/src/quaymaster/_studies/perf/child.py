@@ -16,7 +16,12 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.garbage import collector_calmed
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._studies.perf.load import Workload
-from quaymaster._studies.perf.runner import FAILED, Outcome, run_workload
+from quaymaster._studies.perf.runner import (
+    FAILED,
+    Outcome,
+    outcome_if_left_out,
+    run_workload,
+)
 
 __all__ = ["run_apart"]
 
@@ -42,6 +47,9 @@ def run_apart(
     Raises:
         QuaymasterError: The input is wrong.
     """
+    left_out = outcome_if_left_out(workload, kubernetes)
+    if left_out is not None:
+        return left_out
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(

@@ -63,7 +63,9 @@ def allocate_claims(cluster: InMemoryCluster, namespace: str, random: Random) ->
         WorkloadError: There are not enough devices.
     """
     classes = {one.name: one for one in cluster.list(DeviceClass).items}
-    inventory = Inventory(cluster.list(ResourceSlice).items)
+    inventory = Inventory(
+        cluster.list(ResourceSlice).items, kubernetes=cluster.kubernetes
+    )
     claims = cluster.list(ResourceClaim).items
     taken = AllocatedDevices(
         one.status.allocation for one in claims if one.status.allocation is not None

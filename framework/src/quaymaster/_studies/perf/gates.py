@@ -1,30 +1,34 @@
 """Feature gates of workloads: what they change here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import attrs
 
 from quaymaster._base.suggestions import did_you_mean
+from quaymaster._base.versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    RELEASES,
+    Kubernetes,
+    KubernetesError,
+)
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.model import ProfileConfig, SchedulerConfig
 
-__all__ = ["apply_gates", "check_gates", "ignored_gates"]
+__all__ = [
+    "apply_gates",
+    "check_gates",
+    "gate_problems",
+    "gated",
+    "ignored_gates",
+]
 
 _PLUGINS: Final[Mapping[str, str]] = {"NodeDeclaredFeatures": "NodeDeclaredFeatures"}
 """Gates that switch a plugin -> the plugin."""
 
 _IGNORED: Final = frozenset(
     {
-        "DRAConsumableCapacity",
-        "DRADeviceTaints",
         "DRAExtendedResource",
-        "DRAPartitionableDevices",
-        "DRAPrioritizedList",
-        "DRAResourceClaimDeviceStatus",
-        "DynamicResourceAllocation",
-        "InPlacePodVerticalScaling",
-        "NodeInclusionPolicyInPodTopologySpread",
         "OpportunisticBatching",
         "SchedulerAsyncAPICalls",
         "SchedulerAsyncPreemption",
@@ -33,19 +37,69 @@ _IGNORED: Final = frozenset(
 )
 """Gates that make no difference: the engine works in one way only."""
 
+_ALL_GATES: Final = sorted(
+    _IGNORED
+    | _PLUGINS.keys()
+    | {gate for release in RELEASES.values() for gate in release.feature_gates}
+)
+
 
 def check_gates(gates: Mapping[str, bool], place: str, findings: Findings) -> None:
-    """Note the gates that are unknown."""
-    known = sorted(_IGNORED | _PLUGINS.keys())
+    """Note the gates that no version of Kubernetes has."""
     for name in gates:
-        if name not in known:
-            hint = did_you_mean(name, known) or f" (known: {', '.join(known)})"
+        if name not in _ALL_GATES:
+            hint = did_you_mean(name, _ALL_GATES)
+            hint = hint or f" (known: {', '.join(_ALL_GATES)})"
             findings.add(f"{place}.{name}", f"unknown feature gate{hint}")
 
 
-def ignored_gates(gates: Mapping[str, bool]) -> dict[str, bool]:
-    """The gates that make no difference here."""
-    return {name: value for name, value in gates.items() if name in _IGNORED}
+def ignored_gates(
+    gates: Mapping[str, bool], kubernetes: Kubernetes = DEFAULT_KUBERNETES
+) -> dict[str, bool]:
+    """Return the gates that make no difference here.
+
+    Args:
+        gates: The gates of a workload.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    return {
+        name: value
+        for name, value in gates.items()
+        if name not in _PLUGINS and not _makes_a_difference(name, value, kubernetes)
+    }
+
+
+def gate_problems(gates: Mapping[str, bool], kubernetes: Kubernetes) -> Iterator[str]:
+    """Say why some gates cannot be as a workload sets them.
+
+    Args:
+        gates: The gates of a workload.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    for name, value in gates.items():
+        if name in _PLUGINS or not _makes_a_difference(name, value, kubernetes):
+            continue
+        try:
+            attrs.evolve(kubernetes, feature_gates={name: value})
+        except KubernetesError as error:
+            yield f"feature gate {error.problem}"
+
+
+def gated(kubernetes: Kubernetes, gates: Mapping[str, bool]) -> Kubernetes:
+    """Return a Kubernetes with the gates of a workload that make a difference.
+
+    Raises:
+        KubernetesError: A gate cannot be as the workload sets it.
+    """
+    changed = {
+        name: value
+        for name, value in gates.items()
+        if name not in _PLUGINS and _makes_a_difference(name, value, kubernetes)
+    }
+    if not changed:
+        return kubernetes
+    both = {**kubernetes.feature_gates, **changed}
+    return attrs.evolve(kubernetes, feature_gates=both)
 
 
 def apply_gates(config: SchedulerConfig, gates: Mapping[str, bool]) -> SchedulerConfig:
@@ -55,6 +109,10 @@ def apply_gates(config: SchedulerConfig, gates: Mapping[str, bool]) -> Scheduler
         return config
     profiles = tuple(_without(profile, off) for profile in config.profiles)
     return attrs.evolve(config, profiles=profiles)
+
+
+def _makes_a_difference(name: str, value: bool, kubernetes: Kubernetes) -> bool:
+    return name not in _IGNORED and kubernetes.enabled(name) != value
 
 
 def _without(profile: ProfileConfig, off: set[str]) -> ProfileConfig:

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 
 import attrs
 
@@ -13,9 +12,9 @@ from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import documents
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._core.config.converter import structure
-from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.findings import Findings
-from quaymaster._core.config.naming import camel_case, join_path, show
+from quaymaster._core.config.naming import show
+from quaymaster._studies.perf.cases import THROUGHPUT, TestCase, WorkloadEntry
 from quaymaster._studies.perf.errors import PerfErrors
 from quaymaster._studies.perf.gates import check_gates
 from quaymaster._studies.perf.model import (
@@ -24,13 +23,10 @@ from quaymaster._studies.perf.model import (
     CreatePodSets,
     Operation,
     StopCollecting,
-    TestCase,
-    WorkloadEntry,
 )
+from quaymaster._studies.perf.parameters import Parameters
 
 __all__ = ["FILE_NAME", "Workload", "find_files", "load_workloads"]
-
-OpT = TypeVar("OpT", bound=attrs.AttrsInstance)
 
 FILE_NAME: Final = "performance-config.yaml"
 """The name of benchmark files in directories."""
@@ -50,10 +46,15 @@ class Workload:
         labels: Of the test case and its own.
         operations: What happens, in order.
         feature_gates: What it sets.
-        threshold: How many pods per second upstream demands; 0 if it does not.
+        threshold: How many pods per second upstream demands; 0 if it does not, or its
+            threshold is for another figure.
         default_pod_template: The file of the pods that name none.
         scheduler_config: The file of its configuration, or None.
         declared_features: How many features every node declares.
+        missing_parameters: The parameters that its operations name and that only other
+            workloads of the test case have.
+        metrics: The metrics that the test case collects, if it says which.
+        threshold_metric: The figure that upstream's threshold is for.
     """
 
     name: str
@@ -66,6 +67,9 @@ class Workload:
     default_pod_template: str | None
     scheduler_config: str | None
     declared_features: int
+    missing_parameters: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    threshold_metric: str = THROUGHPUT
 
     def path(self, relative: str) -> Path:
         """A file that the benchmark file names, relative to itself."""
@@ -172,7 +176,10 @@ class _Case:
 
     def _workload(self, entry: WorkloadEntry, place: str) -> Workload:
         case = self._case
-        parameters = _Parameters(entry.params, f"{place} ({entry.name})")
+        names = {name for other in case.workloads for name in other.params}
+        parameters = Parameters(
+            entry.params, f"{place} ({entry.name})", names, self._findings
+        )
         operations = tuple(
             resolved
             for index, operation in self._operations
@@ -186,6 +193,10 @@ class _Case:
         threshold = entry.threshold
         if isinstance(threshold, Mapping):
             threshold = threshold.get(topic, 0.0)
+        selector = (
+            entry.threshold_metric_selector or case.default_threshold_metric_selector
+        )
+        metric = THROUGHPUT if selector is None else selector.metric
         return Workload(
             name=f"{case.name}/{entry.name}",
             file=self._file,
@@ -193,10 +204,13 @@ class _Case:
             labels=(*case.labels, *entry.labels),
             operations=operations,
             feature_gates={**case.feature_gates, **entry.feature_gates},
-            threshold=threshold,
+            threshold=threshold if metric == THROUGHPUT else 0.0,
             default_pod_template=case.default_pod_template_path,
             scheduler_config=case.scheduler_config_path,
             declared_features=features if isinstance(features, int) else 0,
+            missing_parameters=tuple(parameters.missing()),
+            metrics=case.metrics,
+            threshold_metric=metric,
         )
 
     def _read_operations(self) -> Iterator[tuple[int, Operation]]:
@@ -230,80 +244,17 @@ class _Case:
         return None if mistakes else cast(Operation, made)
 
     def _resolved(
-        self, operation: Operation, index: int, parameters: "_Parameters"
+        self, operation: Operation, index: int, parameters: Parameters
     ) -> Iterator[Operation]:
         place = f"{self._place}.workloadTemplate[{index}]"
-        operation = parameters.fill(operation, place, self._findings)
+        operation = parameters.fill(operation, place)
         if not isinstance(operation, CreatePodSets):
             yield operation
             return
-        inner = parameters.fill(
-            operation.create_pods_op, f"{place}.createPodsOp", self._findings
-        )
+        inner = parameters.fill(operation.create_pods_op, f"{place}.createPodsOp")
         for number in range(operation.count):
             namespace = f"{operation.namespace_prefix}-{number}"
             yield attrs.evolve(inner, namespace=namespace)
-
-
-class _Parameters:
-    """The parameters of one workload, and which of them were used."""
-
-    def __init__(self, values: Mapping[str, object], where: str) -> None:
-        self._values = values
-        self._where = where
-        self._used: set[str] = set()
-
-    def take(self, name: str) -> object:
-        """A value, or None."""
-        self._used.add(name)
-        return self._values.get(name)
-
-    def unused(self) -> list[str]:
-        """The parameters that nothing has used."""
-        return [name for name in self._values if name not in self._used]
-
-    def fill(self, operation: OpT, place: str, findings: Findings) -> OpT:
-        """An operation with values for the parameters that it names."""
-        changes: dict[str, object] = {}
-        for field in attrs.fields(type(operation)):
-            if not field.name.endswith("_param"):
-                continue
-            name = getattr(operation, field.name)
-            if not name:
-                continue
-            target = field.name.removesuffix("_param")
-            path = join_path(place, camel_case(field.name))
-            value = self.take(name[1:])
-            if value is None:
-                known = ", ".join(self._values) or "none"
-                hint = did_you_mean(name[1:], self._values) or f" (known: {known})"
-                message = f"{self._where} has no parameter {name[1:]!r}{hint}"
-                findings.add(path, message)
-                continue
-            read = _read_value(value, type(getattr(operation, target)))
-            if read is None:
-                expected = _EXPECTED[type(getattr(operation, target))]
-                message = f"expected {expected} for {name}, got {show(value)}"
-                findings.add(path, f"{message} in {self._where}")
-                continue
-            changes[target] = read
-        return attrs.evolve(operation, **changes)  # type: ignore[misc]  # is attrs
-
-
-_EXPECTED: Final = {
-    int: "a number of at least 0",
-    bool: "true or false",
-    timedelta: "a duration such as 15s",
-}
-
-
-def _read_value(value: object, kind: type) -> object:
-    if kind is int:
-        is_count = isinstance(value, int | float) and not isinstance(value, bool)
-        return int(cast(float, value)) if is_count and cast(float, value) >= 0 else None
-    if kind is timedelta:
-        return parse_duration(value) if isinstance(value, str) else None
-    return value if isinstance(value, kind) else None
 
 
 def _collects(operation: Operation) -> bool:

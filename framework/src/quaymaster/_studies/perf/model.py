@@ -1,8 +1,9 @@
-"""The format of benchmark files.
+"""The operations of benchmark files.
 
-Mirrors ``testCase`` and the operations of upstream's runner (Kubernetes v1.36,
-``test/integration/scheduler_perf/scheduler_perf.go``, ``operations.go``, ``update.go``
-and ``dra.go``). A field ``countParam: $initNodes`` takes the place of ``count``.
+Mirrors the operations of upstream's runner (Kubernetes v1.37, ``test/integration/
+scheduler_perf``: ``operations.go``, ``update.go`` and ``dra.go``), and
+``createResourceDriver`` of v1.36. A field ``countParam: $initNodes`` takes the place of
+``count``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ __all__ = [
     "CreateAny",
     "CreateNamespaces",
     "CreateNodes",
+    "CreatePodGroups",
     "CreatePodSets",
     "CreatePods",
     "CsiLimit",
@@ -31,10 +33,10 @@ __all__ = [
     "Operation",
     "Sleep",
     "StartCollecting",
+    "StartCollectingProfile",
     "StopCollecting",
-    "TestCase",
+    "StopCollectingProfile",
     "UpdateAny",
-    "WorkloadEntry",
 ]
 
 _parameter: Final = matching(
@@ -87,6 +89,7 @@ class CreateNodes:
     opcode: str
     count: int = attrs.field(default=0, validator=_count)
     count_param: str | None = attrs.field(default=None, validator=_parameter)
+    template_params: Mapping[str, object] = {}
     node_template_path: str | None = None
     node_allocatable_strategy: NodeAllocatable | None = None
     label_node_prepare_strategy: LabelNodes | None = None
@@ -111,6 +114,8 @@ class CreatePods:
     opcode: str
     count: int = attrs.field(default=0, validator=_count)
     count_param: str | None = attrs.field(default=None, validator=_parameter)
+    count_multiplier_param: str | None = attrs.field(default=None, validator=_parameter)
+    template_params: Mapping[str, object] = {}
     steady_state: bool = False
     steady_state_param: str | None = attrs.field(default=None, validator=_parameter)
     duration: timedelta = timedelta()
@@ -121,6 +126,10 @@ class CreatePods:
     skip_wait_to_completion: bool = False
     persistent_volume_template_path: str | None = None
     persistent_volume_claim_template_path: str | None = None
+    signature_batch_size: int = attrs.field(default=0, validator=_count)
+    signature_batch_size_param: str | None = attrs.field(
+        default=None, validator=_parameter
+    )
 
     def validate(self) -> Iterator[ArgsError]:
         """Check that the fields go together."""
@@ -151,6 +160,23 @@ class CreatePodSets:
 
 
 @attrs.frozen(kw_only=True)
+class CreatePodGroups:
+    """Creates pod groups, and waits until the scheduler has them."""
+
+    opcode: str
+    namespace: str = attrs.field(validator=non_empty())
+    template_path: str = attrs.field(validator=non_empty())
+    count: int = attrs.field(default=0, validator=_count)
+    count_param: str | None = attrs.field(default=None, validator=_parameter)
+    template_params: Mapping[str, object] = {}
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there is a group."""
+        if not self.count and self.count_param is None:
+            yield ArgsError("count", "expected at least 1, or countParam")
+
+
+@attrs.frozen(kw_only=True)
 class CreateAny:
     """Creates objects of any kind."""
 
@@ -159,6 +185,7 @@ class CreateAny:
     template_path: str = attrs.field(validator=non_empty())
     count: int = attrs.field(default=1, validator=_count)
     count_param: str | None = attrs.field(default=None, validator=_parameter)
+    template_params: Mapping[str, object] = {}
 
 
 @attrs.frozen(kw_only=True)
@@ -246,6 +273,23 @@ class StopCollecting:
 
 
 @attrs.frozen(kw_only=True)
+class StartCollectingProfile:
+    """Begin to write a profile of upstream's program, of which there is none here."""
+
+    opcode: str
+    type: str = attrs.field(validator=matching("(?i)cpu", "CPU"))
+    file_path: str = attrs.field(validator=non_empty())
+
+
+@attrs.frozen(kw_only=True)
+class StopCollectingProfile:
+    """End the profile."""
+
+    opcode: str
+    type: str = attrs.field(validator=matching("(?i)cpu", "CPU"))
+
+
+@attrs.frozen(kw_only=True)
 class CreateResourceDriver:
     """Lists devices of one driver on the nodes whose names match a pattern."""
 
@@ -282,6 +326,7 @@ Operation: TypeAlias = (
     | CreateNamespaces
     | CreatePods
     | CreatePodSets
+    | CreatePodGroups
     | CreateAny
     | UpdateAny
     | DeletePods
@@ -290,6 +335,8 @@ Operation: TypeAlias = (
     | Sleep
     | StartCollecting
     | StopCollecting
+    | StartCollectingProfile
+    | StopCollectingProfile
     | CreateResourceDriver
     | CreateResourceClaims
     | AllocResourceClaims
@@ -300,6 +347,7 @@ OPERATIONS: Final[Mapping[str, type]] = {
     "createNamespaces": CreateNamespaces,
     "createPods": CreatePods,
     "createPodSets": CreatePodSets,
+    "createPodGroups": CreatePodGroups,
     "createAny": CreateAny,
     "updateAny": UpdateAny,
     "deletePods": DeletePods,
@@ -308,46 +356,10 @@ OPERATIONS: Final[Mapping[str, type]] = {
     "sleep": Sleep,
     "startCollectingMetrics": StartCollecting,
     "stopCollectingMetrics": StopCollecting,
+    "startCollectingProfile": StartCollectingProfile,
+    "stopCollectingProfile": StopCollectingProfile,
     "createResourceDriver": CreateResourceDriver,
     "createResourceClaims": CreateResourceClaims,
     "allocResourceClaims": AllocResourceClaims,
 }
-"""The operations that can be run, by their opcode."""
-
-
-@attrs.frozen(kw_only=True)
-class WorkloadEntry:
-    """One size of a test case.
-
-    Attributes:
-        params: What the ``...Param`` fields of the operations name.
-        threshold: Pods per second; or such by topic.
-    """
-
-    name: str = attrs.field(validator=non_empty())
-    params: Mapping[str, object] = {}
-    labels: tuple[str, ...] = ()
-    feature_gates: Mapping[str, bool] = {}
-    threshold: float | Mapping[str, float] = 0.0
-
-
-@attrs.frozen(kw_only=True)
-class TestCase:
-    """A sequence of operations, and the sizes to run it in.
-
-    Attributes:
-        workload_template: The operations, still as the file has them.
-    """
-
-    # pytest collects classes with such names, but this one is no test.
-    __test__ = False
-
-    name: str = attrs.field(validator=non_empty())
-    feature_gates: Mapping[str, bool] = {}
-    workload_template: tuple[Mapping[str, object], ...] = attrs.field(
-        validator=non_empty()
-    )
-    workloads: tuple[WorkloadEntry, ...] = attrs.field(validator=non_empty())
-    scheduler_config_path: str | None = None
-    default_pod_template_path: str | None = None
-    labels: tuple[str, ...] = ()
+"""The operations, by their opcode."""

@@ -1,6 +1,6 @@
 """The nodes, pods and volumes that operations make.
 
-Mirrors ``getNodePreparer``, ``getPodStrategy`` and ``makeBaseNode`` (Kubernetes v1.36,
+Mirrors ``getNodePreparer``, ``getPodStrategy`` and ``makeBaseNode`` (Kubernetes v1.37,
 ``test/integration/scheduler_perf``) and ``test/utils/runners.go``.
 """
 
@@ -79,7 +79,9 @@ def make_nodes(
         metadata=ObjectMeta(generate_name=f"node-{number}-"), status=_NODE_STATUS
     )
     path = operation.node_template_path
-    template = files.get(workload.path(path), Node) if path is not None else None
+    template = None
+    if path is not None:
+        template = files.get(workload.path(path), Node, operation.template_params)
     features = tuple(
         sorted(f"Feature{n + 1}" for n in range(workload.declared_features))
     )
@@ -124,13 +126,17 @@ def make_pods(
         files: Where its templates are.
     """
     path = operation.pod_template_path or workload.default_pod_template
-    template = files.get(workload.path(path), Pod) if path is not None else None
+    template = None
+    if path is not None:
+        template = files.get(workload.path(path), Pod, operation.template_params)
+    size = operation.signature_batch_size
     volumes = _Volumes(operation, namespace, workload, files)
     placed = _Placed(namespace)
     pod = in_namespace(_POD, namespace)
     for index in range(operation.count):
         if template is not None:
-            pod = placed.of(template.make(index, operation.count))
+            made = template.make(index, operation.count)
+            pod = placed.of(made, f"signature-label-{index // size}" if size else "")
         yield volumes.with_volume(pod, index)
 
 
@@ -145,16 +151,30 @@ class _Placed:
         self._namespace = namespace
         # By identity: what a template has made, and the pod. Both are kept, so that the
         # number stands for nothing else.
-        self._known: dict[int, tuple[ApiObject, Pod]] = {}
+        self._known: dict[tuple[int, str], tuple[ApiObject, Pod]] = {}
 
-    def of(self, made: ApiObject) -> Pod:
-        known = self._known.get(id(made))
+    def of(self, made: ApiObject, signature: str) -> Pod:
+        """Return the pod for what a template has made.
+
+        Args:
+            made: What it has made.
+            signature: The value of the pod's label ``signature``; empty: it gets none.
+        """
+        known = self._known.get((id(made), signature))
         if known is None:
             assert isinstance(made, Pod)
             if len(self._known) >= KEPT:
                 self._known.clear()
-            known = self._known[id(made)] = made, in_namespace(made, self._namespace)
+            pod = in_namespace(made, self._namespace)
+            if signature:
+                pod = _signed(pod, signature)
+            known = self._known[id(made), signature] = made, pod
         return known[1]
+
+
+def _signed(pod: Pod, signature: str) -> Pod:
+    labels = {**pod.metadata.labels, "signature": signature}
+    return replace(pod, metadata=replace(pod.metadata, labels=labels))
 
 
 def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> Node:

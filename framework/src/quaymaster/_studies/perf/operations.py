@@ -218,7 +218,8 @@ class Player:
             self._cluster.create(obj)
 
     def _create_any(self, operation: model.CreateAny) -> None:
-        template = self._files.get(self._workload.path(operation.template_path))
+        path = self._workload.path(operation.template_path)
+        template = self._files.get(path, parameters=operation.template_params)
         if operation.namespace:
             self._ensure_namespace(operation.namespace)
         if template.has_no_effect:

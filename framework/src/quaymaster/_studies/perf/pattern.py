@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import documents
-from quaymaster._studies.perf.gotext import GoTemplate
+from quaymaster._studies.perf.gotext.template import ObjectTexts
 
 __all__ = ["Pattern", "make_pattern"]
 
@@ -41,12 +41,11 @@ class Pattern:
         return self._fill(values)
 
 
-def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
+def make_pattern(texts: ObjectTexts) -> Pattern | None:
     """The pattern of a template's trees.
 
     Args:
-        template: The template; its first text must be YAML.
-        count: Of how many objects.
+        texts: The template's texts; the first must be YAML.
 
     Returns:
         None if what its actions give changes more than texts.
@@ -55,11 +54,13 @@ def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
         YamlError: The first text is no YAML.
         GoTemplateError: An action fails.
     """
-    values = template.values(0, count)
-    real = _tree(template.fill(values, count))
-    marks = [_MARK.format(number) for number in range(template.places)]
+    values = texts.values(0)
+    real = _tree(texts.fill(values))
+    if not texts.is_regular:
+        return None
+    marks = [_MARK.format(number) for number in range(texts.places)]
     try:
-        marked = _tree(template.fill(marks, count))
+        marked = _tree(texts.fill(marks))
     except YamlError:
         return None
     pattern = Pattern(marked, real)

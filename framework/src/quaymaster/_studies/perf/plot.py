@@ -1,6 +1,7 @@
 """Draws throughput over time."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from quaymaster._studies.perf.measurement import Measurement
+from quaymaster._studies.perf.report import unfinished
 from quaymaster._studies.perf.runner import Outcome
 
 __all__ = ["draw", "metadata_of", "style"]
@@ -22,6 +24,8 @@ _RATE: Final = "#1f6f8b"
 _AVERAGE: Final = "#99a8b2"
 _THRESHOLD: Final = "#c8553d"
 _HEADROOM: Final = 1.25
+_CHARACTERS_PER_INCH: Final = 17
+"""How much of the small text below the panels fits in."""
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:
@@ -54,7 +58,20 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
             _draw_panel(ax, outcome, one)
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
+        _name_unfinished(figure, outcomes)
         figure.savefig(path, dpi=150, metadata=metadata_of(path))
+
+
+def _name_unfinished(figure: Figure, outcomes: Sequence[Outcome]) -> None:
+    """Write below the panels which workloads are not done, and why."""
+    width = int(figure.get_figwidth() * _CHARACTERS_PER_INCH)
+    lines = [
+        line for text in unfinished(outcomes) for line in textwrap.wrap(text, width)
+    ]
+    if lines:
+        figure.supxlabel(
+            "\n".join(lines), x=0.01, ha="left", fontsize=8, color="#5a646b"
+        )
 
 
 def style() -> AbstractContextManager[None]:

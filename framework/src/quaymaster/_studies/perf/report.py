@@ -1,20 +1,22 @@
 """Results of workloads as plain data, and as rows of a table."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
 from quaymaster._studies.perf.against import Compared
 from quaymaster._studies.perf.measurement import Distribution, Measurement
-from quaymaster._studies.perf.runner import DONE, Outcome
+from quaymaster._studies.perf.runner import DONE, LEFT_OUT, Outcome
 
 __all__ = [
     "COLUMNS",
+    "are_all_good",
     "as_document",
     "is_beaten",
     "is_good",
     "rows",
+    "unfinished",
     "waits",
 ]
 
@@ -102,6 +104,29 @@ def is_beaten(outcome: Outcome) -> bool:
 def is_good(outcome: Outcome) -> bool:
     """Whether the workload was done, and is above its threshold."""
     return outcome.status == DONE and is_beaten(outcome)
+
+
+def are_all_good(outcomes: Sequence[Outcome]) -> bool:
+    """Whether every workload that can be played is good, and there is one."""
+    played = [outcome for outcome in outcomes if outcome.status != LEFT_OUT]
+    return bool(played) and all(map(is_good, played))
+
+
+def unfinished(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Say of each test case why its workloads are not done, or left out."""
+    workloads: dict[tuple[str, str, str], list[str]] = {}
+    for outcome in outcomes:
+        if outcome.status == DONE:
+            continue
+        case, _, size = outcome.workload.partition("/")
+        is_left_out = outcome.status == LEFT_OUT
+        name = case if is_left_out else outcome.workload
+        sizes = workloads.setdefault((name, outcome.status, outcome.reason), [])
+        if size not in sizes:
+            sizes.append(size)
+    for (name, status, reason), sizes in workloads.items():
+        listed = f" ({', '.join(sizes)})" if status == LEFT_OUT else ""
+        yield f"{name}{listed}: {status}: {reason}"
 
 
 def _name(outcome: Outcome, measurement: Measurement) -> str:

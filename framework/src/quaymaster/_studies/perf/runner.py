@@ -13,21 +13,39 @@ from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.perf.cases import THROUGHPUT
 from quaymaster._studies.perf.errors import WorkloadError
-from quaymaster._studies.perf.gates import apply_gates, ignored_gates
+from quaymaster._studies.perf.gates import apply_gates, gated, ignored_gates
+from quaymaster._studies.perf.left_out import why_left_out
 from quaymaster._studies.perf.load import Workload
 from quaymaster._studies.perf.measurement import Measurement
+from quaymaster._studies.perf.model import StartCollectingProfile
 from quaymaster._studies.perf.operations import Player
 from quaymaster._studies.perf.world import World
 
 if sys.platform != "win32":
     import resource
 
-__all__ = ["DONE", "FAILED", "INCOMPLETE", "Outcome", "run_workload"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "INCOMPLETE",
+    "LEFT_OUT",
+    "Outcome",
+    "outcome_if_left_out",
+    "run_workload",
+]
 
 DONE = "done"
 INCOMPLETE = "incomplete"
 FAILED = "failed"
+LEFT_OUT = "left out"
+
+_MEASURED = (
+    "scheduler_pod_scheduling_sli_duration_seconds",
+    "scheduler_scheduling_attempt_duration_seconds",
+)
+"""The metrics of kube-scheduler that every measurement has."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,7 +57,8 @@ class Outcome:
         topic: The name of its file's folder.
         threshold: How many pods per second upstream demands; 0 if it does not.
         status: ``done``; ``incomplete`` if it could not be played to its end;
-            ``failed`` if its process died, or a decision is not what it has to be.
+            ``failed`` if its process died, or a decision is not what it has to be;
+            ``left out`` if it cannot be played.
         reason: Why it is not done.
         measurements: What was measured.
         peak_rss_bytes: The most memory that its process has taken.
@@ -58,6 +77,25 @@ class Outcome:
     ignored_gates: Mapping[str, bool] = {}
     notes: tuple[str, ...] = ()
     run: int = 1
+
+
+def outcome_if_left_out(workload: Workload, kubernetes: Kubernetes) -> Outcome | None:
+    """Return the outcome of a workload that cannot be played, or None if it can be.
+
+    Args:
+        workload: The workload.
+        kubernetes: The Kubernetes whose decisions are to be made.
+    """
+    reason = why_left_out(workload, kubernetes)
+    if not reason:
+        return None
+    return Outcome(
+        workload=workload.name,
+        topic=workload.topic,
+        threshold=workload.threshold,
+        status=LEFT_OUT,
+        reason=reason,
+    )
 
 
 def run_workload(
@@ -86,6 +124,9 @@ def run_workload(
         PerfErrors: A template is wrong.
         ProfileError: A profile's plugins cannot be built.
     """
+    left_out = outcome_if_left_out(workload, kubernetes)
+    if left_out is not None:
+        return left_out
     status, reason = DONE, ""
     registry = PluginRegistry.discover()
     config = _config(workload, config_file, registry, kubernetes)
@@ -108,7 +149,7 @@ def run_workload(
         reason=reason,
         measurements=tuple(player.measurements),
         peak_rss_bytes=peak_rss_bytes(),
-        ignored_gates=ignored_gates(workload.feature_gates),
+        ignored_gates=ignored_gates(workload.feature_gates, kubernetes),
         notes=tuple(_notes(workload, verify)),
     )
 
@@ -135,6 +176,18 @@ def _notes(workload: Workload, verify: int) -> Iterator[str]:
             f"all nodes declare {workload.declared_features} made-up features, but no "
             "pod is taken to need them: the features that pods need are not made up"
         )
+    others = [name for name in workload.metrics if name not in _MEASURED]
+    if others:
+        yield f"{_case(workload)}: not measured here: {', '.join(others)}"
+    if workload.threshold_metric != THROUGHPUT:
+        metric = workload.threshold_metric
+        yield f"{workload.name}: its threshold is for {metric}, which is not compared"
+    if any(isinstance(one, StartCollectingProfile) for one in workload.operations):
+        yield f"{_case(workload)}: no profile of a Go program is written"
+
+
+def _case(workload: Workload) -> str:
+    return workload.name.partition("/")[0]
 
 
 def _config(
@@ -143,6 +196,7 @@ def _config(
     registry: PluginRegistry,
     kubernetes: Kubernetes,
 ) -> SchedulerConfig:
+    kubernetes = gated(kubernetes, workload.feature_gates)
     file: str | Path | None = config_file
     if file is None and workload.scheduler_config is not None:
         file = workload.path(workload.scheduler_config)

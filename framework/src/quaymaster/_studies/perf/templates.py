@@ -1,6 +1,6 @@
 """Makes objects of upstream's template files.
 
-Mirrors ``getSpecFromTextTemplateFile`` (Kubernetes v1.36, ``test/integration/
+Mirrors ``getSpecFromTextTemplateFile`` (Kubernetes v1.37, ``test/integration/
 scheduler_perf/operations.go``). As with Go's JSON, the names of fields may be written
 in any case.
 """
@@ -19,7 +19,8 @@ from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import documents
 from quaymaster._core.config.naming import show
 from quaymaster._studies.perf.errors import PerfErrors
-from quaymaster._studies.perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._studies.perf.gotext.errors import GoTemplateError
+from quaymaster._studies.perf.gotext.template import GoTemplate, ObjectTexts
 from quaymaster._studies.perf.pattern import Pattern, make_pattern
 
 __all__ = ["KEPT", "ObjectTemplate", "TemplateFiles", "in_namespace"]
@@ -39,8 +40,12 @@ _VERSIONS: Final = {
 }
 """Versions of objects that have the same fields."""
 
-_WITHOUT_EFFECT: Final = ("DeviceTaintRule",)
-"""The feature gate DRADeviceTaintRules is off by default (Kubernetes v1.36)."""
+_OPTIONAL: Final = frozenset({"DeviceTaintRule"})
+"""Kinds that an API server may not serve, or in other versions only.
+
+The rules of Kubernetes v1.36's workloads are ``resource.k8s.io/v1alpha3``, and their
+feature gate is off.
+"""
 
 
 class TemplateFiles:
@@ -48,22 +53,34 @@ class TemplateFiles:
 
     def __init__(self) -> None:
         self._pool = SpecPool()
-        self._known: dict[tuple[Path, type[ApiObject] | None], ObjectTemplate] = {}
+        self._templates: dict[
+            tuple[Path, type[ApiObject] | None, bytes], ObjectTemplate
+        ]
+        self._templates = {}
 
-    def get(self, path: Path, kind: type[ApiObject] | None = None) -> "ObjectTemplate":
-        """The template in a file.
+    def get(
+        self,
+        path: Path,
+        kind: type[ApiObject] | None = None,
+        parameters: Mapping[str, object] | None = None,
+    ) -> "ObjectTemplate":
+        """Return the template in a file.
 
         Args:
             path: The file.
             kind: What it must be a template of; None is anything.
+            parameters: Its fields beside ``.Index`` and ``.Count``.
 
         Raises:
             PerfErrors: It cannot be read.
         """
-        known = self._known.get((path, kind))
-        if known is None:
-            known = self._known[path, kind] = ObjectTemplate(path, kind, self._pool)
-        return known
+        given = parameters or {}
+        key = path, kind, msgspec.json.encode(given, order="deterministic")
+        template = self._templates.get(key)
+        if template is None:
+            template = ObjectTemplate(path, kind, self._pool, given)
+            self._templates[key] = template
+        return template
 
 
 class ObjectTemplate:
@@ -73,23 +90,30 @@ class ObjectTemplate:
         path: The file.
         kind: What it must be a template of; None is anything.
         pool: What the objects share their parts with.
+        parameters: Its fields beside ``.Index`` and ``.Count``.
 
     Raises:
         PerfErrors: The file cannot be read, or is no template.
     """
 
     def __init__(
-        self, path: Path, kind: type[ApiObject] | None, pool: SpecPool
+        self,
+        path: Path,
+        kind: type[ApiObject] | None,
+        pool: SpecPool,
+        parameters: Mapping[str, object],
     ) -> None:
         self._path = path
         self._kind = kind
         self._pool = pool
         self._known: dict[tuple[int, tuple[str, ...]], ApiObject] = {}
+        self._texts: dict[int, ObjectTexts] = {}
         self._patterns: dict[int, Pattern | None] = {}
         # Patterns whose trees have the fields as the API spells them.
         self._well_spelled: set[int] = set()
         try:
-            self._template = GoTemplate(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            self._template = GoTemplate(text, parameters)
         except OSError as error:
             raise self._error((error.strerror or str(error)).lower()) from error
         except GoTemplateError as error:
@@ -97,9 +121,19 @@ class ObjectTemplate:
 
     @property
     def has_no_effect(self) -> bool:
-        """Whether its objects are of a kind that the scheduler does not look at."""
-        values = tuple(self._template.values(0, 1))
-        return self._tree(values, 1).get("kind") in _WITHOUT_EFFECT
+        """Whether its objects are not served, and change no decision.
+
+        Raises:
+            PerfErrors: The text is no object.
+        """
+        try:
+            tree = self._tree(tuple(self._texts_of(1).values(0)), 1)
+        except (GoTemplateError, YamlError) as error:
+            raise self._error(str(error)) from error
+        name = str(tree.get("kind"))
+        kind = KINDS.get(name)
+        is_served = kind is not None and kind.api_version == tree.get("apiVersion")
+        return name in _OPTIONAL and not is_served
 
     def make(self, index: int, count: int) -> ApiObject:
         """One of ``count`` objects; it may be the same for several indexes.
@@ -108,7 +142,7 @@ class ObjectTemplate:
             PerfErrors: The text is no such object.
         """
         try:
-            values = tuple(self._template.values(index, count))
+            values = tuple(self._texts_of(count).values(index))
             known = self._known.get((count, values))
             if known is None:
                 if len(self._known) >= KEPT:
@@ -117,6 +151,12 @@ class ObjectTemplate:
         except (GoTemplateError, YamlError) as error:
             raise self._error(str(error)) from error
         return known
+
+    def _texts_of(self, count: int) -> ObjectTexts:
+        texts = self._texts.get(count)
+        if texts is None:
+            texts = self._texts[count] = self._template.texts(count)
+        return texts
 
     def _read(self, values: Sequence[str], count: int) -> ApiObject:
         tree = self._tree(values, count)
@@ -143,11 +183,11 @@ class ObjectTemplate:
 
     def _tree(self, values: Sequence[str], count: int) -> Mapping[str, object]:
         if count not in self._patterns:
-            self._patterns[count] = make_pattern(self._template, count)
+            self._patterns[count] = make_pattern(self._texts_of(count))
         pattern = self._patterns[count]
         given: object
         if pattern is None:
-            text = self._template.fill(values, count)
+            text = self._texts_of(count).fill(values)
             given = list(documents(text.encode(), unique_keys=True))
         else:
             given = pattern.tree(values)

@@ -54,7 +54,9 @@ class World:
         options: SchedulerOptions | None = None,
     ) -> None:
         self.clock = PacedClock()
-        self.cluster = InMemoryCluster(self.clock, seed=seed)
+        self.cluster = InMemoryCluster(
+            self.clock, seed=seed, kubernetes=config.kubernetes
+        )
         self.meter = Meter(self.clock, self._why_pending)
         self._on_progress = on_progress
         self._told = 0

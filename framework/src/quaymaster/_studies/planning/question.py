@@ -95,7 +95,12 @@ class Question:
 
     def cluster_of(self, objects: Iterable[ApiObject]) -> InMemoryCluster:
         """Make a cluster with other objects."""
-        return filled_cluster(list(objects), self.seed, self.max_pods)
+        return filled_cluster(
+            list(objects),
+            self.seed,
+            self.max_pods,
+            kubernetes=self.config.kubernetes,
+        )
 
     def simulation(self, cluster: InMemoryCluster) -> Simulation:
         """Make a simulation, to be closed, of the cluster under the question's rules.

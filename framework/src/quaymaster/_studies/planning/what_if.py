@@ -63,7 +63,9 @@ def what_if(
         ApiError: The cluster refuses a change.
         ProfileError: A profile's plugins cannot be built.
     """
-    cluster = filled_cluster(list(objects), seed, max_pods)
+    cluster = filled_cluster(
+        list(objects), seed, max_pods, kubernetes=config.kubernetes
+    )
     with Simulation(
         cluster,
         config=config,

@@ -1,5 +1,6 @@
 """Records a live cluster: what its watches tell, for as long as somebody wants."""
 
+import logging
 import os
 import queue
 import secrets
@@ -42,6 +43,8 @@ from quaymaster._studies.recording.state import RecordState
 from quaymaster._studies.recording.telling import Teller, kind_of, lean
 
 __all__ = ["RecordProgress", "Recorded", "record"]
+
+_log = logging.getLogger(__name__)
 
 _NAMELESS: Final = "an anonymous cluster"
 _SECONDS_TO_FLUSH: Final = 1.0
@@ -186,6 +189,7 @@ class _Recorder:
         self._followed = [
             Followed(kind, number) for number, kind in enumerate(self._kinds)
         ]
+        self._reflectors: list[Reflector] = []
         self._lines = 0
 
     def run(
@@ -211,6 +215,8 @@ class _Recorder:
                 deadline is None or time.monotonic() < deadline
             ):
                 self._take_news(_SECONDS_TO_FLUSH)
+                for reflector in self._reflectors:
+                    reflector.check()
                 self._teller.mark(self._now())
                 self._writer.flush()
                 if on_progress is not None:
@@ -258,6 +264,7 @@ class _Recorder:
 
         reader = MarkedReader(client, mark)
         reflector = Reflector(reader, number, path, as_text, tell, wait=wait)
+        self._reflectors.append(reflector)
         if self._known is not None:
             name = kind_of(followed.kind)
             stored = self._known.stored.get(name, {})
@@ -298,10 +305,16 @@ class _Recorder:
                 kind = self._followed[message.resource].kind
                 self._teller.reached(kind, message.version)
             case Trouble():
-                followed = self._followed[message.resource]
-                followed.trouble, followed.code = message.why, message.code
+                self._note(self._followed[message.resource], message)
             case _:
                 pass
+
+    def _note(self, followed: "Followed", trouble: Trouble) -> None:
+        """Keep what is wrong for the end; log what the server did not answer itself."""
+        followed.trouble, followed.code = trouble.why, trouble.code
+        if trouble.why and not trouble.code:
+            name = resource_of(followed.kind).full_name
+            _log.warning("%s cannot be followed: %s", name, trouble.why)
 
     def _changed(self, followed: "Followed", change: object) -> None:
         kind, now = followed.kind, self._now()

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
+from quaymaster._studies.recording.nearness import is_near
 from quaymaster._studies.recording.state import Entry
 
-__all__ = ["SECONDS", "Moments", "Numbered"]
-
-SECONDS: Final = 1.0
-"""For how long what was written may be unseen, or be seen in another order."""
+__all__ = ["Moments", "Numbered"]
 
 _MOST: Final = 256  # changes on either side
 
@@ -39,10 +37,10 @@ class Moments:
 
     def before(self) -> Sequence[Numbered]:
         """The changes just before the present one, the latest first."""
-        until = self._coming[0][1].at - SECONDS
-        return [one for one in reversed(self._past) if one[1].at >= until]
+        present = self._coming[0][1]
+        return [one for one in reversed(self._past) if is_near(one[1], present)]
 
     def after(self) -> Sequence[Numbered]:
         """The present change and those just after it, in their order."""
-        until = self._coming[0][1].at + SECONDS
-        return [one for one in self._coming if one[1].at <= until]
+        present = self._coming[0][1]
+        return [one for one in self._coming if is_near(one[1], present)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from quaymaster._studies.recording.moments import SECONDS
+from quaymaster._studies.recording.nearness import may_be_after
 from quaymaster._studies.recording.survey import Outcome
 
 __all__ = ["precedes", "put_in_order"]
@@ -35,8 +35,8 @@ def precedes(one: Outcome, other: Outcome) -> bool:
 def put_in_order(outcomes: Sequence[Outcome]) -> dict[int, list[Outcome]]:
     """Say when each decision was made, from when it was seen.
 
-    A decision that surely was made before another one is put before it, if it was seen
-    within a second of it.
+    A decision that surely was made before another one is put before it, if both are of
+    the same moment.
 
     Args:
         outcomes: The decisions, in the order in which they were seen. Their `decided`
@@ -49,7 +49,7 @@ def put_in_order(outcomes: Sequence[Outcome]) -> dict[int, list[Outcome]]:
     before: deque[Outcome] = deque(maxlen=_MOST)
     decided: dict[int, int] = {}
     for outcome in ordered:
-        while before and before[0].at < outcome.at - SECONDS:
+        while before and not may_be_after(before[0], outcome):
             before.popleft()
         later = (one for one in before if precedes(outcome, one))
         decided[id(outcome)] = min([outcome.decided, *(one.decided for one in later)])

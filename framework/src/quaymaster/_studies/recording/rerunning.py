@@ -103,7 +103,9 @@ def rerun(
     found = survey(_metered(state.entries(file.lines()), meter, room))
     end = state.end
     start = Time.parse(state.begins[0].time)
-    cluster = InMemoryCluster(VirtualClock(start), seed=seed, workloads=False)
+    cluster = InMemoryCluster(
+        VirtualClock(start), seed=seed, workloads=False, kubernetes=config.kubernetes
+    )
     entries = RecordState(kinds).entries(file.lines())
     first = _load(cluster, entries)
     world = _Followed(cluster, found)

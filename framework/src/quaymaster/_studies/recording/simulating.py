@@ -57,7 +57,9 @@ def record_simulation(
     if path.exists() and path.stat().st_size:
         message = "expected a new file: a simulation begins anew, and goes on nowhere"
         raise RecordError(str(path), message)
-    cluster = filled_cluster(list(objects), seed, max_pods)
+    cluster = filled_cluster(
+        list(objects), seed, max_pods, kubernetes=config.kubernetes
+    )
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, options=options
     ) as run:

@@ -31,6 +31,7 @@ from quaymaster._studies.recording.lines import (
     Tree,
     full_kind,
 )
+from quaymaster._studies.recording.nearness import binding_time
 from quaymaster._studies.recording.patches import patched
 
 __all__ = ["Entry", "RecordState", "SharedSpec", "Stored"]
@@ -115,6 +116,11 @@ class Entry:
     version: str = ""
     listed: bool = False
     missed: bool = False
+
+    @property
+    def bound(self) -> float | None:
+        """When the API server bound the pod with this change; see `binding_time`."""
+        return binding_time(self.old, self.new)
 
 
 class RecordState:

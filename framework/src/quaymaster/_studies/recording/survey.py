@@ -51,6 +51,7 @@ class Outcome:
             its last attempt.
         place: Where it stood in the queue; None if that is not known.
         rank: How many decisions were made before, once that has been found.
+        bound: When the API server bound it, in seconds since the epoch, if known.
         node: Where the pod was bound; empty if it was not.
         message: Why it was not.
         nominated_node: Where it may hope for room afterwards.
@@ -67,6 +68,7 @@ class Outcome:
     since_version: str = ""
     place: object = None
     rank: int = 0
+    bound: float | None = None
     node: str = ""
     message: str = ""
     nominated_node: str = ""
@@ -347,6 +349,7 @@ class _Surveyor:
             since=waiting.decided,
             since_version=waiting.version,
             place=waiting.place,
+            bound=entry.bound,
             node=node,
             message=message,
             nominated_node=nominated_node,

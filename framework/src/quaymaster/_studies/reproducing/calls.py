@@ -128,7 +128,8 @@ def make_test(
     """
     given = list(objects)
     if unbind:
-        taken = Wanted(pod, namespace, filled_cluster(given, seed, max_pods)).find()
+        cluster = filled_cluster(given, seed, max_pods, kubernetes=config.kubernetes)
+        taken = Wanted(pod, namespace, cluster).find()
         given = without_node(given, taken)
         pod, namespace = taken.key, ""
     maker = _Maker(
@@ -217,7 +218,9 @@ class _Maker:
         which: WhichAttempt | int,
     ) -> tuple[str, Attempt, Sequence[ApiObject]]:
         """Simulate, and return the pod's key, its attempt, and the cluster then."""
-        cluster = filled_cluster(objects, self.seed, self.max_pods)
+        cluster = filled_cluster(
+            objects, self.seed, self.max_pods, kubernetes=self.config.kubernetes
+        )
         wanted = Wanted(pod, namespace, cluster)
         terminating = any(
             one.node_name and one.is_terminating and not one.is_finished

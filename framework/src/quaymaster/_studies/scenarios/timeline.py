@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from quaymaster._base.errors import Problem, counted
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
@@ -67,11 +68,12 @@ def run_scenario(
         ProfileError: A profile's plugins cannot be built.
     """
     chosen = scenario.seed if seed is None else seed
-    cluster = _filled(scenario, chosen, max_pods)
+    played = config or scenario.config
+    cluster = _filled(scenario, chosen, max_pods, played.kubernetes)
     history = History(cluster)
     with Simulation(
         cluster,
-        config=config or scenario.config,
+        config=played,
         registry=registry,
         seed=chosen,
         observe=observe,
@@ -88,15 +90,18 @@ def check_input(scenario: Scenario) -> None:
     Raises:
         ScenarioErrors: They break rules, or ask for too many pods.
     """
-    cluster = _filled(scenario, scenario.seed, MAX_PODS)
+    kubernetes = scenario.config.kubernetes
+    cluster = _filled(scenario, scenario.seed, MAX_PODS, kubernetes)
     problems = list(step_problems(scenario, cluster))
     if problems:
         raise ScenarioErrors(problems)
 
 
-def _filled(scenario: Scenario, seed: int, max_pods: int) -> InMemoryCluster:
+def _filled(
+    scenario: Scenario, seed: int, max_pods: int, kubernetes: Kubernetes
+) -> InMemoryCluster:
     try:
-        return filled_cluster(scenario.objects, seed, max_pods)
+        return filled_cluster(scenario.objects, seed, max_pods, kubernetes=kubernetes)
     except AdmissionError as error:
         raise ScenarioErrors(
             Problem(

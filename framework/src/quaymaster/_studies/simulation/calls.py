@@ -50,7 +50,9 @@ def simulate(
         VerificationError: The options ask for decisions to be verified, and one differs
             from the plain algorithm's.
     """
-    cluster = filled_cluster(list(objects), seed, max_pods)
+    cluster = filled_cluster(
+        list(objects), seed, max_pods, kubernetes=config.kubernetes
+    )
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, options=options
     ) as run:
@@ -86,7 +88,9 @@ def observe(
         ProfileError: As for `simulate`.
         VerificationError: As for `simulate`.
     """
-    cluster = filled_cluster(list(objects), seed, max_pods)
+    cluster = filled_cluster(
+        list(objects), seed, max_pods, kubernetes=config.kubernetes
+    )
     with Simulation(
         cluster,
         config=config,
@@ -140,11 +144,15 @@ def explain_pod(
         NodeNotFoundError: At no time is there a node that ``why_not`` names.
     """
     given = list(objects)
-    cluster = filled_cluster(given, seed, max_pods, as_it_is=as_it_is)
+    cluster = filled_cluster(
+        given, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
+    )
     if unbind:
         taken = Wanted(pod, namespace, cluster).find()
         without = without_node(given, taken)
-        cluster = filled_cluster(without, seed, max_pods, as_it_is=as_it_is)
+        cluster = filled_cluster(
+            without, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
+        )
         pod, namespace = taken.key, ""
     wanted = Wanted(pod, namespace, cluster)
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))

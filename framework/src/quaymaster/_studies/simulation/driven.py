@@ -81,7 +81,9 @@ class Run:
         options: SchedulerOptions | None = None,
         max_pods: int = MAX_PODS,
     ) -> None:
-        self.cluster = filled_cluster(list(objects), seed, max_pods)
+        self.cluster = filled_cluster(
+            list(objects), seed, max_pods, kubernetes=config.kubernetes
+        )
         self._clock = self.cluster.clock
         self._log = StepLog()
         self._simulation = Simulation(

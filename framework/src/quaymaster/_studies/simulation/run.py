@@ -9,6 +9,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
@@ -42,6 +43,7 @@ def filled_cluster(
     seed: int,
     max_pods: int = MAX_PODS,
     *,
+    kubernetes: Kubernetes,
     as_it_is: bool = False,
 ) -> InMemoryCluster:
     """Make an in-memory cluster in virtual time, with these objects.
@@ -50,12 +52,15 @@ def filled_cluster(
         objects: The objects.
         seed: As for `InMemoryCluster`.
         max_pods: As for `InMemoryCluster`.
+        kubernetes: As for `InMemoryCluster`.
         as_it_is: As for `InMemoryCluster.load`.
 
     Raises:
         AdmissionError: Some objects break rules.
     """
-    cluster = InMemoryCluster(VirtualClock(), seed=seed, max_pods=max_pods)
+    cluster = InMemoryCluster(
+        VirtualClock(), seed=seed, max_pods=max_pods, kubernetes=kubernetes
+    )
     cluster.load(objects, as_it_is=as_it_is)
     return cluster
 

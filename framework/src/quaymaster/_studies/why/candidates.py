@@ -11,7 +11,8 @@ from quaymaster._api.objects import (
     Pod,
     Taint,
 )
-from quaymaster._api.objects.selectors import is_tolerated
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, is_tolerated
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.cycle.explanation import NodeRejection
@@ -80,7 +81,9 @@ def _of_spec(
     yield from lowered_requests(editing, spec, _lacking(rejections))
     # Whoever has rejected a node, the first to do so hides the others: what the pod
     # insists on is offered in any case.
-    yield from tolerations(editing, _taints(pod, _nodes(cluster).values()))
+    yield from tolerations(
+        editing, _taints(pod, _nodes(cluster).values(), cluster.kubernetes)
+    )
     yield from dropped_ports(editing, spec)
     yield from relaxed_spreading(editing, spec)
     yield from dropped_selectors(editing, spec)
@@ -92,7 +95,9 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
     nodes = _nodes(cluster)
     cordoned = (node for node in nodes.values() if node.spec.unschedulable)
     yield from uncordoned_nodes(cordoned)
-    open_first = sorted(nodes.values(), key=lambda node: _is_closed(pod, node))
+    open_first = sorted(
+        nodes.values(), key=lambda node: _is_closed(pod, node, cluster.kubernetes)
+    )
     yield from labelled_nodes(pod.spec, open_first)
     zones = zones_of_volumes(_volumes(pod, cluster))
     yield from added_nodes(list(nodes.values()), zones)
@@ -113,18 +118,21 @@ def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
     return list(dict.fromkeys(names))
 
 
-def _is_closed(pod: Pod, node: Node) -> bool:
+def _is_closed(pod: Pod, node: Node, kubernetes: Kubernetes) -> bool:
     """Whether a node is cordoned, or has a taint that a pod does not tolerate."""
-    return node.spec.unschedulable or bool(_taints(pod, [node]))
+    return node.spec.unschedulable or bool(_taints(pod, [node], kubernetes))
 
 
-def _taints(pod: Pod, nodes: Iterable[Node]) -> Sequence[Taint]:
+def _taints(pod: Pod, nodes: Iterable[Node], kubernetes: Kubernetes) -> Sequence[Taint]:
     """The taints of some nodes that keep a pod off, each once."""
+    compares = kubernetes.enabled(TOLERATION_COMPARISONS)
+    tolerations_of_pod = pod.spec.tolerations
     found = {
         (taint.key, taint.value, taint.effect): taint
         for node in nodes
         for taint in node.spec.taints
-        if taint.effect in _REPELLING and not is_tolerated(taint, pod.spec.tolerations)
+        if taint.effect in _REPELLING
+        and not is_tolerated(taint, tolerations_of_pod, compares_numbers=compares)
     }
     return list(found.values())
 

@@ -51,7 +51,13 @@ class Input:
         """
         given = list(self.objects if objects is None else objects)
         return Simulation(
-            filled_cluster(given, self.seed, self.max_pods, as_it_is=self.as_it_is),
+            filled_cluster(
+                given,
+                self.seed,
+                self.max_pods,
+                kubernetes=self.config.kubernetes,
+                as_it_is=self.as_it_is,
+            ),
             config=self.config,
             registry=self.registry,
             seed=self.seed,

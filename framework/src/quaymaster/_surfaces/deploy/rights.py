@@ -13,6 +13,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Lease, Node, Pod
 from quaymaster._api.objects.kinds import group_of, plural_of
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.kubernetes.authorities import AUTHORITIES
 from quaymaster._core.config.kinds import profile_plugins
 from quaymaster._core.config.model import SchedulerConfig
@@ -105,7 +106,7 @@ def _asked(
     yield Right("create", "tokenreviews", _AUTHENTICATION), _WHO_ASKS
     yield Right("create", "subjectaccessreviews", _AUTHORIZATION), _WHO_ASKS
     for name in profile_plugins(config):
-        yield from _asked_by_plugin(registry[name].load(), name)
+        yield from _asked_by_plugin(registry[name].load(), name, config.kubernetes)
     if config.leader_election.leader_elect:
         yield from _electing(config.leader_election)
     yield Right("get", "configmaps", "", *AUTHORITIES), _CERTIFICATES
@@ -114,8 +115,14 @@ def _asked(
 _TELLING: Final = ("create", "patch")
 
 
-def _asked_by_plugin(plugin: type, name: str) -> Iterator[tuple[Right, str]]:
-    reads = (kind for kind in reads_of_plugin(plugin) if kind not in (Node, Pod))
+def _asked_by_plugin(
+    plugin: type, name: str, kubernetes: Kubernetes
+) -> Iterator[tuple[Right, str]]:
+    reads = (
+        kind
+        for kind in reads_of_plugin(plugin)
+        if kind not in (Node, Pod) and kubernetes.reads(kind.kind)
+    )
     yield from _following(reads, name)
     for write in writes_of_plugin(plugin):
         yield Right(write.verb.value, write.resource, write.group), name

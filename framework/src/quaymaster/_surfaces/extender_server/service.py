@@ -87,7 +87,9 @@ class ExtenderService:
         unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
     ) -> None:
         clock = clock or RealClock()
-        cluster = InMemoryCluster(clock, kubelet=False, controllers=False)
+        cluster = InMemoryCluster(
+            clock, kubelet=False, controllers=False, kubernetes=config.kubernetes
+        )
         cluster.load(objects)
         self.config = config
         self._runner = ProfileRunner(

@@ -20,6 +20,10 @@ def _nothing() -> str:
     return ""
 
 
+def _no_troubles() -> Mapping[str, str]:
+    return {}
+
+
 def _always() -> bool:
     return True
 
@@ -40,12 +44,15 @@ class Standing:
         lease_problem: What is wrong with the lease that it holds; empty if nothing is,
             or if it holds none.
         io_problem: What is wrong with its connection to the cluster.
+        troubles: Kind -> why it cannot be followed right now, for those of which that
+            is so.
         is_stopping: Whether it has begun to end.
     """
 
     is_leading: Callable[[], bool] = _always
     lease_problem: Callable[[], str] = _nothing
     io_problem: Callable[[], str] = _nothing
+    troubles: Callable[[], Mapping[str, str]] = _no_troubles
     is_stopping: Callable[[], bool] = lambda: False
 
 
@@ -65,7 +72,7 @@ def health(
     """
 
     def synced() -> str:
-        return _unsynced(probe, state) if standing.is_leading() else ""
+        return _unsynced(standing, probe, state) if standing.is_leading() else ""
 
     def shutdown() -> str:
         return "process is shutting down" if standing.is_stopping() else ""
@@ -90,14 +97,23 @@ def health(
     }
 
 
-def _unsynced(probe: EngineProbe, state: SchedulerState) -> str:
-    """Say what has not been listed. Handlers are told in the same turn as informers."""
+def _unsynced(standing: Standing, probe: EngineProbe, state: SchedulerState) -> str:
+    """Say what has not been listed, and why.
+
+    Handlers are told in the same turn as informers.
+    """
     try:
         missing = probe.ask(state.unlisted)
     except EngineBusyError as error:
         return str(error)
     if not missing:
         return ""
-    named = ", ".join(missing[:_MOST_NAMED])
+    troubles = standing.troubles()
+    # Those first of which it is known why.
+    missing = sorted(missing, key=lambda kind: kind not in troubles)
+    named = ", ".join(
+        f"{kind} ({troubles[kind]})" if kind in troubles else kind
+        for kind in missing[:_MOST_NAMED]
+    )
     more = len(missing) - _MOST_NAMED
     return f"not listed yet: {named}{f' and {more} more' if more > 0 else ''}"

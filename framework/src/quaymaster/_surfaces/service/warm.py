@@ -169,7 +169,12 @@ class WarmCluster:
     def _simulation(
         self, objects: Sequence[ApiObject], log: AttemptLog | None = None
     ) -> Simulation:
-        cluster = filled_cluster(objects, self._seed, self._max_pods)
+        cluster = filled_cluster(
+            objects,
+            self._seed,
+            self._max_pods,
+            kubernetes=self._config.kubernetes,
+        )
         return Simulation(
             cluster,
             config=self._config,

@@ -21,7 +21,6 @@ from quaymaster.objects import (
     Quantity,
     ReplicationController,
     ReplicationControllerSpec,
-    ResourceRequirements,
     StorageClass,
     Toleration,
 )
@@ -116,31 +115,6 @@ def test_amounts_are_rounded_up_to_thousandths() -> None:
     container = bare_container(requests=amounts(cpu="100500u"))
     (rounded,) = admitted(bare_pod(None, container)).spec.containers
     assert str(rounded.resources.requests["cpu"]) == "101m"
-
-
-def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
-    whole = ResourceRequirements(limits=amounts(cpu="4", memory="4Gi"))
-    container = bare_container(requests=amounts(cpu="1", ephemeral_storage="1Gi"))
-    pod = admitted(bare_pod(PodSpec(resources=whole), container))
-    assert pod.spec.resources is not None
-    assert pod.spec.resources.requests == amounts(cpu="1", memory="4Gi")
-
-
-def test_pod_level_requests_alone_stay_as_they_are() -> None:
-    whole = ResourceRequirements(requests=amounts(cpu="2"))
-    pod = admitted(
-        bare_pod(PodSpec(resources=whole), bare_container(requests=amounts(memory="1")))
-    )
-    assert pod.spec.resources == whole
-
-
-def test_huge_page_limits_of_containers_add_up_for_the_pod() -> None:
-    pages = {"hugepages-2Mi": Quantity("4Mi"), "cpu": Quantity(1)}
-    whole = ResourceRequirements(limits=amounts(cpu="4"))
-    pod = admitted(bare_pod(PodSpec(resources=whole), bare_container(limits=pages)))
-    assert pod.spec.resources is not None
-    for side in (pod.spec.resources.limits, pod.spec.resources.requests):
-        assert side["hugepages-2Mi"] == Quantity("4Mi")
 
 
 def test_ports_are_tcp_and_on_the_host_network_the_hosts() -> None:

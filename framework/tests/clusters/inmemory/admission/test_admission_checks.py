@@ -112,8 +112,8 @@ LIKE = NodeSelectorTerm(
             id="a part of a device",
         ),
         pytest.param(
-            make_pod(tolerations=[Toleration(key="a", operator="Lt", value="1")]),
-            "spec.tolerations[0].operator: expected Equal or Exists, got 'Lt'",
+            make_pod(tolerations=[Toleration(key="a", operator="Near", value="1")]),
+            "spec.tolerations[0].operator: expected Equal or Exists, got 'Near'",
             id="an unknown toleration operator",
         ),
         pytest.param(

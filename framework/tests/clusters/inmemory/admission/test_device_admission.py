@@ -9,10 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject
+from quaymaster.config import Kubernetes
 from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
     KINDS,
+    Counter,
+    DeviceAttribute,
     DeviceClass,
+    DeviceCounterConsumption,
+    Quantity,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
@@ -20,6 +25,8 @@ from quaymaster.objects import (
     encode,
     from_wire,
 )
+from quaymaster.testing import make_device, make_resource_slice
+from tests.kit.admission import problems_of
 from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]
@@ -208,6 +215,36 @@ def test_slice_is_refused_by_the_field_that_is_wrong(
     assert paths_of(ResourceSlice, spec) == paths
 
 
+NAMES = {"attributes": {"names": {"strings": ["fish"]}}}
+
+
+def test_lists_of_new_devices_are_dropped_and_leave_no_value() -> None:
+    path = "spec.devices[0].attributes[names]"
+    assert paths_of(ResourceSlice, slice_of(NAMES)) == [path]
+    both = {"attributes": {"names": {"strings": ["fish"], "int": 1}}}
+    [device] = stored(ResourceSlice, slice_of(both)).spec.devices
+    assert not device.attributes["names"].has_lists
+
+
+def test_lists_that_a_cluster_has_stored_are_kept() -> None:
+    metadata = {"name": "a", "resourceVersion": "7"}
+    tree = {"metadata": metadata, "spec": slice_of(NAMES)}
+    cluster = make_cluster(from_wire(tree, ResourceSlice), controllers=False)
+    [device] = cluster.get(ResourceSlice, "a").spec.devices
+    assert device.attributes["names"].string_values == ("fish",)
+
+
+@pytest.mark.parametrize("version", ["1.36", "1.37"])
+def test_new_selectors_take_attributes_for_any(version: str) -> None:
+    text = 'device.attributes["d"].names.exists(name, name == "fish")'
+    spec = claim(exactly(selectors=[{"cel": {"expression": text}}]))
+    cluster = make_cluster(controllers=False, kubernetes=Kubernetes(version))
+    with pytest.raises(AdmissionError, match="cannot be range of a comprehension"):
+        cluster.create(
+            from_wire({"metadata": {"name": "a"}, "spec": spec}, ResourceClaim)
+        )
+
+
 def test_devices_say_for_themselves_where_they_are_if_the_slice_leaves_it() -> None:
     spec = slice_of({"nodeName": "node-a"}, {}, perDeviceNodeSelection=True)
     del spec["nodeName"]
@@ -320,3 +357,42 @@ def test_written_object_is_read_as_the_same(kind: str) -> None:
     }
     obj = stored(KINDS[kind], specs[kind])
     assert decode(encode(obj), KINDS[kind]) == obj
+
+
+def gated_slice() -> ResourceSlice:
+    """A slice with a field of each gate that is off by default in 1.37."""
+    consumption = DeviceCounterConsumption(
+        counter_set="set",
+        counters={"units": Counter(value=Quantity(1))},
+        compatibility_groups=("mig",),
+    )
+    device = replace(
+        make_device(name="a"),
+        attributes={"rail": DeviceAttribute(string_values=("x", "y"))},
+        consumes_counters=(consumption,),
+    )
+    resource_slice = make_resource_slice(devices=[device])
+    spec = replace(resource_slice.spec, skip_node_operations=("*",))
+    return replace(resource_slice, spec=spec)
+
+
+def test_fields_of_gates_are_kept_while_these_are_on() -> None:
+    gates = (
+        "DRADeviceCompatibilityGroups",
+        "DRAListTypeAttributes",
+        "DRAOptionalNodeOperations",
+    )
+    on = Kubernetes(feature_gates=dict.fromkeys(gates, True))
+    cluster = make_cluster(kubernetes=on)
+    assert cluster.create(gated_slice()).spec == gated_slice().spec
+
+
+def test_fields_of_gates_are_dropped_while_these_are_off() -> None:
+    """An attribute that was a list has no value then."""
+    lists_on = Kubernetes(feature_gates={"DRAListTypeAttributes": True})
+    stored = make_cluster(kubernetes=lists_on).create(gated_slice())
+    assert stored.spec.skip_node_operations == ()
+    (part,) = stored.spec.devices[0].consumes_counters
+    assert part.compatibility_groups == ()
+    (problem,) = problems_of(gated_slice())
+    assert problem.startswith("spec.devices[0].attributes[rail]: expected one of int")

@@ -1,12 +1,13 @@
 """Strategies are stored with the limits that a real API server gives them.
 
-Cases follow upstream's ``pkg/apis/apps/v1/defaults_test.go`` (Kubernetes v1.36).
+Cases follow upstream's ``pkg/apis/apps/v1/defaults_test.go`` (Kubernetes v1.37).
 """
 
 from typing import Any
 
 import pytest
 
+from quaymaster.config import Kubernetes
 from quaymaster.objects import DaemonSet, Deployment, StatefulSet, from_wire, to_wire
 from tests.kit.clusters import make_cluster
 
@@ -18,12 +19,16 @@ QUARTERS = {"maxUnavailable": "25%", "maxSurge": "25%"}
 
 
 def stored(
-    kind: type[Deployment | DaemonSet | StatefulSet], field: str, strategy: object
+    kind: type[Deployment | DaemonSet | StatefulSet],
+    field: str,
+    strategy: object,
+    kubernetes: str = "1.37",
 ) -> object:
     spec = {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE}
     tree = {"metadata": {"name": "web", "namespace": "default"}}
     workload = from_wire({**tree, "spec": {**spec, field: strategy}}, kind)
-    kept: object = to_wire(make_cluster(workload).get(kind, workload.key))["spec"]
+    cluster = make_cluster(workload, kubernetes=Kubernetes(kubernetes))
+    kept: object = to_wire(cluster.get(kind, workload.key))["spec"]
     assert isinstance(kept, dict)
     return kept.get(field)
 
@@ -65,21 +70,27 @@ def test_a_daemon_set_rolls_one_node(given: dict[str, Any], expected: object) ->
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}),
-        ({"type": "RollingUpdate"}, {"type": "RollingUpdate"}),
+        ({}, {"partition": 0, "maxUnavailable": 1}),
+        ({"type": "RollingUpdate"}, None),
+        ({"rollingUpdate": {"partition": 3}}, {"partition": 3, "maxUnavailable": 1}),
         (
-            {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}},
-            {
-                "type": "RollingUpdate",
-                "rollingUpdate": {"partition": 0, "maxUnavailable": 2},
-            },
+            {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "40%"}},
+            {"partition": 0, "maxUnavailable": "40%"},
         ),
     ],
 )
 def test_a_stateful_set_rolls_all_its_pods(
-    given: dict[str, Any], expected: object
+    given: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
-    assert stored(StatefulSet, "updateStrategy", given) == expected
+    rolling = {} if expected is None else {"rollingUpdate": expected}
+    strategy = stored(StatefulSet, "updateStrategy", given)
+    assert strategy == {"type": "RollingUpdate"} | rolling
+
+
+def test_limit_of_a_stateful_set_is_dropped_while_its_gate_is_off() -> None:
+    given = {"rollingUpdate": {"partition": 3, "maxUnavailable": "nonsense"}}
+    strategy = stored(StatefulSet, "updateStrategy", given, kubernetes="1.36")
+    assert strategy == {"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """DaemonSets of the in-memory cluster."""
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import Node, Pod
-from quaymaster.objects import DaemonSet, PodSpec, Taint
+from quaymaster.config import Kubernetes
+from quaymaster.objects import DaemonSet, PodSpec, Taint, Toleration
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster, pods_of, react, schedule, target_of
@@ -52,6 +54,28 @@ def test_only_nodes_that_suit_get_a_pod() -> None:
         nodes=1,
     )
     assert [target_of(pod) for pod in pods_of(cluster)] == ["soft", "cordoned"]
+
+
+@pytest.mark.parametrize(("level", "pods"), [("950", 1), ("700", 0), ("fast", 0)])
+def test_tolerations_that_compare_numbers_follow_their_gate(
+    level: str, pods: int
+) -> None:
+    """As ``predicates`` of ``pkg/controller/daemon/daemon_controller.go``."""
+    faster = Toleration(key="sla", operator="Gt", value="750")
+    node = make_node(name="a", taints=[f"sla={level}:NoExecute"])
+    gates = {"TaintTolerationComparisonOperators": True}
+    cluster = make_cluster(
+        node,
+        make_daemon_set(make_template(PodSpec(tolerations=(faster,)))),
+        kubernetes=Kubernetes(feature_gates=gates),
+    )
+    assert len(pods_of(cluster)) == pods
+    schedule(cluster)
+    slow = Taint(key="sla", value="1", effect="NoExecute")
+    stored = cluster.get(Node, "a")
+    cluster.update(replace(stored, spec=replace(stored.spec, taints=(slow,))))
+    react(cluster)
+    assert not [pod for pod in pods_of(cluster) if not pod.is_terminating]
 
 
 def test_new_node_gets_a_pod() -> None:

@@ -194,6 +194,12 @@ def _intersects(one: list[Value], other: list[Value]) -> bool:
 def _includes(value: Value, part: Value) -> bool:
     if type(value) is not list:
         return surely_equal(value, part)
+    return any(surely_equal(each, part) for each in value)
+
+
+def _includes_in_few(value: Value, part: Value) -> bool:
+    if type(value) is not list:
+        return surely_equal(value, part)
     for index, each in enumerate(value):
         if index >= _MOST_INCLUDED:
             raise CelEvaluationError(
@@ -267,5 +273,10 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
         "sets.intersects(list(T), list(T)) -> bool",
         _intersects,
     ),
-    method("dra_includes_dyn_dyn", "dyn.includes(dyn) -> bool", _includes),
 )
+
+INCLUDES: Final = (
+    method("dra_includes_dyn_dyn", "dyn.includes(dyn) -> bool", _includes_in_few),
+    method("list_includes_dyn_dyn", "dyn.includes(dyn) -> bool", _includes),
+)
+"""The overloads of ``includes``: that of Kubernetes 1.36, and that of 1.37."""

@@ -129,7 +129,7 @@ class Subject:
     @cached_property
     def empty_cluster(self) -> InMemoryCluster:
         """The cluster behind the handles of all instances."""
-        return InMemoryCluster(VirtualClock())
+        return InMemoryCluster(VirtualClock(), kubernetes=self.kubernetes)
 
     @property
     def knows_versions(self) -> bool:
@@ -163,9 +163,11 @@ class Subject:
             cluster: A cluster that is not written to; by default, a new one.
         """
         clock = VirtualClock()
+        if cluster is None:
+            cluster = InMemoryCluster(clock, kubernetes=self.kubernetes)
         return Services(
             clock=clock,
-            cluster=InMemoryCluster(clock) if cluster is None else cluster,
+            cluster=cluster,
             informers=FixedObjects(self.objects, self.kinds),
             snapshot=Snapshot(self.kubernetes),
             nominator=FixedNominations({}),

@@ -19,6 +19,10 @@ from quaymaster._api.objects import (
     DeviceRequestAllocationResult,
     DeviceSelector,
     DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintRuleSpec,
+    DeviceTaintSelector,
+    DeviceToleration,
     ExactDeviceRequest,
     Pod,
     ResourceClaim,
@@ -30,6 +34,7 @@ from quaymaster._api.objects import (
     ResourcePool,
     ResourceSlice,
     ResourceSliceSpec,
+    Time,
 )
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
@@ -38,6 +43,7 @@ __all__ = [
     "make_device",
     "make_device_class",
     "make_device_request",
+    "make_device_taint_rule",
     "make_resource_claim",
     "make_resource_claim_template",
     "make_resource_slice",
@@ -135,6 +141,45 @@ def make_resource_slice(
     )
 
 
+def make_device_taint_rule(
+    *,
+    name: str = "rule",
+    driver: str | None = None,
+    pool: str | None = None,
+    device: str | None = None,
+    key: str = "example.com/unhealthy",
+    value: str = "",
+    effect: str = "NoSchedule",
+    time_added: float | None = None,
+) -> DeviceTaintRule:
+    """Make a rule that taints all devices which have the given names.
+
+    Args:
+        name: Its name.
+        driver: The driver of the devices; None means any.
+        pool: The pool of the devices; None means any.
+        device: The name of a device in its pool; None means any.
+        key: The taint's key.
+        value: The taint's value.
+        effect: ``None``, ``NoSchedule`` or ``NoExecute``.
+        time_added: Since when the devices have it; None is when the rule is stored.
+    """
+    return DeviceTaintRule(
+        metadata=make_metadata(DeviceTaintRule, name=name),
+        spec=DeviceTaintRuleSpec(
+            device_selector=DeviceTaintSelector(
+                driver=driver, pool=pool, device=device
+            ),
+            taint=DeviceTaint(
+                key=key,
+                value=value,
+                effect=effect,
+                time_added=None if time_added is None else Time(time_added),
+            ),
+        ),
+    )
+
+
 def make_device_request(
     *,
     name: str = "devices",
@@ -142,6 +187,7 @@ def make_device_request(
     selectors: Iterable[str] = (),
     count: int | None = 1,
     admin_access: bool | None = None,
+    tolerations: Iterable[DeviceToleration] = (),
 ) -> DeviceRequest:
     """Make a request for devices of one class.
 
@@ -151,6 +197,7 @@ def make_device_request(
         selectors: Expressions in CEL that are true for the devices that are meant.
         count: How many; None stands for all of them.
         admin_access: Whether devices that are in use will do.
+        tolerations: The taints that its devices may have.
     """
     return DeviceRequest(
         name=name,
@@ -160,6 +207,7 @@ def make_device_request(
             allocation_mode="All" if count is None else "ExactCount",
             count=count or 0,
             admin_access=admin_access,
+            tolerations=tuple(tolerations),
         ),
     )
 

@@ -5,10 +5,12 @@ and rules that pods and claims are held to.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
+from quaymaster._api.cel.dialects import of_new_selectors
 from quaymaster._api.objects import (
     ApiObject,
     CSIDriver,
@@ -17,6 +19,7 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     DeviceClass,
+    DeviceTaintRule,
     Job,
     LimitRange,
     Namespace,
@@ -38,6 +41,7 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -49,6 +53,11 @@ from quaymaster._clusters.inmemory.admission.device_claim_checks import (
 )
 from quaymaster._clusters.inmemory.admission.device_defaults import (
     default_claim_of_devices,
+)
+from quaymaster._clusters.inmemory.admission.device_fields import without_gated_fields
+from quaymaster._clusters.inmemory.admission.device_taint_rules import (
+    TaintTimes,
+    check_taint_rule,
 )
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
@@ -102,17 +111,24 @@ class Admission:
     """Fills in and checks the objects of one cluster.
 
     Args:
+        kubernetes: The Kubernetes whose API server is played.
+        now: Returns the time.
         label_nodes: Whether nodes get the labels that their kubelets give them.
     """
 
-    def __init__(self, label_nodes: bool) -> None:
+    def __init__(
+        self, kubernetes: Kubernetes, now: Callable[[], float], *, label_nodes: bool
+    ) -> None:
         self._label_nodes = label_nodes
+        self._taint_times = TaintTimes(now)
+        self._kubernetes = kubernetes
+        self._dialect = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
-        self._pods = PodAdmission()
+        self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
-        workloads = WorkloadAdmission(self._pods)
+        workloads = WorkloadAdmission(self._pods, kubernetes)
         self._by_kind: dict[type[ApiObject], Callable[[Any, Report], Any]] = {
             Pod: self._pods.pod,
             Node: self._node,
@@ -133,11 +149,12 @@ class Admission:
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
-            DeviceClass: _checked_by(_check_device_class),
-            ResourceSlice: _checked_by(check_resource_slice),
-            ResourceClaim: _device_claim,
-            ResourceClaimTemplate: _device_claim_template,
-            RuntimeClass: examine_runtime_class,
+            DeviceClass: _checked_by(self._check_device_class),
+            DeviceTaintRule: self._taint_rule,
+            ResourceSlice: self._resource_slice,
+            ResourceClaim: self._device_claim,
+            ResourceClaimTemplate: self._device_claim_template,
+            RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
         }
@@ -213,9 +230,11 @@ class Admission:
             and isinstance(old, DeviceClass)
             and new.spec.selectors != old.spec.selectors
         ):
-            check_class_expressions(new, report)
+            check_class_expressions(new, self._dialect, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
+        if isinstance(admitted, DeviceTaintRule) and isinstance(old, DeviceTaintRule):
+            return cast(ObjT, self._taint_times.of_changed_rule(admitted, old))
         return admitted
 
     def examine(self, obj: ObjT, report: Report) -> ObjT:
@@ -256,6 +275,16 @@ class Admission:
             status = replace(status, phase="Pending")
         return replace(claim, spec=spec, status=status)
 
+    def _taint_rule(self, rule: DeviceTaintRule, report: Report) -> DeviceTaintRule:
+        check_taint_rule(rule, report)
+        return self._taint_times.of_rule(rule)
+
+    def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
+        if not is_standing(new):
+            new = without_gated_fields(new, self._kubernetes)
+        check_resource_slice(new, report)
+        return self._taint_times.of_slice(new)
+
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
         others = () if is_standing(new) else self._priority_classes
@@ -265,6 +294,28 @@ class Admission:
                 report.add("globalDefault", message)
         policy = new.preemption_policy or "PreemptLowerPriority"
         return replace(new, preemption_policy=policy)
+
+    def _check_device_class(self, device_class: DeviceClass, report: Report) -> None:
+        check_device_class(device_class, report)
+        if not is_standing(device_class):
+            check_class_expressions(device_class, self._dialect, report)
+
+    def _device_claim(self, claim: ResourceClaim, report: Report) -> ResourceClaim:
+        spec = default_claim_of_devices(claim.spec)
+        check_device_claim(spec, "spec", report)
+        # What a controller makes of a template says what was stored before.
+        if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
+            check_claim_expressions(spec, "spec", self._dialect, report)
+        return replace(claim, spec=spec)
+
+    def _device_claim_template(
+        self, template: ResourceClaimTemplate, report: Report
+    ) -> ResourceClaimTemplate:
+        spec = default_claim_of_devices(template.spec.spec)
+        check_device_claim(spec, "spec.spec", report)
+        if not is_standing(template):
+            check_claim_expressions(spec, "spec.spec", self._dialect, report)
+        return replace(template, spec=replace(template.spec, spec=spec))
 
 
 def _checked_by(
@@ -277,12 +328,6 @@ def _checked_by(
         return obj
 
     return examine
-
-
-def _check_device_class(device_class: DeviceClass, report: Report) -> None:
-    check_device_class(device_class, report)
-    if not is_standing(device_class):
-        check_class_expressions(device_class, report)
 
 
 def _check_service(service: Service, report: Report) -> None:
@@ -310,25 +355,6 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     )
     check_storage_class(storage_class, report)
     return storage_class
-
-
-def _device_claim(claim: ResourceClaim, report: Report) -> ResourceClaim:
-    spec = default_claim_of_devices(claim.spec)
-    check_device_claim(spec, "spec", report)
-    # What a controller makes of a template says what was stored before.
-    if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
-        check_claim_expressions(spec, "spec", report)
-    return replace(claim, spec=spec)
-
-
-def _device_claim_template(
-    template: ResourceClaimTemplate, report: Report
-) -> ResourceClaimTemplate:
-    spec = default_claim_of_devices(template.spec.spec)
-    check_device_claim(spec, "spec.spec", report)
-    if not is_standing(template):
-        check_claim_expressions(spec, "spec.spec", report)
-    return replace(template, spec=replace(template.spec, spec=spec))
 
 
 def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:

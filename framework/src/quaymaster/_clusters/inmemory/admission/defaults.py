@@ -5,7 +5,6 @@ Mirrors ``pkg/apis/core/v1/defaults.go``, ``pkg/apis/apps/v1/defaults.go``,
 ``plugin/pkg/admission/defaulttolerationseconds`` (Kubernetes v1.36).
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,24 +12,15 @@ from msgspec.structs import replace
 from quaymaster._api.objects import (
     Container,
     ContainerPort,
-    Pod,
     PodSpec,
     ResourceRequirements,
     Toleration,
 )
-from quaymaster._api.objects.pod_requests import pod_request_list
-from quaymaster._api.objects.quantity import Quantity, ResourceList
-from quaymaster._api.objects.resource_names import is_overcommit_allowed
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 from quaymaster._clusters.inmemory.admission.volume_defaults import default_volume
 
-__all__ = [
-    "container_limits",
-    "default_pod_spec",
-    "default_template_spec",
-]
+__all__ = ["default_pod_spec", "default_template_spec"]
 
-_HUGE_PAGES: Final = "hugepages-"
 _DEFAULT_TOLERATIONS: Final = tuple(
     Toleration(
         key=f"node.kubernetes.io/{trouble}",
@@ -59,17 +49,14 @@ def default_template_spec(spec: PodSpec) -> PodSpec:
 
 
 def default_pod_spec(spec: PodSpec) -> PodSpec:
-    """The spec of a pod, with all defaults that follow from the spec itself."""
+    """The spec of a pod, with all defaults but those of the pod's own resources."""
     spec = default_template_spec(spec)
-    spec = replace(
+    return replace(
         spec,
         containers=tuple(_requesting(c, spec) for c in spec.containers),
         init_containers=tuple(_requesting(c, spec) for c in spec.init_containers),
         tolerations=_tolerations(spec.tolerations),
     )
-    if spec.resources is not None:
-        spec = replace(spec, resources=_pod_level(spec, spec.resources))
-    return spec
 
 
 def _container(container: Container) -> Container:
@@ -126,38 +113,3 @@ def _tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
         )
     )
     return (*tolerations, *missing)
-
-
-def _pod_level(spec: PodSpec, resources: ResourceRequirements) -> ResourceRequirements:
-    """The resources of the pod as a whole, completed by those of its containers."""
-    limits, requests = dict(resources.limits), dict(resources.requests)
-    if limits or requests:
-        for name, amount in container_limits(spec).items():
-            if name.startswith(_HUGE_PAGES) and name not in requests:
-                limits.setdefault(name, amount)
-    if limits:
-        own = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
-        usual = {k: v for k, v in own.items() if is_overcommit_allowed(k)}
-        _complete(requests, usual)
-        _complete(requests, limits)
-    return replace(resources, limits=limits, requests=requests)
-
-
-def _complete(amounts: ResourceList, more: Mapping[str, Quantity]) -> None:
-    for name, amount in more.items():
-        if name in ("cpu", "memory") or name.startswith(_HUGE_PAGES):
-            amounts.setdefault(name, amount)
-
-
-def container_limits(spec: PodSpec) -> ResourceList:
-    """The sum of all containers' limits, by the same rule as that of their requests."""
-
-    def limiting(container: Container) -> Container:
-        limits = ResourceRequirements(requests=container.resources.limits)
-        return replace(container, resources=limits)
-
-    limited = PodSpec(
-        containers=tuple(map(limiting, spec.containers)),
-        init_containers=tuple(map(limiting, spec.init_containers)),
-    )
-    return pod_request_list(Pod(spec=limited), pod_level=False, overhead=False)

@@ -22,7 +22,7 @@ from quaymaster._clusters.inmemory.admission.syntax import (
     SUBDOMAIN,
 )
 
-__all__ = ["check_resource_slice"]
+__all__ = ["check_device_taint", "check_resource_slice"]
 
 _EFFECTS: Final = ("None", "NoSchedule", "NoExecute")
 _MOST_DEVICES: Final = 128
@@ -30,6 +30,7 @@ _MOST_DEVICES_OF_ADVANCED_FEATURES: Final = 64
 _MOST_COUNTER_SETS: Final = 8
 _MOST_PROPERTIES: Final = 32
 _MOST_CONDITIONS: Final = 4
+_MOST_TAINTS: Final = 16
 
 
 def check_resource_slice(resource_slice: ResourceSlice, report: Report) -> None:
@@ -103,6 +104,10 @@ def _check_device(device: Device, per_device: bool, path: str, report: Report) -
             attribute.bool_value,
             attribute.string_value,
             attribute.version_value,
+            attribute.int_values,
+            attribute.bool_values,
+            attribute.string_values,
+            attribute.version_values,
         )
         given = sum(value is not None for value in values)
         where = f"{path}.attributes[{name}]"
@@ -112,8 +117,10 @@ def _check_device(device: Device, per_device: bool, path: str, report: Report) -
         expected = "exactly one of" if per_device else "none of"
         message = f"expected {expected} nodeName, nodeSelector and allNodes"
         report.add(path, f"{message}, got {ways}")
+    taints, expected = len(device.taints), f"at most {_MOST_TAINTS} taints"
+    report.expect(taints <= _MOST_TAINTS, f"{path}.taints", expected, taints)
     for index, taint in enumerate(device.taints):
-        _check_taint(taint, f"{path}.taints[{index}]", report)
+        check_device_taint(taint, f"{path}.taints[{index}]", report)
     _check_conditions(device, path, report)
     if not device.allow_multiple_allocations:
         for name, capacity in device.capacity.items():
@@ -138,7 +145,8 @@ def _check_conditions(device: Device, path: str, report: Report) -> None:
         report.add(f"{path}.{missing}", "expected some beside the other, got none")
 
 
-def _check_taint(taint: DeviceTaint, path: str, report: Report) -> None:
+def check_device_taint(taint: DeviceTaint, path: str, report: Report) -> None:
+    """Check the key, the value and the effect of a taint."""
     report.named(taint.key, LABEL_KEY, f"{path}.key")
     if taint.value:
         report.formed(taint.value, LABEL_VALUE, f"{path}.value")

@@ -6,6 +6,7 @@ Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from quaymaster._api.cel.dialects import Dialect
 from quaymaster._api.cel.errors import CelCompilationError
 from quaymaster._api.cel.limits import LONGEST_SELECTOR, SELECTOR_COST_LIMIT
 from quaymaster._api.cel.selector import compile_selector
@@ -73,24 +74,41 @@ def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> No
         _check_configuration(config, at, report)
 
 
-def check_claim_expressions(spec: ResourceClaimSpec, path: str, report: Report) -> None:
+def check_claim_expressions(
+    spec: ResourceClaimSpec, path: str, dialect: Dialect, report: Report
+) -> None:
     """Check what the selectors of a new claim say.
 
     An API server that knows more of CEL may have stored others: so a claim which was
     read from a cluster is not held to this.
+
+    Args:
+        spec: The spec of the claim.
+        path: Where the spec is.
+        dialect: That of new selectors.
+        report: Takes what is wrong.
     """
     for index, request in enumerate(spec.devices.requests):
         at = f"{path}.devices.requests[{index}]"
         if request.exactly is not None:
-            _check_expressions(request.exactly.selectors, f"{at}.exactly", report)
+            selectors = request.exactly.selectors
+            _check_expressions(selectors, f"{at}.exactly", dialect, report)
         for number, one in enumerate(request.first_available):
             where = f"{at}.firstAvailable[{number}]"
-            _check_expressions(one.selectors, where, report)
+            _check_expressions(one.selectors, where, dialect, report)
 
 
-def check_class_expressions(device_class: DeviceClass, report: Report) -> None:
-    """Check what the selectors of a class say, if it is new or they have changed."""
-    _check_expressions(device_class.spec.selectors, "spec", report)
+def check_class_expressions(
+    device_class: DeviceClass, dialect: Dialect, report: Report
+) -> None:
+    """Check what the selectors of a class say, if it is new or they have changed.
+
+    Args:
+        device_class: The class.
+        dialect: That of new selectors.
+        report: Takes what is wrong.
+    """
+    _check_expressions(device_class.spec.selectors, "spec", dialect, report)
 
 
 def check_device_class(device_class: DeviceClass, report: Report) -> None:
@@ -166,21 +184,23 @@ def _check_selectors(
 
 
 def _check_expressions(
-    selectors: Sequence[DeviceSelector], path: str, report: Report
+    selectors: Sequence[DeviceSelector], path: str, dialect: Dialect, report: Report
 ) -> None:
     for index, selector in enumerate(selectors):
         if selector.cel is not None and selector.cel.expression:
             at = f"{path}.selectors[{index}].cel.expression"
-            _check_expression(selector.cel.expression, at, report)
+            _check_expression(selector.cel.expression, at, dialect, report)
 
 
-def _check_expression(expression: str, path: str, report: Report) -> None:
+def _check_expression(
+    expression: str, path: str, dialect: Dialect, report: Report
+) -> None:
     size = len(expression.encode())
     if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
     else:
         try:
-            cost = compile_selector(expression).max_cost
+            cost = compile_selector(expression, dialect).max_cost
         except CelCompilationError as error:
             report.add(path, f"{error}, in {expression!r}")
         else:

@@ -1,6 +1,7 @@
-"""What is filled in of claims of devices.
+"""What is filled in of claims of devices, and dropped of slices.
 
-Mirrors ``pkg/apis/resource/v1/defaults.go`` (Kubernetes v1.36).
+Mirrors ``pkg/apis/resource/v1/defaults.go``, and what
+``pkg/registry/resource/resourceslice/strategy.go`` drops (Kubernetes v1.37).
 """
 
 from typing import TypeVar

@@ -16,8 +16,9 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.resource_names import is_overcommit_allowed
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.limit_ranges import with_item_defaults
-from quaymaster._clusters.inmemory.admission.pod_checks import check_toleration
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.quota_checks import (
     check_quota,
@@ -29,6 +30,7 @@ from quaymaster._clusters.inmemory.admission.resource_checks import (
 )
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY
+from quaymaster._clusters.inmemory.admission.toleration_checks import check_tolerations
 
 __all__ = [
     "default_limit_range",
@@ -70,7 +72,9 @@ def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
     return limit_range
 
 
-def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
+def examine_runtime_class(
+    found: RuntimeClass, report: Report, *, kubernetes: Kubernetes
+) -> RuntimeClass:
     """Fill in and check a new runtime class."""
     report.expect(bool(found.handler), "handler", "a name", found.handler)
     if found.overhead is not None:
@@ -78,8 +82,9 @@ def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
         check_overhead(amounts, "overhead", report)  # the server's path: .limits
         found = replace(found, overhead=replace(found.overhead, pod_fixed=amounts))
     if found.scheduling is not None:
-        for index, toleration in enumerate(found.scheduling.tolerations):
-            check_toleration(toleration, f"scheduling.tolerations[{index}]", report)
+        allows = kubernetes.enabled(TOLERATION_COMPARISONS)
+        tolerations = found.scheduling.tolerations
+        check_tolerations(tolerations, "scheduling.tolerations", report, allows)
     return found
 
 

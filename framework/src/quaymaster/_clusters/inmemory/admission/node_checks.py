@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Final
 
 from quaymaster._api.objects import CSINode, CSINodeDriver, Node
-from quaymaster._clusters.inmemory.admission.pod_checks import TAINT_EFFECTS
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.resource_checks import check_amount
 from quaymaster._clusters.inmemory.admission.syntax import (
@@ -18,6 +17,7 @@ from quaymaster._clusters.inmemory.admission.syntax import (
     LABEL_KEY,
     LABEL_VALUE,
 )
+from quaymaster._clusters.inmemory.admission.toleration_checks import TAINT_EFFECTS
 from quaymaster._clusters.inmemory.simulated_devices import (
     DEVICES_ANNOTATION,
     read_devices,

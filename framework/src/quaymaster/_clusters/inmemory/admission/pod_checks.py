@@ -12,7 +12,6 @@ from quaymaster._api.objects import (
     PodResourceClaim,
     PodSchedulingGate,
     PodSpec,
-    Toleration,
 )
 from quaymaster._clusters.inmemory.admission.container_checks import (
     check_containers,
@@ -32,39 +31,49 @@ from quaymaster._clusters.inmemory.admission.resource_checks import (
 from quaymaster._clusters.inmemory.admission.syntax import (
     DNS_LABEL,
     LABEL_KEY,
-    LABEL_VALUE,
     SUBDOMAIN,
 )
+from quaymaster._clusters.inmemory.admission.toleration_checks import check_tolerations
 from quaymaster._clusters.inmemory.admission.volume_checks import check_volumes
 
 __all__ = [
-    "TAINT_EFFECTS",
     "check_pod_spec",
     "check_template_spec",
-    "check_toleration",
 ]
-
-TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 _MAX_SECONDS: Final = 2**31 - 1
 
 
-def check_pod_spec(spec: PodSpec, report: Report) -> None:
-    """Check the spec of a pod whose defaults are filled in."""
-    _check_spec(spec, report)
+def check_pod_spec(spec: PodSpec, report: Report, *, allows_comparisons: bool) -> None:
+    """Check the spec of a pod whose defaults are filled in.
+
+    Args:
+        spec: The spec.
+        report: Collects the problems.
+        allows_comparisons: Whether tolerations may compare numbers.
+    """
+    _check_spec(spec, report, allows_comparisons)
     check_images(spec, report)
 
 
-def check_template_spec(spec: PodSpec, report: Report) -> None:
-    """Check the spec of a template whose defaults are filled in."""
-    _check_spec(spec, report)
+def check_template_spec(
+    spec: PodSpec, report: Report, *, allows_comparisons: bool
+) -> None:
+    """Check the spec of a template whose defaults are filled in.
+
+    Args:
+        spec: The spec.
+        report: Collects the problems.
+        allows_comparisons: Whether tolerations may compare numbers.
+    """
+    _check_spec(spec, report, allows_comparisons)
     constraints = spec.topology_spread_constraints
     check_narrowed_selectors(spec.affinity, constraints, report)
 
 
-def _check_spec(spec: PodSpec, report: Report) -> None:
+def _check_spec(spec: PodSpec, report: Report, allows_comparisons: bool) -> None:
     check_volumes(spec.volumes, "volumes", report)
     _check_claims(spec.resource_claims, report)
     check_containers(spec, report)
@@ -78,8 +87,7 @@ def _check_spec(spec: PodSpec, report: Report) -> None:
     _check_gates(spec.scheduling_gates, report)
     constraints = spec.topology_spread_constraints
     check_spreading(constraints, "topologySpreadConstraints", report)
-    for index, toleration in enumerate(spec.tolerations):
-        check_toleration(toleration, f"tolerations[{index}]", report)
+    check_tolerations(spec.tolerations, "tolerations", report, allows_comparisons)
     check_overhead(spec.overhead, "overhead", report)
 
 
@@ -149,24 +157,3 @@ def _check_gates(gates: tuple[PodSchedulingGate, ...], report: Report) -> None:
     report.unique(
         ((f"schedulingGates[{i}]", gate.name) for i, gate in enumerate(gates)), "name"
     )
-
-
-def check_toleration(toleration: Toleration, path: str, report: Report) -> None:
-    """Check that operator, key, value and effect of a toleration go together."""
-    operator, effect, where = toleration.operator, toleration.effect, f"{path}.operator"
-    if toleration.key:
-        report.formed(toleration.key, LABEL_KEY, f"{path}.key")
-    elif operator != "Exists":
-        report.expect(False, where, "Exists, since there is no key", operator)
-    if toleration.toleration_seconds is not None and effect != "NoExecute":
-        expected = "NoExecute, since there are tolerationSeconds"
-        report.expect(False, f"{path}.effect", expected, effect)
-    if operator in ("", "Equal"):
-        report.formed(toleration.value, LABEL_VALUE, where)
-    elif operator != "Exists":
-        # Lt and Gt are behind a feature gate that is off by default in 1.36.
-        report.one_of(operator, ("Equal", "Exists"), where)
-    elif toleration.value:
-        expected = "no value beside Exists"
-        report.expect(False, where, expected, toleration.value)
-    report.one_of(effect, ("", *TAINT_EFFECTS), f"{path}.effect")

@@ -23,6 +23,8 @@ from quaymaster._api.objects import (
     SpecKey,
     SpecPool,
 )
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
 from quaymaster._clusters.inmemory.admission.label_keys import (
     label_keys_of,
@@ -38,6 +40,7 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
     check_narrowed_selectors,
 )
 from quaymaster._clusters.inmemory.admission.pod_checks import check_pod_spec
+from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.spec_rules import (
@@ -48,6 +51,7 @@ from quaymaster._clusters.inmemory.admission.spec_rules import (
 )
 from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._clusters.inmemory.admission.toleration_checks import has_comparisons
 from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
     without_unread_volumes,
@@ -91,24 +95,30 @@ _PAST: Final = SpecKey(lambda _: _Past())
 
 
 class PodAdmission:
-    """Fills in and checks the pods of one cluster, and the templates of workloads."""
+    """Fills in and checks the pods of one cluster, and the templates of workloads.
 
-    def __init__(self) -> None:
+    Args:
+        kubernetes: The Kubernetes whose API server is played.
+    """
+
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        self._kubernetes = kubernetes
         self._pool = SpecPool()
+        self._pod_level = PodLevelDefaults(kubernetes)
         # The last metadata that was right: that of the next pod is mostly the same.
         self._annotations: Mapping[str, str] = {}
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
         # Changed classes make other rules, and what is kept on specs is no longer used.
-        self._templates = TemplateRules()
-        self._standing = StandingPodRules(())
+        self._templates = TemplateRules(kubernetes)
+        self._standing = StandingPodRules((), self._pod_level)
         self._new_pods: dict[str, NewPodRules] = {}
 
     def know_classes(self, classes: Iterable[PriorityClass]) -> None:
         """Take over the priority classes."""
         self._priority_classes = tuple(classes)
-        self._standing = StandingPodRules(self._priority_classes)
+        self._standing = StandingPodRules(self._priority_classes, self._pod_level)
         self._new_pods = {}
 
     def know_rules(
@@ -148,13 +158,16 @@ class PodAdmission:
 
         Its priority stays what it was, whatever became of its class meanwhile.
         """
-        spec = default_pod_spec(pod.spec)
+        spec = self._pod_level.changed(default_pod_spec(pod.spec), old.spec)
         if spec.priority is None:
             spec = replace(spec, priority=old.spec.priority)
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
         found = Report()
-        check_pod_spec(spec, found)
+        allows = has_comparisons(old.spec) or self._kubernetes.enabled(
+            TOLERATION_COMPARISONS
+        )
+        check_pod_spec(spec, found, allows_comparisons=allows)
         report.include(found, "spec")
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
@@ -179,7 +192,11 @@ class PodAdmission:
         rules = self._new_pods.get(key)
         if rules is None:
             rules = self._new_pods[key] = NewPodRules(
-                self._priority_classes, self._runtime_classes, ranges
+                self._priority_classes,
+                self._runtime_classes,
+                ranges,
+                self._kubernetes,
+                self._pod_level,
             )
         return rules
 

@@ -16,7 +16,7 @@ from quaymaster._api.objects.resource_names import (
     is_overcommit_allowed,
 )
 from quaymaster._base.errors import QuantityError
-from quaymaster._clusters.inmemory.admission.defaults import container_limits
+from quaymaster._clusters.inmemory.admission.pod_level import container_limits
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, LABEL_KEY
 

@@ -9,6 +9,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from quaymaster._api.objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import resolve_priority
 from quaymaster._clusters.inmemory.admission.defaults import (
     default_pod_spec,
@@ -22,6 +24,7 @@ from quaymaster._clusters.inmemory.admission.pod_checks import (
     check_pod_spec,
     check_template_spec,
 )
+from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.runtime_classes import apply_runtime_class
 
@@ -47,7 +50,14 @@ class SpecRules(Protocol):
 
 
 class TemplateRules:
-    """The rules for templates: classes are looked up for their pods only."""
+    """The rules for templates: classes are looked up for their pods only.
+
+    Args:
+        kubernetes: The Kubernetes whose rules hold.
+    """
+
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
         """The spec with the defaults that templates get."""
@@ -55,7 +65,7 @@ class TemplateRules:
 
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for templates."""
-        check_template_spec(spec, report)
+        check_template_spec(spec, report, allows_comparisons=self._allows_comparisons)
 
 
 class StandingPodRules:
@@ -63,14 +73,19 @@ class StandingPodRules:
 
     Args:
         classes: The priority classes.
+        pod_level: Completes the resources of whole pods.
     """
 
-    def __init__(self, classes: Iterable[PriorityClass]) -> None:
+    def __init__(
+        self, classes: Iterable[PriorityClass], pod_level: PodLevelDefaults
+    ) -> None:
         self._classes = tuple(classes)
+        self._pod_level = pod_level
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
         """The spec with its defaults and a priority."""
-        spec = default_pod_spec(spec)
+        spec = self._pod_level.before_admission(default_pod_spec(spec))
+        spec = self._pod_level.after_admission(spec)
         if spec.priority is None:
             return resolve_priority(spec, self._classes, report)
         if spec.preemption_policy is None:
@@ -78,20 +93,22 @@ class StandingPodRules:
         return spec
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Check the spec by the rules for pods."""
-        check_pod_spec(spec, report)
+        """Check the spec by the rules for pods; what a gate let in stays."""
+        check_pod_spec(spec, report, allows_comparisons=True)
 
 
 class NewPodRules:
     """The rules for pods that are to be created in one namespace.
 
-    Mirrors the order of ``pkg/kubeapiserver/options/plugins.go`` (Kubernetes v1.36):
+    Mirrors the order of ``pkg/kubeapiserver/options/plugins.go`` (Kubernetes v1.37):
     LimitRanger, Priority, RuntimeClass.
 
     Args:
         priority_classes: The priority classes.
         runtime_classes: The runtime classes by name.
         limit_ranges: The limit ranges of the namespace.
+        kubernetes: The Kubernetes whose API server is played.
+        pod_level: Completes the resources of whole pods.
     """
 
     def __init__(
@@ -99,19 +116,25 @@ class NewPodRules:
         priority_classes: Iterable[PriorityClass],
         runtime_classes: Mapping[str, RuntimeClass],
         limit_ranges: Sequence[LimitRange],
+        kubernetes: Kubernetes,
+        pod_level: PodLevelDefaults,
     ) -> None:
+        self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
         self._priority_classes = tuple(priority_classes)
         self._runtime_classes = runtime_classes
         self._limit_ranges = limit_ranges
+        self._pod_level = pod_level
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
         """The spec with its defaults, limits, a priority, and what its class adds."""
-        spec = with_limits(default_pod_spec(spec), self._limit_ranges)
+        spec = self._pod_level.before_admission(default_pod_spec(spec))
+        spec = with_limits(spec, self._limit_ranges)
         spec = resolve_priority(spec, self._priority_classes, report)
-        return apply_runtime_class(spec, self._runtime_classes)
+        spec = apply_runtime_class(spec, self._runtime_classes)
+        return self._pod_level.after_admission(spec)
 
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for pods, then by the limits of its namespace."""
-        check_pod_spec(spec, report)
+        check_pod_spec(spec, report, allows_comparisons=self._allows_comparisons)
         if not report:
             check_limits(spec, self._limit_ranges)

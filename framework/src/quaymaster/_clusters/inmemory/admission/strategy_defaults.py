@@ -1,6 +1,6 @@
 """The strategies of workloads, with their defaults filled in.
 
-Mirrors ``pkg/apis/apps/v1/defaults.go`` (Kubernetes v1.36).
+Mirrors ``pkg/apis/apps/v1/defaults.go`` (Kubernetes v1.37).
 """
 
 from typing import Final
@@ -55,11 +55,16 @@ def default_daemon_set_strategy(
 
 
 def default_stateful_set_strategy(
-    strategy: StatefulSetUpdateStrategy,
+    strategy: StatefulSetUpdateStrategy, *, has_limit: bool
 ) -> StatefulSetUpdateStrategy:
     """A StatefulSet's strategy: a rolling update of all its pods, unless it says more.
 
     Only one that names no type gets limits that it does not have.
+
+    Args:
+        strategy: The strategy.
+        has_limit: Whether the feature gate ``MaxUnavailableStatefulSet`` is on; if it
+            is off, the API server drops the field.
     """
     rolling = strategy.rolling_update
     if not strategy.type:
@@ -68,4 +73,7 @@ def default_stateful_set_strategy(
         return strategy
     if rolling.partition is None:
         rolling = replace(rolling, partition=0)
+    limit = rolling.max_unavailable
+    limit = (1 if limit is None else limit) if has_limit else None
+    rolling = replace(rolling, max_unavailable=limit)
     return replace(strategy, type=_ROLLING, rolling_update=rolling)

@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
     StatefulSet,
     Volume,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.strategy_defaults import (
@@ -45,10 +46,12 @@ class WorkloadAdmission:
 
     Args:
         pods: Fills in and checks their templates.
+        kubernetes: The Kubernetes whose API server is played.
     """
 
-    def __init__(self, pods: PodAdmission) -> None:
+    def __init__(self, pods: PodAdmission, kubernetes: Kubernetes) -> None:
         self._pods = pods
+        self._has_set_limits = kubernetes.has("stateful-set-max-unavailable")
 
     def deployment(self, deployment: Deployment, report: Report) -> Deployment:
         """A new Deployment, as it is to be stored."""
@@ -96,7 +99,9 @@ class WorkloadAdmission:
             volume_claim_templates=claims,
             replicas=_one(spec.replicas),
             pod_management_policy=spec.pod_management_policy or "OrderedReady",
-            update_strategy=default_stateful_set_strategy(spec.update_strategy),
+            update_strategy=default_stateful_set_strategy(
+                spec.update_strategy, has_limit=self._has_set_limits
+            ),
         )
         stateful_set = replace(stateful_set, spec=spec)
         check_selecting_workload(stateful_set, report)

@@ -23,9 +23,10 @@ from quaymaster._api.objects import (
     PodSpec,
     Toleration,
 )
-from quaymaster._api.objects.selectors import (
+from quaymaster._api.objects.selectors import required_node_affinity
+from quaymaster._api.objects.tolerations import (
+    TOLERATION_COMPARISONS,
     find_untolerated_taint,
-    required_node_affinity,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.families import Families
@@ -66,6 +67,7 @@ class DaemonSetController:
         self._families = families
         self._daemons: dict[str, _Daemons] = {}
         self._revisions = Revisions()
+        self._compares_numbers = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
 
     def sync(self, owner: DaemonSet) -> None:
         """Create pods on nodes that lack one, and delete those where none should be.
@@ -86,10 +88,10 @@ class DaemonSetController:
         lacking = []
         for name in stale:
             node, keys = nodes.get(name), daemons.by_node.get(name)
-            is_wanted = node is not None and _should_run(template, node)
+            is_wanted = node is not None and self._should_run(template, node)
             daemons.note_wanted(name, is_wanted)
             if keys:
-                stays = node is not None and _may_stay(template, node)
+                stays = node is not None and self._may_stay(template, node)
                 self._prune(daemons, keys, stays, is_lost=node is None)
             elif is_wanted:
                 lacking.append(name)
@@ -112,6 +114,23 @@ class DaemonSetController:
         """Drop what is remembered about a DaemonSet that is gone."""
         self._daemons.pop(uid, None)
         self._revisions.forget(uid)
+
+    def _should_run(self, template: Pod, node: Node) -> bool:
+        return self._fits(template, node, ("NoSchedule", "NoExecute"))
+
+    def _may_stay(self, template: Pod, node: Node) -> bool:
+        return self._fits(template, node, ("NoExecute",))
+
+    def _fits(self, template: Pod, node: Node, effects: tuple[str, ...]) -> bool:
+        """Whether a node has the labels, and no untolerated taint with the effects."""
+        return required_node_affinity(template).matches(node) and not (
+            find_untolerated_taint(
+                node.spec.taints,
+                template.spec.tolerations,
+                effects,
+                compares_numbers=self._compares_numbers,
+            )
+        )
 
     def _daemons_of(self, owner: DaemonSet) -> "_Daemons":
         history = self._revisions.note(owner.uid, owner.spec.template)
@@ -303,18 +322,6 @@ class _Daemons:
 
 def _is_alive(pod: Pod) -> bool:
     return not pod.is_terminating and not pod.is_finished
-
-
-def _should_run(template: Pod, node: Node) -> bool:
-    taints, own = node.spec.taints, template.spec.tolerations
-    fits = required_node_affinity(template).matches(node)
-    return fits and find_untolerated_taint(taints, own) is None
-
-
-def _may_stay(template: Pod, node: Node) -> bool:
-    taints, own = node.spec.taints, template.spec.tolerations
-    fits = required_node_affinity(template).matches(node)
-    return fits and find_untolerated_taint(taints, own, ("NoExecute",)) is None
 
 
 def _daemon_pod(owner: DaemonSet, revision: str) -> Pod:

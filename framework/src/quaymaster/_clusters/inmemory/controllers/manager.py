@@ -11,6 +11,7 @@ from quaymaster._api.objects import (
     ApiObject,
     DaemonSet,
     Deployment,
+    DeviceTaintRule,
     Job,
     LimitRange,
     Node,
@@ -24,6 +25,7 @@ from quaymaster._api.objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceQuota,
+    ResourceSlice,
     RuntimeClass,
     StatefulSet,
     StorageClass,
@@ -35,6 +37,9 @@ from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetContr
 from quaymaster._clusters.inmemory.controllers.deployments import DeploymentController
 from quaymaster._clusters.inmemory.controllers.device_claims import (
     DeviceClaimController,
+)
+from quaymaster._clusters.inmemory.controllers.device_evictions import (
+    DeviceEvictionController,
 )
 from quaymaster._clusters.inmemory.controllers.device_slices import (
     add_slices,
@@ -96,6 +101,7 @@ class Controllers:
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
+        self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
@@ -121,7 +127,9 @@ class Controllers:
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
-            ResourceClaim: self._device_claims.claim_changed,
+            ResourceClaim: self._device_claim_changed,
+            ResourceSlice: self._device_evictions.slice_changed,
+            DeviceTaintRule: self._device_evictions.rule_changed,
             ResourceClaimTemplate: self._device_claims.template_changed,
             ResourceQuota: self._quota_changed,
         }
@@ -154,6 +162,8 @@ class Controllers:
         pod = old if new is None else new
         if pod is not None and self._device_claims.concerns(pod):
             self._device_claims.pod_changed(old, new)
+        if pod is not None and self._device_evictions.concerns(pod):
+            self._device_evictions.pod_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
             before, after = old.metadata, new.metadata
             reference = after.controller if after.owner_references else None
@@ -376,6 +386,12 @@ class Controllers:
             self._mark(OwnerId(PersistentVolumeClaim, new.key))
         elif old is not None:
             self._claims.claim_removed(old)
+
+    def _device_claim_changed(
+        self, old: ResourceClaim | None, new: ResourceClaim | None
+    ) -> None:
+        self._device_claims.claim_changed(old, new)
+        self._device_evictions.claim_changed(old, new)
 
     def _volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None

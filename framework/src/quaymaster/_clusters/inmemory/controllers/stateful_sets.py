@@ -1,7 +1,8 @@
 """StatefulSets: numbered pods with lasting names, and claims of their own.
 
-Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36), but for ``minReadySeconds``:
-pods of an older template are replaced from the highest ordinal down, one at a time.
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.37), but for ``minReadySeconds``:
+pods of an older template are replaced from the highest ordinal down, as many at a time
+as ``maxUnavailable`` allows, or one by one while its feature gate is off.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,6 +32,12 @@ from quaymaster._clusters.inmemory.controllers.revisions import (
     History,
     Revisions,
 )
+from quaymaster._clusters.inmemory.controllers.stateful_set_updates import (
+    Replica,
+    first_outdated,
+    outdated_within,
+    unavailable_limit,
+)
 from quaymaster._core.contract.cluster import ForbiddenError, InvalidError
 
 __all__ = ["StatefulSetController", "has_replica", "starts_in_order"]
@@ -46,6 +53,9 @@ class StatefulSetController:
         self._cluster = cluster
         self._families = families
         self._revisions = Revisions()
+        kubernetes = cluster.kubernetes
+        self._has_limits = kubernetes.has("stateful-set-max-unavailable")
+        self._completes_on_delete = kubernetes.has("on-delete-completed")
 
     def forget(self, uid: str) -> None:
         """Drop what is remembered about a StatefulSet that is gone."""
@@ -54,17 +64,16 @@ class StatefulSetController:
     def sync(self, owner: StatefulSet) -> None:
         """Create the next pod, or all of them, and delete those beyond the end.
 
-        If all is as it should be, the next pod of an older template is deleted.
+        If nothing is missing or surplus, pods of an older template are deleted.
         """
         if owner.metadata.deletion_timestamp is not None:
             return
         family = self._families.of(owner.uid)
         history = self._revisions.note(owner.uid, owner.spec.template)
         is_ordered = starts_in_order(owner)
-        pods = self._cluster.objects(Pod)
-        by_ordinal = {_ordinal(key): pods[key] for key in family}
+        by_ordinal = self._by_ordinal(owner)
         wanted = _ordinals(owner)
-        _complete(owner, history, by_ordinal, wanted)
+        self._complete(owner, history, by_ordinal, wanted)
         is_rolling = history.current != history.newest
         family.wants_starts = is_ordered or is_rolling
         for ordinal in wanted:
@@ -77,26 +86,53 @@ class StatefulSetController:
         surplus = sorted(numbered - set(wanted), reverse=True)
         self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
         if is_rolling and not (surplus and is_ordered):
-            self._roll(owner, history, by_ordinal, wanted)
+            self._roll(owner, history, wanted)
 
-    def _roll(
+    def _by_ordinal(self, owner: StatefulSet) -> dict[int, Pod]:
+        """The pods that there are; one without an ordinal has a negative number."""
+        pods = self._cluster.objects(Pod)
+        return {_ordinal(key): pods[key] for key in self._families.of(owner.uid)}
+
+    def _complete(
         self,
         owner: StatefulSet,
         history: History,
         by_ordinal: Mapping[int, Pod],
         wanted: range,
     ) -> None:
-        """Delete the highest pod of an older template, if those above it are up."""
-        if owner.spec.update_strategy.type == "OnDelete":
+        """Note that an update is done, if there are no other pods than new ones, up."""
+        is_on_delete = owner.spec.update_strategy.type == "OnDelete"
+        if is_on_delete and not self._completes_on_delete:
             return
-        for ordinal in reversed(wanted[_partition(owner) :]):
-            pod = by_ordinal.get(ordinal)
-            is_old = pod is not None and history.of(pod.labels) != history.newest
-            if pod is not None and is_old and not pod.is_terminating:
-                self._cluster.delete(pod)
-                return
-            if not _is_up(pod):
-                return
+        numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
+        if numbered == set(wanted) and all(
+            _is_up(by_ordinal[ordinal])
+            and history.of(by_ordinal[ordinal].labels) == history.newest
+            for ordinal in wanted
+        ):
+            history.current = history.newest
+
+    def _roll(self, owner: StatefulSet, history: History, wanted: range) -> None:
+        """Delete the pods that may make room for the newest template now."""
+        strategy = owner.spec.update_strategy
+        if strategy.type == "OnDelete":
+            return
+        # As they are now: some may have been made, or deleted, a moment ago.
+        by_ordinal = self._by_ordinal(owner)
+        replicas = [_replica(by_ordinal.get(ordinal), history) for ordinal in wanted]
+        partition = _partition(owner)
+        outdated = (
+            outdated_within(
+                replicas,
+                partition,
+                unavailable_limit(strategy, len(wanted)),
+                in_order=starts_in_order(owner),
+            )
+            if self._has_limits
+            else first_outdated(replicas, partition)
+        )
+        for pod in list(outdated):
+            self._cluster.delete(pod)
 
     def _wait(
         self,
@@ -199,16 +235,9 @@ def _partition(owner: StatefulSet) -> int:
     return 0 if rolling is None else rolling.partition or 0
 
 
-def _complete(
-    owner: StatefulSet, history: History, by_ordinal: Mapping[int, Pod], wanted: range
-) -> None:
-    """Note that an update is done, if all pods are of the newest template, and up."""
-    pods = [by_ordinal.get(ordinal) for ordinal in wanted]
-    if owner.spec.update_strategy.type != "OnDelete" and all(
-        pod is not None and _is_up(pod) and history.of(pod.labels) == history.newest
-        for pod in pods
-    ):
-        history.current = history.newest
+def _replica(pod: Pod | None, history: History) -> Replica:
+    is_old = pod is not None and history.of(pod.labels) != history.newest
+    return Replica(pod, is_old=is_old, is_available=_is_up(pod))
 
 
 def _has_ended(pod: Pod) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from quaymaster._api.objects import KINDS, ApiObject, Pod, PodSpec, ResourceQuota
 from quaymaster._api.objects.quantity import Quantity, ResourceList
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.quotas.scopes import is_in_scope
 from quaymaster._clusters.inmemory.quotas.usage import (
     compute_usage,
@@ -36,13 +37,15 @@ class QuotaLedger:
 
     Args:
         clock: The cluster's time.
+        kubernetes: The Kubernetes whose API server is played.
 
     Attributes:
         is_empty: Whether there are no quotas at all.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, kubernetes: Kubernetes) -> None:
         self.is_empty = True
+        self._kubernetes = kubernetes
         self._clock = clock
         self._accounts: dict[str, dict[str, _Account]] = {}
 
@@ -57,7 +60,7 @@ class QuotaLedger:
             quota: A new or changed quota.
             objects: All objects that there are in its namespace.
         """
-        account = _Account(quota)
+        account = _Account(quota, self._kubernetes)
         now = self._clock.now()
         for obj in objects:
             account.add(account.share_of(obj, now), 1)
@@ -124,14 +127,16 @@ class _Account:
 
     Args:
         quota: The quota.
+        kubernetes: The Kubernetes whose API server is played.
 
     Attributes:
         used: How much is used of each resource that it limits.
     """
 
-    __slots__ = ("_hard", "_name", "_names", "_spec", "used")
+    __slots__ = ("_hard", "_kubernetes", "_name", "_names", "_spec", "used")
 
-    def __init__(self, quota: ResourceQuota) -> None:
+    def __init__(self, quota: ResourceQuota, kubernetes: Kubernetes) -> None:
+        self._kubernetes = kubernetes
         self._name = quota.name
         self._spec = quota.spec
         self._hard = quota.spec.hard
@@ -146,7 +151,9 @@ class _Account:
 
     def matches(self, obj: ApiObject) -> bool:
         """Whether an object is in the scope of the quota."""
-        return bool(self._names_of(type(obj))) and is_in_scope(obj, self._spec)
+        return bool(self._names_of(type(obj))) and is_in_scope(
+            obj, self._spec, self._kubernetes
+        )
 
     def share_of(self, obj: ApiObject, now: float) -> ResourceList:
         """What an object uses of what the quota limits."""

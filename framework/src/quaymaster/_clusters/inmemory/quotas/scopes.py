@@ -15,31 +15,42 @@ from quaymaster._api.objects import (
     Pod,
     PodAffinityTerm,
     ResourceQuotaSpec,
+    ResourceRequirements,
     ScopedResourceSelectorRequirement,
 )
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._base.versions.kubernetes import Kubernetes
 
 __all__ = ["is_in_scope"]
 
 _COMPUTE: Final = ("cpu", "memory")
+_EMPTY_GATE: Final = "PodLevelResourcesFixKubeletQOSClass"
 
 
-def is_in_scope(obj: ApiObject, spec: ResourceQuotaSpec) -> bool:
-    """Whether all scopes of a quota hold for an object; without any, they do."""
+def is_in_scope(
+    obj: ApiObject, spec: ResourceQuotaSpec, kubernetes: Kubernetes
+) -> bool:
+    """Whether all scopes of a quota match an object; without scopes, they do."""
     plain = (
         ScopedResourceSelectorRequirement(scope_name=scope, operator="Exists")
         for scope in spec.scopes
     )
     selector = spec.scope_selector
     chosen = () if selector is None else selector.match_expressions
-    return all(_holds(condition, obj) for condition in chain(plain, chosen))
+    return all(_holds(condition, obj, kubernetes) for condition in chain(plain, chosen))
 
 
-def _holds(condition: ScopedResourceSelectorRequirement, obj: ApiObject) -> bool:
+def _holds(
+    condition: ScopedResourceSelectorRequirement,
+    obj: ApiObject,
+    kubernetes: Kubernetes,
+) -> bool:
     scope = condition.scope_name
     if isinstance(obj, Pod):
         if scope == "PriorityClass":
             return _selects(condition, obj.spec.priority_class_name)
+        if scope in ("BestEffort", "NotBestEffort"):
+            return _is_best_effort(obj, kubernetes) is (scope == "BestEffort")
         test = _POD_SCOPES.get(scope)
         return test is not None and test(obj)
     if isinstance(obj, PersistentVolumeClaim) and scope == "VolumeAttributesClass":
@@ -62,18 +73,29 @@ def _is_terminating(pod: Pod) -> bool:
     return seconds is not None and seconds >= 0
 
 
-def _is_best_effort(pod: Pod) -> bool:
+def _is_best_effort(pod: Pod, kubernetes: Kubernetes) -> bool:
     """Whether no CPU or memory is requested or limited.
 
-    Resources of the pod as a whole, if there are any, decide alone.
+    Resources of the whole pod, if it has any, decide alone. With the feature gate
+    PodLevelResourcesFixKubeletQOSClass, empty ones do not count (``ComputePodQOS`` in
+    ``pkg/apis/core/helper/qos/qos.go``).
     """
     spec = pod.spec
-    if spec.resources is not None:
+    if spec.resources is not None and (
+        _has_pod_level_resources(spec.resources) or not kubernetes.enabled(_EMPTY_GATE)
+    ):
         return not _any_amount(spec.resources.requests, spec.resources.limits)
     containers = (*spec.containers, *spec.init_containers)
     return not any(
         _any_amount(each.resources.requests, each.resources.limits)
         for each in containers
+    )
+
+
+def _has_pod_level_resources(resources: ResourceRequirements) -> bool:
+    return any(
+        name in _COMPUTE or name.startswith("hugepages-")
+        for name in (*resources.requests, *resources.limits)
     )
 
 
@@ -102,7 +124,5 @@ def _affinity_terms(affinity: Affinity) -> Iterator[PodAffinityTerm]:
 _POD_SCOPES: Final[Mapping[str, Callable[[Pod], bool]]] = {
     "Terminating": _is_terminating,
     "NotTerminating": lambda pod: not _is_terminating(pod),
-    "BestEffort": _is_best_effort,
-    "NotBestEffort": lambda pod: not _is_best_effort(pod),
     "CrossNamespacePodAffinity": _looks_beyond_its_namespace,
 }

@@ -1,0 +1,232 @@
+"""Evicts pods from devices with a taint of the effect NoExecute.
+
+Mirrors ``pkg/controller/devicetainteviction`` (Kubernetes v1.37). Pods go at once, or
+when the toleration of their claim is over; no budget keeps them. The status of rules is
+in `quaymaster._clusters.inmemory.controllers.device_rule_status`.
+
+Simpler than upstream: a time of a taint that was read from another cluster, and is
+still to come, counts as now.
+"""
+
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    DeviceTaintRule,
+    Pod,
+    PodCondition,
+    ResourceClaim,
+    ResourceSlice,
+    Time,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.device_rule_status import (
+    RuleStatusWriter,
+)
+from quaymaster._clusters.inmemory.controllers.taint_arrivals import TaintArrivals
+from quaymaster._clusters.inmemory.controllers.tainted_devices import (
+    NO_EXECUTE,
+    Eviction,
+    TaintedDevices,
+    claim_keys,
+    is_reserved_for,
+)
+from quaymaster._clusters.inmemory.kubelet import with_condition
+from quaymaster._core.contract.clock import Timer
+from quaymaster._core.contract.cluster import EventNote
+from quaymaster._kits.devices.ids import DeviceId, id_of
+
+__all__ = ["DeviceEvictionController"]
+
+_DISRUPTED: Final = PodCondition(
+    type="DisruptionTarget",
+    status="True",
+    reason="DeletionByDeviceTaintManager",
+    message="Device Taint manager: deleting due to NoExecute taint",
+)
+
+
+class DeviceEvictionController:
+    """Deletes the pods that use devices which they do not tolerate.
+
+    Args:
+        cluster: The cluster.
+    """
+
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        kubernetes = cluster.kubernetes
+        self._is_on = kubernetes.enabled("DRADeviceTaints")
+        self._reads_rules = kubernetes.reads(DeviceTaintRule.kind)
+        self._claims = cluster.objects(ResourceClaim)
+        self._pods = cluster.objects(Pod)
+        self._devices = TaintedDevices()
+        self._arrivals = TaintArrivals(cluster.clock.now)
+        # By uid: when pods have to go, and the timers for it.
+        self._due: dict[str, Eviction] = {}
+        self._timers: dict[str, Timer] = {}
+        self._evicted: set[str] = set()
+        self._statuses = RuleStatusWriter(cluster, self._devices, self._pods_to_evict)
+
+    def concerns(self, pod: Pod) -> bool:
+        """Whether a pod may use devices, and any have taints for which pods go."""
+        if self._devices.is_empty and not self._due and not self._evicted:
+            return False
+        return bool(pod.spec.resource_claims) or (
+            pod.status.extended_resource_claim_status is not None
+        )
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod with claims was created (no old), changed, or removed (no new)."""
+        if new is None:
+            if old is not None:
+                self._cancel(old.uid)
+                self._evicted.discard(old.uid)
+        elif old is None or _has_other_claims(old, new):
+            self._examine(new)
+
+    def claim_changed(
+        self, old: ResourceClaim | None, new: ResourceClaim | None
+    ) -> None:
+        """A claim was created (no old), changed, or removed (no new)."""
+        if self._devices.is_empty and not self._due:
+            return
+        found: dict[str, Pod] = {}
+        for claim in (old, new):
+            if claim is not None:
+                found |= {pod.uid: pod for pod in self._consumers(claim)}
+        for pod in found.values():
+            self._examine(pod)
+
+    def slice_changed(
+        self, old: ResourceSlice | None, new: ResourceSlice | None
+    ) -> None:
+        """A slice was created (no old), changed, or removed (no new)."""
+        if not self._is_on:
+            return
+        self._arrivals.note(old, new)
+        local = None if new is None else self._arrivals.of_slice(new)
+        devices = self._devices.slice_changed(old, local)
+        if devices:
+            self._examine_users(devices)
+
+    def rule_changed(
+        self, old: DeviceTaintRule | None, new: DeviceTaintRule | None
+    ) -> None:
+        """A rule was created (no old), changed, or removed (no new)."""
+        if not self._reads_rules:
+            return
+        if old is not None and new is not None and old.spec == new.spec:
+            return
+        self._arrivals.note(old, new)
+        self._statuses.rule_changed(old, new)
+        if old is not None:
+            self._devices.rules.pop(old.name, None)
+        if new is not None and new.spec.taint.effect == NO_EXECUTE:
+            self._devices.rules[new.name] = self._arrivals.of_rule(new)
+        self._examine_users()
+
+    def _examine_users(self, devices: Collection[DeviceId] | None = None) -> None:
+        """Look at the pods that use devices; None stands for all devices."""
+        for claim in list(self._claims.values()):
+            allocation = claim.status.allocation
+            results = allocation.devices.results if allocation is not None else ()
+            if devices is None or any(id_of(one) in devices for one in results):
+                for pod in self._consumers(claim):
+                    self._examine(pod)
+
+    def _consumers(self, claim: ResourceClaim) -> Iterator[Pod]:
+        for consumer in claim.status.reserved_for:
+            pod = self._pods.get(f"{claim.namespace}/{consumer.name}")
+            if pod is not None and pod.uid == consumer.uid:
+                yield pod
+
+    def _examine(self, pod: Pod) -> None:
+        """Find out when a pod has to go, and see to it."""
+        eviction = self._eviction_of(pod, self._devices.rules.values())
+        if eviction is None:
+            if self._cancel(pod.uid):
+                self._cluster.record(_event(pod, "Cancelling deletion"))
+            return
+        self._schedule(pod, eviction)
+        for uid in eviction.rules:
+            self._statuses.update_later(uid)
+
+    def _eviction_of(
+        self, pod: Pod, rules: Collection[DeviceTaintRule]
+    ) -> Eviction | None:
+        """When a pod has to go; None if it may stay."""
+        if not pod.node_name:
+            return None
+        found: Eviction | None = None
+        for key, is_owned in claim_keys(pod):
+            claim = self._claims.get(key)
+            if claim is None or not is_reserved_for(claim, pod, is_owned=is_owned):
+                continue
+            eviction = self._devices.claim_eviction(claim, rules)
+            if eviction is not None:
+                found = eviction.joined(found)
+        return found
+
+    def _pods_to_evict(self, rule: DeviceTaintRule) -> Iterator[Pod]:
+        """The pods that have to go because of a rule, were its effect NoExecute."""
+        taint = replace(rule.spec.taint, effect=NO_EXECUTE)
+        assumed = replace(rule, spec=replace(rule.spec, taint=taint))
+        for pod in self._pods.values():
+            if not pod.is_terminating:
+                eviction = self._eviction_of(pod, (assumed,))
+                if eviction is not None and rule.uid in eviction.rules:
+                    yield pod
+
+    def _schedule(self, pod: Pod, eviction: Eviction) -> None:
+        self._cancel(pod.uid)
+        self._due[pod.uid] = eviction
+        due = max(eviction.when, self._cluster.clock.now())
+        call = partial(self._evict, pod.key, pod.uid)
+        self._timers[pod.uid] = self._cluster.clock.call_at(due, call)
+
+    def _cancel(self, uid: str) -> bool:
+        """Let a pod stay; return whether it had to go."""
+        timer = self._timers.pop(uid, None)
+        if timer is not None:
+            timer.cancel()
+        return self._due.pop(uid, None) is not None
+
+    def _evict(self, key: str, uid: str) -> None:
+        eviction = self._due.pop(uid)
+        del self._timers[uid]
+        pod = self._pods.get(key)
+        if uid in self._evicted or pod is None or pod.uid != uid:
+            return
+        self._evicted.add(uid)
+        if not pod.is_terminating:
+            self._cluster.record(_event(pod, "Marking for deletion"))
+            now = Time(self._cluster.clock.now())
+            conditions = with_condition(pod.status.conditions, _DISRUPTED, now)
+            status = replace(pod.status, conditions=conditions)
+            self._cluster.delete(self._cluster.change(pod, replace(pod, status=status)))
+        for rule in eviction.rules:
+            self._statuses.count_eviction(rule)
+
+
+def _has_other_claims(old: Pod, new: Pod) -> bool:
+    before, after = old.status, new.status
+    return (
+        old.node_name != new.node_name
+        or before.resource_claim_statuses != after.resource_claim_statuses
+        or before.extended_resource_claim_status != after.extended_resource_claim_status
+    )
+
+
+def _event(pod: Pod, note: str) -> EventNote:
+    return EventNote(
+        regarding=pod,
+        type="Normal",
+        reason="DeviceTaintManagerEviction",
+        action="",
+        note=note,
+        reporter="device-taint-eviction-controller",
+    )

@@ -1,0 +1,91 @@
+"""Which pods of a StatefulSet are deleted, so that the newest template replaces them.
+
+Mirrors ``updateStatefulSet`` and ``updateStatefulSetAfterInvariantEstablished``
+(``pkg/controller/statefulset/stateful_set_control.go``, Kubernetes v1.37), but for
+``minReadySeconds``.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from quaymaster._api.objects import Pod, StatefulSetUpdateStrategy
+from quaymaster._clusters.inmemory.controllers.rollouts import scaled
+
+__all__ = ["Replica", "first_outdated", "outdated_within", "unavailable_limit"]
+
+
+@attrs.frozen
+class Replica:
+    """The place of one ordinal.
+
+    Attributes:
+        pod: The pod of the ordinal; None if it could not be created.
+        is_old: Whether the pod was made of an older template.
+        is_available: Whether the pod is ready, and not being deleted.
+    """
+
+    pod: Pod | None
+    is_old: bool
+    is_available: bool
+
+    @property
+    def outdated(self) -> Pod | None:
+        """The pod, if it is of an older template and nobody has deleted it yet."""
+        pod = self.pod
+        return pod if pod and self.is_old and not pod.is_terminating else None
+
+
+def unavailable_limit(strategy: StatefulSetUpdateStrategy, wanted: int) -> int:
+    """How many pods may be unavailable during an update; at least one.
+
+    Args:
+        strategy: The set's strategy.
+        wanted: How many pods the set is to have; percentages are rounded down.
+    """
+    rolling = strategy.rolling_update
+    limit = None if rolling is None else rolling.max_unavailable
+    return max(1, scaled(limit, wanted, rounds_up=False))
+
+
+def first_outdated(replicas: Sequence[Replica], partition: int) -> Iterator[Pod]:
+    """The highest outdated pod, if all pods above it are available.
+
+    This is the rule while the feature gate ``MaxUnavailableStatefulSet`` is off.
+
+    Args:
+        replicas: All replicas by ordinal.
+        partition: How many of them keep the older template.
+    """
+    for replica in reversed(replicas[partition:]):
+        if replica.outdated is not None:
+            yield replica.outdated
+            return
+        if not replica.is_available:
+            return
+
+
+def outdated_within(
+    replicas: Sequence[Replica], partition: int, limit: int, *, in_order: bool
+) -> Iterator[Pod]:
+    """The outdated pods that may go now, from the highest ordinal down.
+
+    If pods need not start in order, those that are unavailable come first and are free
+    of the limit. This is the rule with the feature gate ``MaxUnavailableStatefulSet``.
+
+    Args:
+        replicas: All replicas by ordinal.
+        partition: How many of them keep the older template.
+        limit: How many of all replicas may be unavailable.
+        in_order: Whether each pod starts when the one before it is ready.
+    """
+    targets = replicas[partition:][::-1]
+    budget = limit - sum(not replica.is_available for replica in replicas)
+    if not in_order:
+        for replica in targets:
+            if replica.outdated is not None and not replica.is_available:
+                yield replica.outdated
+        targets = [replica for replica in targets if replica.is_available]
+    outdated = (replica.outdated for replica in targets)
+    pods = [pod for pod in outdated if pod is not None]
+    yield from pods[: max(0, budget)]

@@ -1,0 +1,34 @@
+"""Workloads that are not played, and why."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._studies.perf.gates import gate_problems
+from quaymaster._studies.perf.load import Workload
+from quaymaster._studies.perf.model import CreatePodGroups
+
+__all__ = ["why_left_out"]
+
+_NOT_PLAYED: Final[Mapping[type, str]] = {
+    CreatePodGroups: "createPodGroups: pod groups are not played",
+}
+"""Operations that are not played -> why."""
+
+
+def why_left_out(workload: Workload, kubernetes: Kubernetes) -> str:
+    """Return why a workload cannot be played, or empty if it can be.
+
+    Args:
+        workload: The workload.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    return "; ".join(_reasons(workload, kubernetes))
+
+
+def _reasons(workload: Workload, kubernetes: Kubernetes) -> Iterator[str]:
+    for name in workload.missing_parameters:
+        yield f"no parameter {name!r}, which an operation names"
+    yield from gate_problems(workload.feature_gates, kubernetes)
+    kinds = {type(operation) for operation in workload.operations}
+    yield from (reason for kind, reason in _NOT_PLAYED.items() if kind in kinds)

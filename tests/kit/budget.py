@@ -1,0 +1,180 @@
+"""The budget of quick tests: a pytest plugin.
+
+A test of the default run has `BUDGET` CPU seconds for its call, with the processes that
+it starts. A test that takes more is played again, because the first use of a module or
+a cache is not its fault; if it is over budget each time, it fails, unless it has the
+marker of another suite. On a machine that is slower, all tests have more.
+
+``--cpu`` prints at the end what a run has cost, and its most expensive tests. Such a
+run plays each test once, whatever it costs.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from typing import Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import settings
+
+from tests.kit.cpu import calibration_loop, slowness, spent
+
+__all__ = ["BUDGET"]
+
+BUDGET: Final = 0.25
+_TRIES: Final = 3
+_SUITES: Final = ("long", "house", "e2e", "browser")
+"""Markers of the tests that have no budget."""
+
+_seconds: Final = pytest.StashKey[float]()
+"""What the last phase of a test took."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the command line ask for the cost of a run."""
+    parser.addoption(
+        "--cpu",
+        type=int,
+        nargs="?",
+        const=20,
+        metavar="N",
+        help="print the CPU seconds of the run, and its N most expensive tests",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect the cost in the process that prints it."""
+    if config.getoption("--cpu") is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Cost(config.getoption("--cpu")), "cost")
+
+
+def _measured(item: pytest.Item) -> Generator[None, object, object]:
+    start = spent()
+    try:
+        return (yield)
+    finally:
+        item.stash[_seconds] = spent() - start
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure the fixtures."""
+    return (yield from _measured(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure the test itself."""
+    return (yield from _measured(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure the end of the fixtures."""
+    return (yield from _measured(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write the seconds of a phase into its report, which workers send home."""
+    report = yield
+    vars(report)["cpu"] = item.stash.get(_seconds, 0.0)
+    return report
+
+
+def _cpu(report: pytest.TestReport) -> float:
+    seconds: float = vars(report).get("cpu", 0.0)
+    return seconds
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> object:
+    """Play a test that has a budget; more than once, if it is over it."""
+    if not _has_budget(item):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item, nextitem):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _has_budget(item: pytest.Item) -> bool:
+    """Whether a test is one of the default run, and is played as it is there."""
+    is_usual = settings.get_current_profile_name() == "default"
+    has_suite = any(item.get_closest_marker(name) for name in _SUITES)
+    is_measured = item.config.getoption("--cpu") is not None
+    return is_usual and not has_suite and not is_measured and not _is_traced()
+
+
+def _is_traced() -> bool:
+    """Whether a debugger or coverage looks at each line."""
+    coverage = sys.modules.get("coverage")
+    is_covered = coverage is not None and coverage.Coverage.current() is not None
+    return is_covered or sys.gettrace() is not None
+
+
+def _reports(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Sequence[pytest.TestReport]:
+    """The reports of the first try that is within the budget, or of the last one."""
+    costs: list[str] = []
+    while True:
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        excess = [text for report in reports for text in _excess(report)]
+        costs += excess
+        if not excess:
+            return reports
+        if len(costs) == _TRIES:
+            _refuse(reports, costs)
+            return reports
+
+
+def _excess(report: pytest.TestReport) -> Iterator[str]:
+    """What a test took and had, if that was less."""
+    if report.when == "call" and report.passed and _cpu(report) > BUDGET:
+        allowed = BUDGET * slowness()
+        if _cpu(report) > allowed:
+            yield f"{_cpu(report):.2f} of {allowed:.2f}"
+
+
+def _refuse(reports: Sequence[pytest.TestReport], costs: Sequence[str]) -> None:
+    """Make a test fail that has passed, but costs too much."""
+    (call,) = (report for report in reports if report.when == "call")
+    call.outcome = "failed"
+    call.longrepr = (
+        f"over budget: {', '.join(costs)} CPU seconds\n"
+        "make the test smaller, or mark it 'long': see CONTRIBUTING.md"
+    )
+
+
+class _Cost:
+    """What a run has cost, in the process that prints it."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self._tests: defaultdict[str, float] = defaultdict(float)
+        self._loops = [calibration_loop()]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a phase of a test."""
+        self._tests[report.nodeid] += _cpu(report)
+        if len(self._tests) % 500 == 0:
+            self._loops.append(calibration_loop())
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> None:
+        """Print the cost, in seconds and in calibration loops beside the run."""
+        seconds = spent()  # workers have ended
+        loop = sum(self._loops) / len(self._loops)
+        terminalreporter.write_line(
+            f"{seconds:.1f} CPU seconds, {sum(self._tests.values()):.1f} of them in "
+            f"tests: {seconds / loop:.0f} calibration loops of {loop * 1000:.1f} ms"
+        )
+        order = sorted(self._tests.items(), key=lambda pair: pair[1], reverse=True)
+        for name, cost in order[: self._length]:
+            terminalreporter.write_line(f"{cost:8.2f} {name}")

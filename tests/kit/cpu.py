@@ -1,0 +1,49 @@
+"""Seconds of CPU, and what they are worth on this machine."""
+
+import os
+import time
+from typing import Final
+
+__all__ = ["LOOP_SECONDS", "calibration_loop", "charge", "slowness", "spent"]
+
+LOOP_SECONDS: Final = 0.006
+"""What `calibration_loop` takes on an idle machine of the kind that budgets are for."""
+
+_LOOPS: Final = 5
+
+
+class _Elsewhere:
+    """What processes have used that are not children of this one."""
+
+    seconds = 0.0
+
+
+def charge(seconds: float) -> None:
+    """Add the seconds of a process that another one, such as a fork server, started."""
+    _Elsewhere.seconds += seconds
+
+
+def spent() -> float:
+    """The CPU seconds of this process, and of those that it has started and ended."""
+    times = os.times()
+    children = times.children_user + times.children_system
+    return time.process_time() + children + _Elsewhere.seconds
+
+
+def calibration_loop() -> float:
+    """Do some of all that tests do, and return how many CPU seconds it took now."""
+    return sorted(_loop() for _ in range(_LOOPS))[_LOOPS // 2]
+
+
+def _loop() -> float:
+    start = time.process_time()
+    counts: dict[str, int] = {}
+    for name in [f"node-{number % 97}" for number in range(20_000)]:
+        counts[name] = counts.get(name, 0) + len(name)
+    sum(value * value for value in range(60_000))
+    return time.process_time() - start
+
+
+def slowness() -> float:
+    """How many times slower this machine is now than the one of the budget; or 1."""
+    return max(1.0, calibration_loop() / LOOP_SECONDS)

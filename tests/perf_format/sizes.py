@@ -1,0 +1,68 @@
+"""Workloads of upstream's, with fewer nodes and pods."""
+
+from datetime import timedelta
+
+import attrs
+
+from tests.kit.internals.perf import (
+    CreateAny,
+    CreateNodes,
+    CreatePods,
+    Operation,
+    UpdateAny,
+    Workload,
+)
+
+__all__ = ["scaled", "total"]
+
+NODES, PODS = 500, 80
+CROWDED_PODS = 240
+CROWDED = ("Preemption", "EventHandling")
+"""Where nodes must be full: these are scaled as a whole."""
+SEARCHING = ("PartitionableBacktracking",)
+"""Where each node takes a long search for devices: these get fewer nodes."""
+SEARCHED_NODES = 10
+STEADY = timedelta(milliseconds=200)
+"""How long pods are replaced by new ones; upstream does it for ten seconds."""
+
+
+def scaled(workload: Workload) -> Workload:
+    """The workload with fewer nodes and pods."""
+    nodes = total(workload, CreateNodes)
+    pods = total(workload, CreatePods)
+    if workload.name.startswith(CROWDED):
+        of_nodes = of_pods = min(1.0, NODES / nodes, CROWDED_PODS / pods)
+    else:
+        most = SEARCHED_NODES if workload.name.startswith(SEARCHING) else NODES
+        of_nodes = min(1.0, most / nodes)
+        of_pods = min(of_nodes, PODS / pods)
+    operations = tuple(
+        _scaled(operation, of_nodes, of_pods) for operation in workload.operations
+    )
+    return attrs.evolve(workload, operations=operations)
+
+
+def total(workload: Workload, kind: type[CreateNodes] | type[CreatePods]) -> int:
+    """Return how many nodes or pods a workload creates."""
+    return sum(one.count for one in workload.operations if isinstance(one, kind))
+
+
+def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:
+    match operation:
+        case CreateNodes(count=count) if count:
+            return attrs.evolve(
+                operation, count=max(min(2, count), round(count * of_nodes))
+            )
+        case CreatePods(steady_state=True):
+            return attrs.evolve(operation, duration=STEADY)
+        case CreatePods(count=count) | UpdateAny(count=count) if count > 1:
+            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
+        case CreateAny(template_path=path) if "deviceclass" in path:
+            return operation  # pods ask for each of them
+        case CreateAny(template_path=path, count=count) if "resourceslice" in path:
+            return attrs.evolve(
+                operation, count=max(min(2, count), round(count * of_nodes))
+            )
+        case CreateAny(count=count) if count > 1:
+            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
+    return operation

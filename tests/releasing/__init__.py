@@ -1,0 +1,1 @@
+"""Checks whether the repository is ready for a release: see RELEASING.md."""

@@ -1,0 +1,12 @@
+"""``python -m tests.releasing TAG`` prints what keeps a tag from being released."""
+
+import sys
+from pathlib import Path
+
+from tests.releasing.checks import problems
+
+if __name__ == "__main__":
+    _, tag = sys.argv
+    lines = list(problems(Path(__file__).parents[2], tag))
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    sys.exit(bool(lines))
