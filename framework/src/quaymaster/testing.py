@@ -1,4 +1,4 @@
-"""What tests of plugins need: harnesses, makers of objects, faults."""
+"""Tools for tests of plugins: harnesses, makers of objects, faults."""
 
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.suite import (
