@@ -162,7 +162,7 @@ class LessBalance:
 
     def _changed(self, nodes: NodeTable) -> Collection[int] | None:
         """Return the rows that have changed, or None for all."""
-        # Identity of the table: a hypothetical copy has other changed rows.
+        # Identity: a hypothetical copy of the table has other changed rows.
         if nodes is self._nodes and nodes.capacity == len(self._column):
             return nodes.changes.since(self._revision)
         return None
