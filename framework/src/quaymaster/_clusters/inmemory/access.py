@@ -55,7 +55,7 @@ class ClusterAccess(Protocol):
         """Delete a stored object; a pod on a node gets its grace period first."""
 
     def has_gone(self, uid: str) -> bool:
-        """Return whether an object with this uid existed; call it only if it is gone."""
+        """Return whether an object with this uid existed; call only if it is gone."""
 
     def record(self, note: EventNote) -> None:
         """Write an Event."""

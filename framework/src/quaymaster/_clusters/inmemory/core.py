@@ -132,7 +132,7 @@ class ClusterCore:
         return key in self.objects(kind) and (kind, key) not in self._implied
 
     def has_gone(self, uid: str) -> bool:
-        """Return whether an object with this uid existed; call it only if it is gone."""
+        """Return whether an object with this uid existed; call only if it is gone."""
         return uid in self._spent_uids or self.names.has_made(uid)
 
     def is_implied(self, kind: type[ApiObject], key: str) -> bool:
