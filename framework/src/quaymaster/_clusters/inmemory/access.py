@@ -29,7 +29,7 @@ class ClusterAccess(Protocol):
 
     @property
     def names(self) -> NameMaker:
-        """Where names and uids come from."""
+        """The generator of names and uids."""
 
     @property
     def quotas(self) -> QuotaLedger:

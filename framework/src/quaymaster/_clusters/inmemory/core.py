@@ -51,7 +51,7 @@ _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
 _CLASSES: Final = (PriorityClass, StorageClass, RuntimeClass, LimitRange)
 _SECONDS_TO_GO: Final = 1.0
-"""How long a pod stays at least that was loaded as terminating. It is part of the
+"""How long a pod that was loaded as terminating stays at least. It is part of the
 input, however old the input is, so the first decisions must see it."""
 
 

@@ -127,7 +127,7 @@ class _Account:
 
     Args:
         quota: The quota.
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
 
     Attributes:
         used: The usage of each resource that it limits.
