@@ -103,7 +103,7 @@ def _made_pod(features: Iterable[Feature]) -> Pod:
     arguments = _merged(features)
     limits, requests = arguments.get("limits"), arguments.get("requests")
     if limits and requests:
-        # Merged features may contradict each other: the most common API rule wins.
+        # Merged features may have limits below requests, which API servers reject.
         arguments["limits"] = {
             name: max(Quantity(limit), Quantity(requests.get(name, limit)))
             for name, limit in limits.items()
