@@ -1,0 +1,112 @@
+"""What ``quaymaster --help`` lists, and what a misspelt command prints."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tests.kit.internals.cli import app
+
+LONGEST_SUMMARY = 60
+CONTEXT = click.Context(app, info_name="quaymaster")
+GROUPS = {
+    "Ask where pods go:": "simulate explain capacity plan what-if compare",
+    "Study scheduling:": "scenario sweep tune perf",
+    "Record and replay:": "snapshot record replay",
+    "Work on a cluster:": "run doctor deploy debug serve extender ui",
+    "Author plugins and profiles:": "plugins config completion version",
+}
+
+
+def printed(*arguments: str) -> str:
+    return CliRunner().invoke(app, arguments).output
+
+
+def groups_of(text: str) -> dict[str, list[str]]:
+    """Return the first words of the lines below each heading."""
+    groups: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line and not line.startswith(" "):
+            groups[line] = []
+        elif line.startswith("  ") and groups:
+            groups[list(groups)[-1]].append(line.split()[0])
+    return groups
+
+
+def commands() -> dict[str, click.Command]:
+    """Return every command and the group that contains it, by path."""
+    paths: dict[str, click.Command] = {}
+    for name in app.list_commands(CONTEXT):
+        command = app.get_command(CONTEXT, name)
+        assert command is not None
+        paths[name] = command
+        if isinstance(command, click.Group):
+            paths |= {f"{name} {sub}": below for sub, below in command.commands.items()}
+    return paths
+
+
+COMMANDS = commands()
+
+
+def test_help_lists_the_commands_by_what_users_want() -> None:
+    groups = groups_of(printed("--help"))
+    assert {title: " ".join(groups[title]) for title in GROUPS} == GROUPS
+
+
+def test_help_lists_each_command_once() -> None:
+    listed = " ".join(GROUPS.values()).split()
+    assert sorted(listed) == sorted(app.list_commands(CONTEXT))
+
+
+@pytest.mark.parametrize(
+    "group", ["", "config", "debug", "deploy", "plugins", "scenario"]
+)
+def test_lines_of_the_list_are_short_and_uncut(group: str) -> None:
+    text = printed(*group.split(), "--help")
+    titles = [*GROUPS] if not group else ["Commands:"]
+    names = [name for title in titles for name in groups_of(text)[title]]
+    lines = text[text.index(titles[0]) :].splitlines()
+    assert len(names) == sum(line.startswith("  ") for line in lines)
+    assert "..." not in "".join(lines)
+    width = max(map(len, names)) + 4
+    assert max(len(line) - width for line in lines) < LONGEST_SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "suggestion"),
+    [
+        ("simulat", "simulat", "simulate"),
+        ("whatif", "whatif", "what-if"),
+        ("Explain", "Explain", "explain"),
+        ("plugins lst", "lst", "list"),
+        ("scenario valdate", "valdate", "validate"),
+    ],
+)
+def test_misspelt_commands_get_a_suggestion(
+    arguments: str, name: str, suggestion: str
+) -> None:
+    result = CliRunner().invoke(app, arguments.split())
+    assert result.exit_code == 2
+    expected = f"Error: No such command '{name}'; did you mean '{suggestion}'?"
+    assert result.output.splitlines()[-1] == expected
+
+
+def test_names_like_no_command_get_no_suggestion() -> None:
+    assert printed("qqq").splitlines()[-1] == "Error: No such command 'qqq'"
+
+
+def test_misspelt_options_before_a_command_are_reported_as_options() -> None:
+    assert "No such option" in printed("--verson")
+
+
+def test_completion_lists_commands_with_their_summaries() -> None:
+    items = app.shell_complete(CONTEXT, "sw")
+    assert [(item.value, item.help) for item in items] == [
+        ("sweep", "Run an experiment over inputs, profiles and seeds")
+    ]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_prints_its_help(path: str) -> None:
+    result = CliRunner().invoke(app, [*path.split(), "--help"])
+    assert result.exit_code == 0
+    assert result.output.startswith("Usage: ")

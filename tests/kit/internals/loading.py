@@ -1,0 +1,21 @@
+"""Which private modules a process must not load for a small task."""
+
+__all__ = ["HEAVY_FOR_MAKERS", "MAKERS"]
+
+MAKERS = "quaymaster._authors"
+"""The package of the makers and of the other test tools."""
+
+HEAVY_FOR_MAKERS = (
+    "quaymaster._authors.testing.harness",
+    "quaymaster._authors.testing.scheduler_harness",
+    "quaymaster._clusters",
+    "quaymaster._core.cycle",
+    "quaymaster._core.engine",
+    "quaymaster._core.registry",
+    "quaymaster._studies",
+    "quaymaster._surfaces",
+    "hypothesis",
+    "numpy",
+    "pluggy",
+)
+"""What making a pod must not load."""
