@@ -1,12 +1,28 @@
 """What ``quaymaster --help`` lists, and what a misspelt command prints."""
 
+import subprocess
+import sys
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from tests.kit.internals.cli import app
+from tests.docs.command_line import help_pages
+from tests.kit.internals.cli import HELP_PAGES, app
+from tests.kit.internals.loading import HEAVY_FOR_HELP
 
 LONGEST_SUMMARY = 60
+PRINT_HELP = """
+import sys
+from quaymaster._cli import main
+for path in sys.argv[1:]:
+    sys.argv = ["quaymaster", *path.split(), "--help"]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, path
+        print(f"{path}:", *sys.modules, file=sys.stderr)
+"""
 CONTEXT = click.Context(app, info_name="quaymaster")
 GROUPS = {
     "Ask where pods go:": "simulate explain capacity plan what-if compare",
@@ -105,8 +121,63 @@ def test_completion_lists_commands_with_their_summaries() -> None:
     ]
 
 
+def real_help(path: str, width: int) -> str:
+    """Return the help that a command itself prints."""
+    context = click.Context(
+        app, info_name="quaymaster", terminal_width=width, **app.context_settings
+    )
+    for name in path.split():
+        group = context.command
+        assert isinstance(group, click.Group)
+        command = group.get_command(context, name)
+        assert command is not None
+        context = click.Context(command, context, info_name=name)
+    return context.get_help() + "\n"
+
+
 @pytest.mark.parametrize("path", COMMANDS)
-def test_every_command_prints_its_help(path: str) -> None:
-    result = CliRunner().invoke(app, [*path.split(), "--help"])
+@pytest.mark.parametrize("width", [60, 80])
+def test_help_is_what_the_command_itself_prints(path: str, width: int) -> None:
+    arguments = [*path.split(), "--help"]
+    result = CliRunner().invoke(
+        app, arguments, prog_name="quaymaster", terminal_width=width
+    )
     assert result.exit_code == 0
-    assert result.output.startswith("Usage: ")
+    assert result.output == real_help(path, width)
+
+
+def test_help_as_the_value_of_an_option_is_left_to_the_command() -> None:
+    result = CliRunner().invoke(app, ["config", "validate", "--kubernetes", "--help"])
+    assert result.exit_code == 2
+    assert "Missing argument" in result.output
+
+
+def test_help_after_other_arguments_is_printed_by_the_command() -> None:
+    text = printed("config", "validate", "some.yaml", "-h")
+    assert text == printed("config", "validate", "-h")
+
+
+@pytest.mark.house
+def test_file_of_the_help_is_up_to_date() -> None:
+    assert HELP_PAGES.read_text(encoding="utf-8") == help_pages()
+
+
+def test_help_imports_no_command_and_nothing_that_commands_run() -> None:
+    assert loaded_by_help(["", *COMMANDS]) == {}
+
+
+def loaded_by_help(paths: list[str]) -> dict[str, list[str]]:
+    """Return the heavy modules that a new process has loaded after each help."""
+    process = subprocess.run(
+        [sys.executable, "-c", PRINT_HELP, *paths],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    loaded = dict(line.split(":") for line in process.stderr.splitlines())
+    assert list(loaded) == paths
+    heavy = {
+        path: [name for name in HEAVY_FOR_HELP if name in modules.split()]
+        for path, modules in loaded.items()
+    }
+    return {path: names for path, names in heavy.items() if names}

@@ -1,6 +1,6 @@
 """Which private modules a process must not load for a small task."""
 
-__all__ = ["HEAVY_FOR_MAKERS", "MAKERS"]
+__all__ = ["HEAVY_FOR_HELP", "HEAVY_FOR_MAKERS", "MAKERS"]
 
 MAKERS = "quaymaster._authors"
 """The package of the makers and of the other test tools."""
@@ -19,3 +19,22 @@ HEAVY_FOR_MAKERS = (
     "pluggy",
 )
 """What making a pod must not load."""
+
+HEAVY_FOR_HELP = (
+    "quaymaster._api",
+    "quaymaster._authors",
+    "quaymaster._cli.configuration",
+    "quaymaster._cli.inputs",
+    "quaymaster._cli.simulate",
+    "quaymaster._clusters",
+    "quaymaster._core",
+    "quaymaster._studies",
+    "quaymaster._surfaces",
+    "cattrs",
+    "msgspec",
+    "numpy",
+    "rich.console",
+    "rich.progress",
+    "yaml",
+)
+"""What printing the help of a command must not load."""

@@ -6,8 +6,9 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from quaymaster._cli import version
 from quaymaster._cli.groups import SuggestingGroup
+from quaymaster._cli.help_pages import described_command
+from quaymaster._cli.imports import interruptible_import
 
 __all__ = ["app"]
 
@@ -76,10 +77,20 @@ class _Commands(SuggestingGroup):
         """Return the command of a name, or None if there is none."""
         if cmd_name not in _SUMMARIES:
             return None
-        module = import_module(f"{__package__}.{cmd_name.replace('-', '_')}")
+        with interruptible_import():
+            module = import_module(f"{__package__}.{cmd_name.replace('-', '_')}")
         command = getattr(module, "group" if hasattr(module, "group") else "command")
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, and its own arguments."""
+        described = described_command(args)
+        if described is not None and not ctx.resilient_parsing:
+            return described.name, described, args[1:]
+        return super().resolve_command(ctx, args)
 
     def format_commands(
         self, _ctx: click.Context, formatter: click.HelpFormatter
@@ -106,7 +117,9 @@ class _Commands(SuggestingGroup):
 
 def _print_version(context: click.Context, _option: click.Parameter, on: bool) -> None:
     if on and not context.resilient_parsing:
-        version.print_version()
+        from quaymaster._cli.version import print_version  # noqa: PLC0415 - as commands
+
+        print_version()
         context.exit()
 
 
