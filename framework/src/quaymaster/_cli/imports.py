@@ -19,8 +19,8 @@ def interruptible_import() -> Iterator[None]:
     Not every library survives an exception while it is imported: msgspec and numpy are
     written in C. A process that ignores SIGINT, and a thread, are left alone.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    is_main = threading.current_thread() == threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) != signal.default_int_handler:
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
