@@ -1,6 +1,6 @@
 """Quaymaster: the Kubernetes scheduling framework as a Python SDK.
 
-A plugin imports the names below; each further topic is a module of its own:
+A plugin imports the names below; further topics have their own modules:
 
 - for plugins: `columns`, `counting`, `devices`, `objects`, `preemption`, `volumes`
 - for programs: `cluster`, `config`, `experiments`, `gym`, `inmemory`, `kubernetes`,

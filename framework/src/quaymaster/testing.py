@@ -1,4 +1,4 @@
-"""What tests of plugins need: harnesses, makers of objects, faults."""
+"""Tools for tests of plugins: harnesses, makers of objects, faults."""
 
 from typing import TYPE_CHECKING
 

@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from quaymaster._authors.packages.check import check_package
 from quaymaster._authors.packages.description import describe
-from quaymaster._authors.packages.events import events_told
+from quaymaster._authors.packages.events import declared_events
 from quaymaster._authors.packages.findings import Level
 from quaymaster._authors.packages.kinds import BroughtKind, brought_kinds
 from quaymaster._authors.packages.new import DEFAULT_POINTS, make_package, parse_points
@@ -221,7 +221,7 @@ def _row(plugin: RegisteredPlugin) -> tuple[str, ...]:
         plugin.distribution,
         plugin.version,
         ",".join(_points(plugin)),
-        events_told(plugin),
+        declared_events(plugin),
         ",".join(_kinds(plugin)) or "-",
         args.__name__ if args else "-",
         plugin.origin,
@@ -236,7 +236,7 @@ def _as_document(plugin: RegisteredPlugin) -> dict[str, object]:
         "version": plugin.version,
         "origin": plugin.origin,
         "extensionPoints": _points(plugin),
-        "events": told_word(events_told(plugin)),
+        "events": told_word(declared_events(plugin)),
         "kinds": _kinds(plugin),
         "args": args.__name__ if args else None,
     }
