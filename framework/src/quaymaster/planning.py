@@ -10,7 +10,7 @@ from quaymaster._studies.capacity.figures import (
     TypicalPod,
 )
 from quaymaster._studies.capacity.headroom import find_headroom
-from quaymaster._studies.capacity.measuring import measure_room
+from quaymaster._studies.capacity.measuring import RoomObserver, measure_room
 from quaymaster._studies.capacity.pod_text import PodTextError, pod_of_text
 from quaymaster._studies.capacity.prices import PRICE_ANNOTATION, Prices, read_prices
 from quaymaster._studies.changes.change import (
@@ -86,6 +86,7 @@ __all__ = [
     "ResourceRoom",
     "ReturnNodes",
     "Room",
+    "RoomObserver",
     "Scale",
     "SetImage",
     "Target",

@@ -13,7 +13,7 @@ from quaymaster._studies.recording.live import Recorded, RecordProgress, record
 from quaymaster._studies.recording.reading import RecordedObjects, read_objects
 from quaymaster._studies.recording.replaying import replay
 from quaymaster._studies.recording.rerunning import RerunResult, rerun
-from quaymaster._studies.recording.simulating import record_simulation
+from quaymaster._studies.recording.simulating import RecordObserver, record_simulation
 from quaymaster._studies.recording.traces.importing import (
     ImportedTrace,
     TraceFormat,
@@ -29,6 +29,7 @@ __all__ = [
     "Decided",
     "ImportedTrace",
     "RecordError",
+    "RecordObserver",
     "RecordProgress",
     "RecordWriter",
     "Recorded",

@@ -41,6 +41,10 @@ from quaymaster._studies.simulation.observed import (
     ObservedRun,
     RejectedNodes,
 )
+from quaymaster._studies.simulation.observers import (
+    HistoryObserver,
+    SimulationObserver,
+)
 from quaymaster._studies.simulation.results import (
     Placement,
     Preemption,
@@ -49,6 +53,8 @@ from quaymaster._studies.simulation.results import (
     UnscheduledPod,
 )
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.simulation.run_observer import RunObserver
+from quaymaster._studies.simulation.saved_objects import TrialError
 from quaymaster._studies.simulation.series import Sample
 from quaymaster._studies.simulation.standing import Standing
 from quaymaster._studies.simulation.steps import Step, StepOutcome
@@ -79,6 +85,7 @@ __all__ = [
     "Explanation",
     "FieldChange",
     "History",
+    "HistoryObserver",
     "InfeasibleNodeError",
     "JudgedNode",
     "Measures",
@@ -101,14 +108,17 @@ __all__ = [
     "ProgressFn",
     "RejectedNodes",
     "Run",
+    "RunObserver",
     "Sample",
     "Simulation",
+    "SimulationObserver",
     "SimulationResult",
     "Standing",
     "Step",
     "StepOutcome",
     "SuggestedChange",
     "Suggestions",
+    "TrialError",
     "UnscheduledPod",
     "Upcoming",
     "Variant",

@@ -100,3 +100,24 @@ def test_a_topic_that_there_is_not_is_refused(pods: str, wrong: str) -> None:
     assert result.exit_code == 2
     expected = "expected plugin, queue, cache or pod=NAMESPACE/NAME, got "
     assert expected in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--record", "run.jsonl"],
+        ["--capacity"],
+        ["--report", "run.html"],
+        ["--record", "run.jsonl", "--capacity", "--report", "run.html"],
+    ],
+    ids=" ".join,
+)
+def test_timings_count_one_simulation_whatever_else_is_written(
+    pods: str, options: list[str]
+) -> None:
+    def calls(*more: str) -> object:
+        document = json.loads(simulate(pods, "--timings", "-o", "json", *more).stdout)
+        hooks = document["timings"]["hooks"]
+        return sorted((row["plugin"], row["hook"], row["calls"]) for row in hooks)
+
+    assert calls(*options) == calls()

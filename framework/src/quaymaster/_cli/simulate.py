@@ -1,6 +1,7 @@
 """``quaymaster simulate``."""
 
 import sys
+from collections.abc import Sequence
 
 import attrs
 import click
@@ -31,12 +32,13 @@ from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
-from quaymaster._studies.capacity.calls import capacity
 from quaymaster._studies.capacity.figures import Room
-from quaymaster._studies.recording.simulating import record_simulation
-from quaymaster._studies.simulation.calls import observe, simulate
-from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.capacity.measuring import RoomObserver
+from quaymaster._studies.recording.simulating import RecordObserver
+from quaymaster._studies.simulation.calls import simulate
+from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.run_observer import RunObserver
 
 __all__ = ["command"]
 
@@ -128,27 +130,25 @@ def command(
     for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
         if is_asked and output is OutputFormat.NAME:
             raise click.UsageError(f"{name} cannot be printed by -o name")
-    measured = RunTimings() if timings else None
+    run_timings = RunTimings() if timings else None
+    seen = RunObserver() if report_file else None
+    room = RoomObserver() if with_capacity else None
+    recorder = RecordObserver(record_file) if record_file is not None else None
+    hooks = run_timings.hooks if run_timings else None
+    observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
-    set_options = SchedulerOptions(
-        check_mutations=check_plugins,
-        verify=verify,
-        hook_observers=[measured.hooks] if measured else (),
-        trace=trace,
-    )
-    run, room = _simulated(
+    result = _simulated(
         inputs,
         options,
-        set_options,
-        is_observed=report_file is not None,
-        with_capacity=with_capacity,
-        record_file=record_file,
+        SchedulerOptions(check_mutations=check_plugins, verify=verify, trace=trace),
+        observers,
     )
-    result = sort_by.sorted(run if isinstance(run, SimulationResult) else run.result)
-    if report_file and isinstance(run, ObservedRun):
+    if report_file and seen is not None and seen.run is not None:
         title = ", ".join(options.paths) or options.context or "Simulation"
+        run = attrs.evolve(seen.run, result=_noted(seen.run.result, inputs))
         write_report(report_file, [run], title=title)
-    _print(result, output, measured, room)
+    result = sort_by.sorted(_noted(result, inputs))
+    _print(result, output, run_timings, room.room if room is not None else None)
     print_notices(result.notices)
     warn_of_unseen_pods(trace)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
@@ -161,53 +161,24 @@ def _simulated(
     inputs: Inputs,
     options: InputOptions,
     set_options: SchedulerOptions,
-    *,
-    is_observed: bool,
-    with_capacity: bool,
-    record_file: str | None,
-) -> tuple[SimulationResult | ObservedRun, Room | None]:
-    run: SimulationResult | ObservedRun | None = None
-    room: Room | None = None
+    observers: Sequence[AnyObserver],
+) -> SimulationResult:
+    """Simulate once, for the result and for all observers."""
     try:
         with progress_bar() as progress, inputs.located():
-            if record_file is not None:
-                run = record_simulation(
-                    inputs.objects,
-                    record_file,
-                    config=inputs.config,
-                    registry=inputs.registry,
-                    seed=options.seed,
-                    on_progress=scheduling_in(progress),
-                    options=set_options,
-                    max_pods=options.max_pods,
-                )
-            if with_capacity:
-                found = capacity(
-                    inputs.objects,
-                    config=inputs.config,
-                    registry=inputs.registry,
-                    seed=options.seed,
-                    on_progress=scheduling_in(progress),
-                    options=set_options,
-                    max_pods=options.max_pods,
-                )
-                run, room = found.result, found.room
-            if run is None or is_observed:
-                run = (observe if is_observed else simulate)(
-                    inputs.objects,
-                    config=inputs.config,
-                    registry=inputs.registry,
-                    seed=options.seed,
-                    on_progress=scheduling_in(progress),
-                    options=set_options,
-                    max_pods=options.max_pods,
-                )
+            return simulate(
+                inputs.objects,
+                config=inputs.config,
+                registry=inputs.registry,
+                seed=options.seed,
+                on_progress=scheduling_in(progress),
+                options=set_options,
+                max_pods=options.max_pods,
+                observers=observers,
+            )
     except VerificationError as error:
         warn(str(error))
         sys.exit(NOT_VERIFIED)
-    if isinstance(run, ObservedRun):
-        return attrs.evolve(run, result=_noted(run.result, inputs)), room
-    return _noted(run, inputs), room
 
 
 def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:

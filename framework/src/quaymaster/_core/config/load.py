@@ -24,6 +24,7 @@ from quaymaster._core.config.profiles import percentage, resolve_profiles
 from quaymaster._core.config.settings_checks import check_settings
 from quaymaster._core.config.shipped import file_or_shipped, shipped_files
 from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = [
@@ -39,7 +40,7 @@ _DEFAULT_SOURCE = "default profile"
 
 def load_config(
     path: str | Path,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     *,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> SchedulerConfig:
@@ -48,7 +49,7 @@ def load_config(
     Args:
         path: The file; or, if there is no such file, the name of a shipped profile,
             such as ``bin-packing``.
-        registry: The installed plugins.
+        registry: Where plugins are found by name; by default the installed plugins.
         kubernetes: The Kubernetes to complete it for.
 
     Raises:
@@ -60,12 +61,14 @@ def load_config(
 
 
 def default_config(
-    registry: PluginRegistry, *, kubernetes: Kubernetes = DEFAULT_KUBERNETES
+    registry: PluginRegistry | None = None,
+    *,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> SchedulerConfig:
     """Make the configuration of an empty file: the default profile.
 
     Args:
-        registry: The installed plugins.
+        registry: Where plugins are found by name; by default the installed plugins.
         kubernetes: The Kubernetes to complete it for.
 
     Raises:
@@ -77,7 +80,7 @@ def default_config(
 
 def parse_config(
     document: object,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     *,
     source: str = "configuration",
     defaults: object = None,
@@ -87,7 +90,7 @@ def parse_config(
 
     Args:
         document: What the file holds.
-        registry: The installed plugins.
+        registry: Where plugins are found by name; by default the installed plugins.
         source: The file's name, for messages.
         defaults: The configuration whose first profile is merged under every profile;
             by default the shipped one of that Kubernetes.
@@ -96,6 +99,7 @@ def parse_config(
     Raises:
         ConfigErrors: Something is wrong, here or in the defaults.
     """
+    registry = installed_plugins() if registry is None else registry
     findings = Findings(source)
     given = _document(document, findings)
     check_settings(given, findings)

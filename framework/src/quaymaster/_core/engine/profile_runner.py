@@ -7,7 +7,8 @@ an extender is asked about pods that wait elsewhere.
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.versions.kubernetes import KubernetesError
@@ -188,6 +189,17 @@ class ProfileRunner:
             return None
         now, begun = self.clock.now, self._begun
         return trace.on(topic, lambda: now() - begun)
+
+    @contextmanager
+    def hooks_unobserved(self) -> Iterator[None]:
+        """Run a block whose calls of hooks are not reported to observers."""
+        # In place: compiled hooks refer to this list.
+        observers = self._observers[:]
+        self._observers.clear()
+        try:
+            yield
+        finally:
+            self._observers[:] = observers
 
     def stored_pod(self, key: str) -> Pod | None:
         """Return a pod as the informers have it, or None."""

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from random import Random
 from typing import TypeVar
 
@@ -265,6 +265,14 @@ class Scheduler:
             yield
         finally:
             frameworks[scheduler_name] = usual
+
+    def hooks_unobserved(self) -> AbstractContextManager[None]:
+        """Return a context in which calls of hooks are not reported to observers.
+
+        It is for questions that are not decisions, such as an explanation. Observers
+        are those of the options, the installed ones and the trace of hooks.
+        """
+        return self._runner.hooks_unobserved()
 
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""

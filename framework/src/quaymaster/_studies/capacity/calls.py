@@ -13,10 +13,12 @@ from quaymaster._studies.capacity.figures import Headroom, Room
 from quaymaster._studies.capacity.headroom import MORE_PODS, find_headroom
 from quaymaster._studies.capacity.measuring import measure_room
 from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.kinds import POD_KINDS
 from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["CapacityResult", "capacity"]
 
@@ -40,8 +42,8 @@ class CapacityResult:
 def capacity(
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     by: Sequence[str] | None = None,
     prices: Prices | None = None,
@@ -53,13 +55,14 @@ def capacity(
     on_progress: ProgressFn | None = None,
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
+    observers: Iterable[AnyObserver] = (),
 ) -> CapacityResult:
     """Schedule the pods of some objects, and say how much room is left.
 
     Args:
         objects: Nodes, pods, workloads and all else, as for `quaymaster.simulation`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         by: The labels to group nodes by; by default zone and instance type, if nodes
             have them.
@@ -76,6 +79,8 @@ def capacity(
             and how many are tried at most.
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
+        observers: What follows the simulation, as for
+            `quaymaster.simulation.Simulation`.
 
     Raises:
         AdmissionError: Some objects break rules, or the price of a node is none.
@@ -85,19 +90,23 @@ def capacity(
     """
     given = list(objects)
     stood = _standing(given) if as_it_stands else given
-    kubernetes = config.kubernetes
-    cluster = filled_cluster(stood, seed, max_pods, kubernetes=kubernetes)
     with Simulation(
-        cluster, config=config, registry=registry, seed=seed, options=options
+        stood,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observers=observers,
+        max_pods=max_pods,
     ) as run:
         if as_it_stands:
             run.run_until(0)
         else:
             run.settle(on_progress)
         named = (
-            filled_cluster(given, seed, max_pods, kubernetes=kubernetes)
+            filled_cluster(given, seed, max_pods, kubernetes=run.config.kubernetes)
             if as_it_stands and fit
-            else cluster
+            else run.cluster
         )
         asked = [(name, Wanted(name, namespace, named).find()) for name in fit]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)

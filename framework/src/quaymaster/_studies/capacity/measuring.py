@@ -16,7 +16,7 @@ from quaymaster._studies.capacity.grouping import default_labels, group_of
 from quaymaster._studies.capacity.prices import Prices, total_price
 from quaymaster._studies.simulation.run import Simulation
 
-__all__ = ["measure_room"]
+__all__ = ["RoomObserver", "measure_room"]
 
 
 def measure_room(
@@ -47,7 +47,8 @@ def measure_room(
     columns = AmountColumns.of(simulation.scheduler.snapshot.nodes)
     nodes = [info.node for info in columns.infos]
     costs = (prices or Prices()).of_all(nodes)
-    shapes = fitting_shapes(simulation) if fragmentation else []
+    with simulation.scheduler.hooks_unobserved():
+        shapes = fitting_shapes(simulation) if fragmentation else []
     lost = Fragmentation(columns, shapes)
     labels = tuple(default_labels(nodes) if by is None else by)
     keys = [group_of(node, labels) for node in nodes]
@@ -63,6 +64,38 @@ def measure_room(
         nodes=tuple(_nodes(columns, keys, costs, there)) if each_node else (),
         typical=tuple(map(_typical, shapes)),
     )
+
+
+class RoomObserver:
+    """Measures the room that is left at the end of a simulation.
+
+    A `quaymaster.simulation.SimulationObserver`. To find where typical pods fit, it
+    calls Filter plugins; these calls are not reported to hook observers.
+
+    Args:
+        by: As for `measure_room`.
+        prices: As for `measure_room`.
+
+    Attributes:
+        room: The room; None until the simulation has ended without an error.
+    """
+
+    def __init__(
+        self, *, by: Sequence[str] | None = None, prices: Prices | None = None
+    ) -> None:
+        self._by = by
+        self._prices = prices
+        self.room: Room | None = None
+
+    def begin(self, _simulation: Simulation, /) -> None:
+        """Do nothing: the room is measured at the end."""
+
+    def end(self, simulation: Simulation, error: BaseException | None, /) -> None:
+        """Measure the room, unless an error has ended the simulation."""
+        if error is None:
+            self.room = measure_room(
+                simulation, by=self._by, prices=self._prices, fragmentation=True
+            )
 
 
 def _typical(fitting: FittingShape) -> TypicalPod:

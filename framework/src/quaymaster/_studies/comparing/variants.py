@@ -7,16 +7,19 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.cycle.explanation import Explanation
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.decisions import DecisionLog
 from quaymaster._studies.comparing.figures import ZONE, measure
 from quaymaster._studies.comparing.outcome import Decision, Outcome
 from quaymaster._studies.simulation.calls import explain_pod, observe
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.observed import ObservedRun
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["ComparedVariant", "Measures", "Variant"]
 
@@ -55,16 +58,20 @@ class Variant:
     Attributes:
         name: How the comparison calls it.
         objects: Nodes, pods, workloads and all else, as for `simulate`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        registry: Where plugins are found by name; by default the installed plugins.
+        config: The scheduler's configuration; by default the default profile.
         max_pods: How many pods the workloads may ask for in all.
     """
 
     name: str
     objects: Sequence[ApiObject] = attrs.field(repr=False)
+    registry: PluginRegistry = attrs.field(factory=installed_plugins, repr=False)
     config: SchedulerConfig = attrs.field(repr=False)
-    registry: PluginRegistry = attrs.field(repr=False)
     max_pods: int = MAX_PODS
+
+    @config.default
+    def _default_profile(self) -> SchedulerConfig:
+        return with_defaults(None, self.registry)[0]
 
     def outcome(self, seed: int, measures: Measures) -> Outcome:
         """Simulate, and return what came out.

@@ -16,6 +16,7 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._base.versions.kubernetes import CHANGES, Kubernetes
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.agreeing import AGREED
 from quaymaster._studies.recording.compared import Agreement, ComparedDecision, Decided
@@ -76,7 +77,7 @@ def version_changes(
     *,
     older: Kubernetes,
     newer: Kubernetes,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     max_pods: int = MAX_PODS,
     configuration: str = "",
@@ -91,7 +92,7 @@ def version_changes(
         completed: Returns the configuration as it is completed for a Kubernetes.
         older: The Kubernetes whose simulation is followed.
         newer: The one that decides again.
-        registry: Where plugins are found by name.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides ties and generated names of the older one.
         max_pods: How many pods the workloads may ask for in all.
         configuration: What to call the configuration.
@@ -101,6 +102,7 @@ def version_changes(
         AdmissionError: Some objects break rules, or ask for too many pods.
         ProfileError: A profile's plugins cannot be built.
     """
+    registry = installed_plugins() if registry is None else registry
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "older.jsonl"
         config = completed(older)

@@ -12,6 +12,7 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.node_health import zone_of
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.capacity.prices import Prices
@@ -47,8 +48,8 @@ def plan(
     objects: Iterable[ApiObject],
     *,
     groups: Iterable[NodeGroup],
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     prices: Prices | None = None,
     max_utilization: Mapping[str, Fraction | float] | None = None,
@@ -69,8 +70,8 @@ def plan(
         objects: The input, as for `simulate`; its nodes are there already, and are
             not paid for.
         groups: The nodes that there may be more of.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
         prices: Prices by instance type, for groups that have none of their own.
         max_utilization: Resource -> the largest part of what all nodes offer together,
@@ -89,6 +90,7 @@ def plan(
             limit of.
         ProfileError: A profile's plugins cannot be built.
     """
+    config, registry = with_defaults(config, registry)
     chosen = priced(with_names_of_their_own(groups), prices or Prices())
     question = Question(
         objects=list(objects),

@@ -21,7 +21,8 @@ from quaymaster._studies.planning.enforcement import (
     probed_node,
 )
 from quaymaster._studies.planning.groups import NodeGroup
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = [
     "BASIC",

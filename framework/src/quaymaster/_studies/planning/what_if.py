@@ -21,7 +21,7 @@ from quaymaster._studies.planning.what_if_results import (
 )
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import ProgressFn
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["what_if"]
 
@@ -30,8 +30,8 @@ def what_if(
     objects: Iterable[ApiObject],
     changes: Iterable[ClusterChange],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     prices: Prices | None = None,
     on_progress: ProgressFn | None = None,
@@ -48,8 +48,9 @@ def what_if(
     Args:
         objects: Nodes, pods, workloads and all else, as in manifests.
         changes: The changes, in order.
-        config: The scheduler's configuration at the beginning.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration at the beginning; by default the default
+            profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         prices: What nodes cost, beside what their annotations say.
         on_progress: Called with the progress.
@@ -63,16 +64,14 @@ def what_if(
         ApiError: The cluster refuses a change.
         ProfileError: A profile's plugins cannot be built.
     """
-    cluster = filled_cluster(
-        list(objects), seed, max_pods, kubernetes=config.kubernetes
-    )
     with Simulation(
-        cluster,
+        objects,
         config=config,
         registry=registry,
         seed=seed,
         options=options,
         observe=observe,
+        max_pods=max_pods,
     ) as simulation:
         question = _Question(simulation, prices or Prices(), on_progress)
         seen = _Seen(simulation if observe else None)

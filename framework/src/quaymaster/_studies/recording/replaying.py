@@ -8,6 +8,7 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
@@ -37,8 +38,8 @@ _DECISIONS_PER_REPORT: Final = 64
 def replay(
     record: str | os.PathLike[str],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     on_progress: ReplayProgress | None = None,
 ) -> ReplayResult:
@@ -50,8 +51,8 @@ def replay(
 
     Args:
         record: The file.
-        config: The configuration of our scheduler.
-        registry: Where plugins are found by name.
+        config: The configuration of our scheduler; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Seeds what is random in plugins; ties are told, not drawn.
         on_progress: Called with the progress.
 
@@ -59,6 +60,7 @@ def replay(
         RecordError: The file cannot be read, or is no record.
         ProfileError: A profile's plugins cannot be built.
     """
+    config, registry = with_defaults(config, registry)
     file = RecordFile(record)
     following = Following(file, KindSet(declared_kinds(config, registry)))
     judge = Judge(following.world, following.clock, config, registry, seed)

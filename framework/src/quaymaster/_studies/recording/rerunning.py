@@ -20,6 +20,7 @@ from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._base.errors import QuaymasterError, counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.clock import VirtualClock
@@ -72,8 +73,8 @@ class RerunResult:
 def rerun(
     record: str | os.PathLike[str],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     on_progress: ReplayProgress | None = None,
     observe: bool = False,
@@ -86,8 +87,8 @@ def rerun(
 
     Args:
         record: The file.
-        config: The configuration of our scheduler.
-        registry: Where plugins are found by name.
+        config: The configuration of our scheduler; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes.
         on_progress: Called with how many changes of the record have happened.
         observe: Whether what there is to see is kept, for a report.
@@ -97,6 +98,7 @@ def rerun(
         AdmissionError: Objects of the record break rules.
         ProfileError: A profile's plugins cannot be built.
     """
+    config, registry = with_defaults(config, registry)
     file = RecordFile(record)
     kinds = KindSet(declared_kinds(config, registry))
     state, meter, room = RecordState(kinds), RunMeter(), RoomMeter()

@@ -11,6 +11,7 @@ from quaymaster._api.objects.wire import from_wire, to_wire
 from quaymaster._base.errors import QuaymasterError, counted
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.kubernetes.anonymising import anonymised
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import RANDOM, SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.reproducing.capture import CapturingLog
@@ -24,9 +25,10 @@ from quaymaster._studies.reproducing.shrinking import (
 from quaymaster._studies.reproducing.writing import TestSource
 from quaymaster._studies.simulation.attempts import shown_attempt
 from quaymaster._studies.simulation.calls import explain_pod, without_node
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.names import Wanted
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["MAX_TRIALS", "MadeTest", "UnreproducibleError", "make_test"]
 
@@ -81,8 +83,8 @@ def make_test(
     pod: str,
     objects: Sequence[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     namespace: str = "",
     unbind: bool = False,
@@ -104,8 +106,8 @@ def make_test(
     Args:
         pod: As for `quaymaster.simulation.explain_pod`.
         objects: Nodes, pods, workloads and all else, as in manifests.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `quaymaster.simulation.explain_pod`.
         namespace: Where to look for the pod only; empty for all namespaces.
         unbind: Whether a pod that came with a node is scheduled anew.
@@ -126,6 +128,7 @@ def make_test(
         UnreproducibleError: The pod was never tried, or is decided about in another way
             by itself.
     """
+    config, registry = with_defaults(config, registry)
     given = list(objects)
     if unbind:
         cluster = filled_cluster(given, seed, max_pods, kubernetes=config.kubernetes)

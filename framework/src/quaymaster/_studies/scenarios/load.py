@@ -14,6 +14,7 @@ from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.header import check_header
 from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.changes.change import ChangeError
 from quaymaster._studies.changes.target import Target
@@ -37,14 +38,14 @@ __all__ = ["load_scenario", "parse_scenario"]
 def load_scenario(
     file: str | PathLike[str],
     *,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     kubernetes: Kubernetes | None = None,
 ) -> Scenario:
     """Read a scenario file, and everything that it names.
 
     Args:
         file: The file; what it names is relative to it.
-        registry: The installed plugins.
+        registry: Where plugins are found by name; by default the installed plugins.
         kubernetes: Whose decisions are made; None: what the file says.
 
     Raises:
@@ -63,7 +64,7 @@ def load_scenario(
 def parse_scenario(
     text: str | bytes,
     *,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     file: str = "scenario.yaml",
     kubernetes: Kubernetes | None = None,
 ) -> Scenario:
@@ -71,13 +72,14 @@ def parse_scenario(
 
     Args:
         text: YAML or JSON.
-        registry: The installed plugins.
+        registry: Where plugins are found by name; by default the installed plugins.
         file: Where it stands: what it names is relative to it.
         kubernetes: Whose decisions are made; None: what the text says.
 
     Raises:
         ScenarioErrors: Something is wrong with it; it tells everything.
     """
+    registry = installed_plugins() if registry is None else registry
     content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
     try:

@@ -32,9 +32,10 @@ from quaymaster._studies.scenarios.step_objects import step_problems
 from quaymaster._studies.scenarios.taken import evictions_of
 from quaymaster._studies.scenarios.tally import Tally
 from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.results import ProgressFn
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["check_input", "run_scenario"]
 
@@ -45,7 +46,7 @@ _REASONS: Final = 3
 def run_scenario(
     scenario: Scenario,
     *,
-    registry: PluginRegistry,
+    registry: PluginRegistry | None = None,
     config: SchedulerConfig | None = None,
     seed: int | None = None,
     on_progress: ProgressFn | None = None,
@@ -56,7 +57,7 @@ def run_scenario(
 
     Args:
         scenario: The scenario.
-        registry: Where plugins are found by name.
+        registry: Where plugins are found by name; by default the installed plugins.
         config: The scheduler's configuration, instead of the scenario's own.
         seed: Decides what is random, instead of the scenario's own.
         on_progress: Called with the progress.

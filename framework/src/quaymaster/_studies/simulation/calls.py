@@ -7,15 +7,18 @@ import msgspec
 
 from quaymaster._api.objects import ApiObject, Node, Pod, PodStatus
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import AttemptLog, shown_attempt
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
 from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.verdicts import OUTCOMES
 from quaymaster._studies.simulation.why_not import why_not as fate_of_node
 
@@ -25,24 +28,26 @@ __all__ = ["explain_pod", "observe", "simulate", "without_node"]
 def simulate(
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     on_progress: ProgressFn | None = None,
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
+    observers: Iterable[AnyObserver] = (),
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until nothing moves.
 
     Args:
         objects: Nodes, pods, workloads and all else, as in manifests. Pods with a node
             are bound already.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         on_progress: Called with the progress.
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
+        observers: What follows the simulation, as for `Simulation`.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -50,65 +55,69 @@ def simulate(
         VerificationError: The options ask for decisions to be verified, and one differs
             from the plain algorithm's.
     """
-    cluster = filled_cluster(
-        list(objects), seed, max_pods, kubernetes=config.kubernetes
-    )
     with Simulation(
-        cluster, config=config, registry=registry, seed=seed, options=options
-    ) as run:
-        run.settle(on_progress)
-        return run.result()
+        objects,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observers=observers,
+        max_pods=max_pods,
+    ) as simulation:
+        simulation.settle(on_progress)
+        return simulation.result()
 
 
 def observe(
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     name: str = "",
     seed: int = 0,
     on_progress: ProgressFn | None = None,
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
+    observers: Iterable[AnyObserver] = (),
 ) -> ObservedRun:
     """Do as `simulate`, and keep what there is to see; decisions are the same.
 
     Args:
         objects: As for `simulate`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         name: What to call the run beside others.
         seed: As for `simulate`.
         on_progress: As for `simulate`.
         options: As for `simulate`.
         max_pods: As for `simulate`.
+        observers: As for `simulate`.
 
     Raises:
         AdmissionError: As for `simulate`.
         ProfileError: As for `simulate`.
         VerificationError: As for `simulate`.
     """
-    cluster = filled_cluster(
-        list(objects), seed, max_pods, kubernetes=config.kubernetes
-    )
     with Simulation(
-        cluster,
+        objects,
         config=config,
         registry=registry,
         seed=seed,
         options=options,
         observe=True,
-    ) as run:
-        run.settle(on_progress)
-        return run.observed(name)
+        observers=observers,
+        max_pods=max_pods,
+    ) as simulation:
+        simulation.settle(on_progress)
+        return simulation.observed(name)
 
 
 def explain_pod(
     pod: str,
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     attempt: WhichAttempt | int = WhichAttempt.AUTO,
     namespace: str = "",
@@ -124,8 +133,8 @@ def explain_pod(
         pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
             a workload, which stands for the first of its pods that is tried.
         objects: As for `simulate`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
         attempt: Which attempt, by number or by word. Of several, the explanation is
             about the last one.
@@ -143,6 +152,7 @@ def explain_pod(
             that often.
         NodeNotFoundError: At no time is there a node that ``why_not`` names.
     """
+    config, registry = with_defaults(config, registry)
     given = list(objects)
     cluster = filled_cluster(
         given, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is

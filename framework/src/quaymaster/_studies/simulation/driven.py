@@ -1,7 +1,8 @@
 """A run that its caller drives: objects come and go, attempts are made one by one."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final, Self, TypeVar, overload
 
 from quaymaster._api.objects import ApiObject, Pod
@@ -12,8 +13,9 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.instances import plugin_at_work
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.snapshot import Snapshot
+from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.standing import Standing, StandingReader
 from quaymaster._studies.simulation.steps import Step, StepLog, StepOutcome
 from quaymaster._studies.simulation.upcoming import (
@@ -34,7 +36,7 @@ class Run:
     """A scheduler and its in-memory cluster, driven one step at a time.
 
     ```python
-    with Run(nodes, config=config, registry=registry, seed=7) as run:
+    with Run(nodes, seed=7) as run:
         for pod in arrivals:
             run.create(pod)
             step = run.attempt()
@@ -55,12 +57,13 @@ class Run:
     Args:
         objects: Nodes, pods, workloads and all else that is there at the beginning.
             Pods with a node are bound already, the others are in the queue.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         options: What else can be set about the scheduler; with ``verify`` every Nth
             decision is checked.
         max_pods: How many pods the workloads may ask for in all.
+        observers: What follows the run, as for `Simulation`.
 
     Attributes:
         cluster: The cluster, for all that has no method here: reading, updates, nodes
@@ -75,25 +78,26 @@ class Run:
         self,
         objects: Iterable[ApiObject] = (),
         *,
-        config: SchedulerConfig,
-        registry: PluginRegistry,
+        config: SchedulerConfig | None = None,
+        registry: PluginRegistry | None = None,
         seed: int = 0,
         options: SchedulerOptions | None = None,
         max_pods: int = MAX_PODS,
+        observers: Iterable[AnyObserver] = (),
     ) -> None:
-        self.cluster = filled_cluster(
-            list(objects), seed, max_pods, kubernetes=config.kubernetes
-        )
-        self._clock = self.cluster.clock
         self._log = StepLog()
         self._simulation = Simulation(
-            self.cluster,
+            objects,
             config=config,
             registry=registry,
             seed=seed,
             log=self._log,
             options=options,
+            observers=observers,
+            max_pods=max_pods,
         )
+        self.cluster = self._simulation.cluster
+        self._clock = self.cluster.clock
         self._scheduler = self._simulation.scheduler
         # Looked for at most once, for as long as nothing happens.
         self._ahead: Upcoming | None = None
@@ -260,6 +264,19 @@ class Run:
             return False
         self._let_time_pass()
         return True
+
+    @contextmanager
+    def trial(self) -> Iterator[Self]:
+        """Run a block, and undo all that has happened in it; see `Simulation.trial`.
+
+        Yields:
+            This run.
+
+        Raises:
+            TrialError: As for `Simulation.trial`.
+        """
+        with self._simulation.trial(self):
+            yield self
 
     def observe(self) -> Standing:
         """Return where things stand: the nodes as columns, and how many pods wait."""

@@ -1,6 +1,8 @@
 """Records what happens in a simulation."""
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from quaymaster._api.objects import Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -10,7 +12,6 @@ from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.attempts import FollowsAttempts
 from quaymaster._studies.simulation.results import Placement, Preemption, ProgressFn
-from quaymaster._studies.simulation.series import Series
 
 __all__ = ["Record"]
 
@@ -24,24 +25,23 @@ class Record:
 
     Args:
         cluster: The scheduler's cluster, before the simulation begins.
-        log: Follows the attempts of some pods, or None.
 
     Attributes:
+        logs: Follow attempts.
+        unobserved: Makes the context in which logs may call hooks.
         started: When the simulation began.
         placements: The pods that got a node, each with its uid, in order.
         preempted: The pods that were preempted, in order.
         attempts: How often each pod was tried, by its uid.
         reasons: The reasons for which each waiting pod was rejected, by its uid.
         on_progress: Called with the progress, or None.
-        series: Takes samples now and then, or None.
         tried: How many attempts there have been.
     """
 
-    def __init__(
-        self, cluster: InMemoryCluster, log: FollowsAttempts | None = None
-    ) -> None:
+    def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
-        self._log = log
+        self.logs: list[FollowsAttempts] = []
+        self.unobserved: Callable[[], AbstractContextManager[None]] = nullcontext
         self._given = frozenset(pod.uid for pod in cluster.list(Pod).items)
         self.started = cluster.clock.now()
         self.placements: list[tuple[str, Placement]] = []
@@ -49,22 +49,17 @@ class Record:
         self.attempts: Counter[str] = Counter()
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.on_progress: ProgressFn | None = None
-        self.series: Series | None = None
         self.tried = 0
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
-        """Count an attempt, and have the log follow it."""
-        if self.series is not None:
-            self.series.moment(*self.moment())
+        """Pass an attempt to the logs, and count it."""
+        if self.logs:
+            # Logs may explain the attempt, which calls hooks once more.
+            with self.unobserved():
+                for log in self.logs:
+                    log.begin(pod, framework, self._now())
         self.tried += 1
         self.attempts[pod.uid] += 1
-        if self._log is not None:
-            self._log.begin(pod, framework, self._now())
-
-    def time_passes(self) -> None:
-        """Tell the series, if there is one, that all stays as it is for a while."""
-        if self.series is not None:
-            self.series.moment(*self.moment(), lasts=True)
 
     def moment(self) -> tuple[float, int, int, int]:
         """Return the time, the attempts, the placed and the preempted pods so far."""
@@ -82,8 +77,8 @@ class Record:
             attempts=self.attempts[pod.uid],
         )
         self.placements.append((pod.uid, placement))
-        if self._log is not None:
-            self._log.bind(pod, node_name)
+        for log in self.logs:
+            log.bind(pod, node_name)
         if len(self.placements) % _PODS_PER_REPORT == 0:
             self.report_progress()
 
@@ -104,8 +99,8 @@ class Record:
             pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
         )
         self.preempted.append(told)
-        if self._log is not None:
-            self._log.preempt(victim.key, preemptor.key)
+        for log in self.logs:
+            log.preempt(victim.key, preemptor.key)
 
     def slow(self, hook: SlowHook) -> None:
         """Do nothing: it is logged, and real times would make results differ."""
@@ -116,8 +111,10 @@ class Record:
     def gave_no_node(self, pod: Pod, failure: Failure) -> None:
         """Note why an attempt failed."""
         self.reasons[pod.uid] = failure.reasons
-        if self._log is not None:
-            self._log.fail(pod, failure)
+        if self.logs:
+            with self.unobserved():
+                for log in self.logs:
+                    log.fail(pod, failure)
 
     def created(self, pod: Pod) -> float:
         """Return when a pod entered the simulation, in seconds since the beginning."""

@@ -1,25 +1,33 @@
 """Runs one simulation: at once to its end, or step by step."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import starmap
-from typing import Final, Self
+from types import TracebackType
+from typing import Self
 
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice, NoticeReason
-from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import FollowsAttempts
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.observers import (
+    AnyObserver,
+    begin_observers,
+    simulation_observers,
+    with_hook_observers,
+)
 from quaymaster._studies.simulation.record import Record
 from quaymaster._studies.simulation.results import (
     Placement,
@@ -28,109 +36,113 @@ from quaymaster._studies.simulation.results import (
     SimulationResult,
     UnscheduledPod,
 )
-from quaymaster._studies.simulation.sampled_attempts import SampledAttempts
-from quaymaster._studies.simulation.series import Series
+from quaymaster._studies.simulation.run_observer import RunObserver, observed_run
+from quaymaster._studies.simulation.saved_objects import TrialError
+from quaymaster._studies.simulation.saved_state import SavedState
 from quaymaster._studies.simulation.verdicts import unscheduled_pod
 
-__all__ = ["Simulation", "filled_cluster"]
-
-_SAMPLES: Final = 1000
-"""How many samples are kept at most: as many as a chart has pixels."""
-
-
-def filled_cluster(
-    objects: Sequence[ApiObject],
-    seed: int,
-    max_pods: int = MAX_PODS,
-    *,
-    kubernetes: Kubernetes,
-    as_it_is: bool = False,
-) -> InMemoryCluster:
-    """Make an in-memory cluster in virtual time, with these objects.
-
-    Args:
-        objects: The objects.
-        seed: As for `InMemoryCluster`.
-        max_pods: As for `InMemoryCluster`.
-        kubernetes: As for `InMemoryCluster`.
-        as_it_is: As for `InMemoryCluster.load`.
-
-    Raises:
-        AdmissionError: Some objects break rules.
-    """
-    cluster = InMemoryCluster(
-        VirtualClock(), seed=seed, max_pods=max_pods, kubernetes=kubernetes
-    )
-    cluster.load(objects, as_it_is=as_it_is)
-    return cluster
+__all__ = ["Simulation"]
 
 
 class Simulation:
-    """A scheduler and its in-memory cluster, in virtual time.
+    """A scheduler and its in-memory cluster, in virtual time, with any observers.
 
-    The cluster may be changed at any moment between two calls; the next one goes on
+    The cluster may be changed at any moment between two calls; the next call continues
     from there. All times are seconds since the beginning.
 
     ```python
-    with Simulation(cluster, config=config, registry=registry) as simulation:
+    with Simulation(objects) as simulation:
         simulation.settle()
         before = simulation.result()
-        cluster.delete(Node, "node-7")
+        simulation.cluster.delete(Node, "node-7")
         simulation.settle()
         after = simulation.result()
     ```
 
+    One simulation serves many observers: each follows it from the beginning to the end,
+    and none of them changes a decision.
+
     Args:
-        cluster: The cluster, whose clock is a `VirtualClock`, with its objects.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
-        seed: Decides the choice between equally good nodes.
+        objects: Nodes, pods, workloads and all else, as for `simulate`; or a cluster
+            that has its objects and whose clock is a `VirtualClock`.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
+        seed: Decides the choice between equally good nodes, and generated names.
         log: Follows the attempts of some pods, or None.
         options: What else can be set about the scheduler.
-        observe: Whether `observed` is going to be asked, for which samples are taken,
-            and some attempts taken apart. Decisions are the same.
+        observe: Whether `observed` returns samples and attempts; as if a `RunObserver`
+            was among the observers.
+        observers: What follows the simulation, such as `RunObserver` and `HookTimings`.
+        max_pods: How many pods the workloads may ask for in all.
+        cluster: The cluster, if ``objects`` is not given.
 
     Attributes:
         cluster: The cluster.
+        registry: Where plugins are found by name.
         lost_nodes: Nodes that have failed and may return, by name.
 
     Raises:
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ConfigErrors: A plugin of the default profile is not installed.
         ProfileError: A profile's plugins cannot be built.
+        ValueError: Something is not an observer.
     """
 
     def __init__(
         self,
-        cluster: InMemoryCluster,
+        objects: Iterable[ApiObject] | InMemoryCluster = (),
         *,
-        config: SchedulerConfig,
-        registry: PluginRegistry,
+        config: SchedulerConfig | None = None,
+        registry: PluginRegistry | None = None,
         seed: int = 0,
         log: FollowsAttempts | None = None,
         options: SchedulerOptions | None = None,
         observe: bool = False,
+        observers: Iterable[AnyObserver] = (),
+        max_pods: int = MAX_PODS,
+        cluster: InMemoryCluster | None = None,
     ) -> None:
+        observers = tuple(observers)
+        following = simulation_observers(observers)
+        config, self.registry = with_defaults(config, registry)
+        if isinstance(objects, InMemoryCluster):
+            cluster = objects
+        elif cluster is None:
+            cluster = filled_cluster(
+                list(objects), seed, max_pods, kubernetes=config.kubernetes
+            )
         self.cluster = cluster
-        self._attempts = SampledAttempts() if observe and log is None else None
-        self._record = Record(cluster, log or self._attempts)
+        self._record = Record(cluster)
         self.lost_nodes: dict[str, Node] = {}
         self._scheduler = Scheduler(
             cluster,
             config,
-            registry,
+            self.registry,
             clock=cluster.clock,
             seed=seed,
             observer=self._record,
             on_failure=self._record.gave_no_node,
-            options=options,
+            options=with_hook_observers(options, observers),
         )
+        self._record.unobserved = self._scheduler.hooks_unobserved
         self._is_started = False
-        self._stop_listening = self._observe() if observe else None
+        self._trials = 0
+        self._seen = RunObserver() if observe else None
+        if log is not None:
+            self.follow_attempts(log)
+        all_following = (self._seen, *following) if self._seen else following
+        self._at_end = begin_observers(self, all_following, self._scheduler.close)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_error: object) -> None:
-        self.close()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._at_end.__exit__(kind, error, trace)
 
     @property
     def now(self) -> float:
@@ -144,6 +156,11 @@ class Simulation:
         What it holds may be read between two calls.
         """
         return self._scheduler
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether a `trial` is open, so that all that happens will be undone."""
+        return self._trials > 0
 
     def start(self) -> None:
         """Let the scheduler learn of the cluster, as `settle` and others do at first.
@@ -193,6 +210,56 @@ class Simulation:
             scheduler.wait()
         timer.cancel()
 
+    @contextmanager
+    def trial(self, *others: object) -> Iterator[Self]:
+        """Run a block, and undo all that has happened in it.
+
+        Objects that were created, changed or deleted, pods that were scheduled and time
+        that has passed are undone at the end, also after an exception. State, queues
+        and all later decisions are the same as without the trial. Trials can be nested.
+
+        ```python
+        with simulation.trial():
+            simulation.cluster.create(pod)
+            simulation.settle()
+            node = simulation.cluster.get(Pod, pod.key).node_name
+        ```
+
+        The beginning saves the state of all Python objects that the cluster, the
+        scheduler and the plugins hold, and the end restores it; both take time and
+        memory that grow with the number of nodes and pods. What a plugin keeps outside
+        of them is not undone: files, servers, module variables, objects written in C.
+        Hook observers are not called. A record leaves the trial out.
+
+        Args:
+            others: Other objects whose state is saved and restored, such as those that
+                remember what they have read of this simulation.
+
+        Yields:
+            This simulation.
+
+        Raises:
+            TrialError: A plugin holds a running generator, which cannot be saved.
+        """
+        self.start()
+        with self._scheduler.hooks_unobserved():
+            saved = SavedState([self, *others], self._packages())
+            self._trials += 1
+            try:
+                yield self
+            finally:
+                saved.restore()
+
+    def _packages(self) -> set[str]:
+        """Return the packages of the framework and of the plugins at work."""
+        plugins = (
+            type(plugin)
+            for framework in self._scheduler.frameworks.values()
+            for plugin in framework.profile.plugins.values()
+        )
+        names = (kind.__module__.partition(".")[0] for kind in plugins)
+        return {"quaymaster", *names}
+
     def moment(self) -> tuple[float, int, int, int]:
         """Return the time, the attempts, the placed and the preempted pods so far."""
         return self._record.moment()
@@ -219,42 +286,47 @@ class Simulation:
 
         Raises:
             ProfileError: A profile's plugins cannot be built; nothing has changed then.
+            TrialError: A trial is open: plugins that were closed cannot be restored.
         """
+        self._refuse_in_trial("use_config")
         self.start()
         changes = self._scheduler.reload(config)
         self._scheduler.catch_up()
         changes.result(timeout=0)
 
     def close(self) -> None:
-        """Close the plugins, after the last question; a second time does no harm."""
-        self._scheduler.close()
-        if self._stop_listening is not None:
-            self._stop_listening()
+        """End the observers, and close the plugins; a second time does no harm.
+
+        Raises:
+            TrialError: A trial is open.
+        """
+        self._refuse_in_trial("close")
+        self._at_end.close()
+
+    def _refuse_in_trial(self, method: str) -> None:
+        if self._trials:
+            message = f"Simulation.{method}: not possible while a trial is open"
+            raise TrialError(message)
+
+    def follow_attempts(self, log: FollowsAttempts) -> None:
+        """Pass each attempt from now on to a log.
+
+        Hooks that the log calls are not reported to hook observers.
+
+        Args:
+            log: Follows attempts, each from its beginning to its end.
+        """
+        self._record.logs.append(log)
 
     def observed(self, name: str = "") -> ObservedRun:
-        """Return all that there is to see; `observe` has to be set for samples.
+        """Return all that there is to see; samples and attempts need ``observe``.
 
         Args:
             name: What to call the run beside others.
         """
-        series = self._record.series
-        return ObservedRun(
-            name=name,
-            result=self.result(),
-            nodes=self.cluster.list(Node).items,
-            pods=self.cluster.list(Pod).items,
-            samples=(*series.samples(), series.now(*self._record.moment()))
-            if series
-            else (),
-            attempts=self._attempts.attempts() if self._attempts else (),
-        )
-
-    def _observe(self) -> Callable[[], None] | None:
-        self._record.series = Series(self._scheduler, _SAMPLES)
-        clock = self.cluster.clock
-        if isinstance(clock, VirtualClock):
-            return clock.before_moving(self._record.time_passes)
-        return None
+        if self._seen is None:
+            return observed_run(self, name)
+        return self._seen.run_so_far(self, name)
 
     def result(self) -> SimulationResult:
         """Return the result."""

@@ -9,6 +9,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
@@ -69,8 +70,8 @@ def suggest_changes(
     pod: str,
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     seed: int = 0,
     namespace: str = "",
     max_pods: int = MAX_PODS,
@@ -85,8 +86,8 @@ def suggest_changes(
     Args:
         pod: As for `explain_pod`.
         objects: As for `simulate`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
         namespace: Where to look for the pod only; empty for all namespaces.
         max_pods: As for `simulate`.
@@ -100,6 +101,7 @@ def suggest_changes(
     Raises:
         PodNotFoundError: Nothing, or too much, has that name.
     """
+    config, registry = with_defaults(config, registry)
     given = Input(
         objects=list(objects),
         config=config,

@@ -8,6 +8,7 @@ import attrs
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.engine.history import PastAttempt
 from quaymaster._core.registry.registry import PluginRegistry
@@ -93,8 +94,8 @@ class PendingSummary:
 def explain_pending(
     objects: Iterable[ApiObject],
     *,
-    config: SchedulerConfig,
-    registry: PluginRegistry,
+    config: SchedulerConfig | None = None,
+    registry: PluginRegistry | None = None,
     pods: Sequence[str] = (),
     namespace: str = "",
     seed: int = 0,
@@ -109,8 +110,8 @@ def explain_pending(
 
     Args:
         objects: As for `simulate`.
-        config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        config: The scheduler's configuration; by default the default profile.
+        registry: Where plugins are found by name; by default the installed plugins.
         pods: The pods to explain, each as for `explain_pod`; a workload stands for all
             its pods. By default all pods that have no node.
         namespace: Where to look for pods only; empty for all namespaces.
@@ -126,6 +127,7 @@ def explain_pending(
     Raises:
         PodNotFoundError: Nothing has one of the names.
     """
+    config, registry = with_defaults(config, registry)
     given = Input(
         objects=list(objects),
         config=config,

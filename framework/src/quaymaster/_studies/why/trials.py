@@ -12,8 +12,9 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.results import SimulationResult
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.subject import Subject, Subjects
 
 __all__ = ["Goal", "Input", "OutOfTrialsError", "Trials", "pending_pods"]

@@ -16,8 +16,9 @@ from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import AttemptLog
+from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
-from quaymaster._studies.simulation.run import Simulation, filled_cluster
+from quaymaster._studies.simulation.run import Simulation
 from quaymaster._surfaces.service.errors import DeadlineError, RequestError
 from quaymaster._surfaces.service.trial import Trial, Tried
 

@@ -1,0 +1,27 @@
+"""The registry of the installed plugins, for callers that name none."""
+
+import functools
+from typing import Final
+
+from quaymaster._core.registry.kinds import KIND_GROUP
+from quaymaster._core.registry.observers import OBSERVER_GROUP
+from quaymaster._core.registry.offers import Offer, offers
+from quaymaster._core.registry.registry import GROUP, PluginRegistry
+
+__all__ = ["installed_plugins"]
+
+_GROUPS: Final = (GROUP, KIND_GROUP, OBSERVER_GROUP)
+
+
+def installed_plugins() -> PluginRegistry:
+    """Return the installed plugins; the same object until something is installed.
+
+    Raises:
+        DuplicatePluginError: Two distributions offer the same plugin.
+    """
+    return _discovered(tuple(tuple(offers(group)) for group in _GROUPS))
+
+
+@functools.lru_cache(maxsize=1)
+def _discovered(_offers: tuple[tuple[Offer, ...], ...]) -> PluginRegistry:
+    return PluginRegistry.discover()
