@@ -6,8 +6,9 @@ from quaymaster._core.contract.hook_calls import HookCall, HookObserver
 from quaymaster._core.contract.options import HookError, SchedulerOptions, SlowHook
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.contract.trace import Trace, TraceTopic
+from quaymaster._core.engine.attempts import PastAttempt
 from quaymaster._core.engine.failure import Failure, FailureKind
-from quaymaster._core.engine.history import AttemptHistory, PastAttempt
+from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.reports import Observer
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin

@@ -7,6 +7,7 @@ from quaymaster._core.cycle.explanation import (
     NodeScores,
     PluginScore,
 )
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome, RejectedNodes
 from quaymaster._studies.comparing.comparing import Comparison, VariantResult, compare
 from quaymaster._studies.comparing.differences import (
     Difference,
@@ -28,7 +29,6 @@ from quaymaster._studies.comparing.versions import (
 from quaymaster._studies.simulation.calls import explain_pod, observe, simulate
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.explained import (
-    Attempt,
     ExplainedPod,
     NodeFate,
     WhichAttempt,
@@ -39,7 +39,6 @@ from quaymaster._studies.simulation.names import NodeNotFoundError, PodNotFoundE
 from quaymaster._studies.simulation.observed import (
     ObservedAttempt,
     ObservedRun,
-    RejectedNodes,
 )
 from quaymaster._studies.simulation.observers import (
     HistoryObserver,
@@ -70,6 +69,7 @@ from quaymaster._studies.why.summary import (
 
 __all__ = [
     "Attempt",
+    "AttemptOutcome",
     "Cause",
     "ChangeKind",
     "ChangedDecision",

@@ -8,7 +8,8 @@ from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.cycle.explanation import Explanation, NodeRejection, NodeScores
-from quaymaster._studies.simulation.explained import Attempt, ExplainedPod
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
+from quaymaster._studies.simulation.explained import ExplainedPod
 
 __all__ = ["as_document", "details", "print_explained", "scores_document"]
 
@@ -27,7 +28,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
     return {
         "pod": explained.pod,
         "scheduler": explained.scheduler,
-        "outcome": explained.outcome,
+        "outcome": explained.outcome.value,
         "node": explained.node,
         "message": explained.message,
         **details(explained.explanation, top),
@@ -36,7 +37,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
             {
                 "attempt": one.number,
                 "at": one.at,
-                "outcome": one.outcome,
+                "outcome": one.outcome.value,
                 "node": one.node,
                 "nominatedNode": one.nominated_node,
                 "message": one.message,
@@ -78,7 +79,7 @@ def _print_untried(explained: ExplainedPod) -> None:
     print_line(f"{explained.pod}: {explained.outcome}{where}")
     if explained.message:
         print_line(explained.message)
-    if explained.outcome == "bound":
+    if explained.outcome is AttemptOutcome.HAS_NODE:
         print_line("it came with this node; --unbind shows what is decided without it")
 
 

@@ -41,22 +41,22 @@ def diary_of(parameters: str) -> str:
 
 def test_each_arrival_is_tried_before_the_next_one() -> None:
     assert diary_of("{pods: 2}") == (
-        "1 nodes, ship-0 bound, arrived, ship-1 bound, arrived"
+        "1 nodes, ship-0 scheduled, arrived, ship-1 scheduled, arrived"
     )
 
 
 def test_time_passes_between_arrivals() -> None:
     assert diary_of("{pods: 2, gap: 5.5}") == (
-        "1 nodes, ship-0 bound, arrived, 5.5 s, ship-1 bound, arrived"
+        "1 nodes, ship-0 scheduled, arrived, 5.5 s, ship-1 scheduled, arrived"
     )
 
 
 def test_a_pod_that_found_no_node_is_tried_again_when_one_has_left() -> None:
     told = diary_of("{pods: 3, stays: 100.0}")
     before, _, after = told.partition("ship-2 unschedulable")
-    assert before.endswith("ship-1 bound, arrived, ")
+    assert before.endswith("ship-1 scheduled, arrived, ")
     assert "100 s" in after
-    assert "ship-2 bound" in after
+    assert "ship-2 scheduled" in after
 
 
 def test_a_pod_that_is_turned_away_never_comes_back() -> None:
@@ -67,7 +67,7 @@ def test_a_pod_that_is_turned_away_never_comes_back() -> None:
 def test_a_pod_that_others_make_room_for_is_not_turned_away() -> None:
     told = diary_of("{pods: 3, turnAway: true, priority: 10}")
     assert "ship-2 unschedulable" in told
-    assert "ship-2 bound" in told
+    assert "ship-2 scheduled" in told
 
 
 def test_columns_are_called_like_the_metric() -> None:

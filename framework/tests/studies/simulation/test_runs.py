@@ -29,11 +29,11 @@ from quaymaster.errors import VerificationError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, SchedulerOptions, VirtualClock
 from quaymaster.simulation import (
+    AttemptOutcome,
     InfeasibleNodeError,
     Run,
     Simulation,
     Step,
-    StepOutcome,
 )
 from quaymaster.testing import (
     PluginNotFoundError,
@@ -95,7 +95,7 @@ def test_an_arrival_is_tried_once_and_bound(run: Run) -> None:
     step = arrive(run, a_pod("p"))
     assert (step.pod.key, step.outcome, step.node) == (
         "default/p",
-        StepOutcome.BOUND,
+        AttemptOutcome.SCHEDULED,
         "n",
     )
     assert (step.number, step.message, step.preempted) == (1, "", ())
@@ -130,7 +130,7 @@ def test_the_pod_with_the_highest_priority_is_tried_first(run: Run) -> None:
 
 def test_a_pod_that_fits_nowhere_says_why(run: Run) -> None:
     step = arrive(run, a_pod("big", cpu="5"))
-    assert step.outcome is StepOutcome.UNSCHEDULABLE
+    assert step.outcome is AttemptOutcome.UNSCHEDULABLE
     assert step.node == ""
     assert step.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
 
@@ -138,7 +138,7 @@ def test_a_pod_that_fits_nowhere_says_why(run: Run) -> None:
 def test_a_cluster_without_nodes_rejects_every_pod() -> None:
     with a_run([]) as run:
         step = arrive(run, a_pod("p"))
-        assert step.outcome is StepOutcome.UNSCHEDULABLE
+        assert step.outcome is AttemptOutcome.UNSCHEDULABLE
         assert step.message == "no nodes available to schedule pods"
 
 
@@ -162,7 +162,7 @@ def test_what_is_done_to_the_cluster_itself_is_learnt_with_the_next_call(
     run.cluster.create(a_pod("p"))
     run.cluster.delete(Node, "n")
     assert run.observe().nodes == ()
-    assert tried(run.attempt()).outcome is StepOutcome.UNSCHEDULABLE
+    assert tried(run.attempt()).outcome is AttemptOutcome.UNSCHEDULABLE
 
 
 def test_a_wrong_object_is_refused_and_the_run_goes_on(run: Run) -> None:
@@ -279,7 +279,7 @@ class Stumbles:
 def test_a_pod_that_met_an_error_is_ready_again_after_its_backoff() -> None:
     with a_run([a_node()], Stumbles) as run:
         step = arrive(run, a_pod("p"))
-        assert step.outcome is StepOutcome.ERROR
+        assert step.outcome is AttemptOutcome.ERROR
         assert "no luck with p" in step.message
         assert run.attempt() is None
         assert run.observe().backoff == 1
@@ -294,7 +294,7 @@ def test_a_pod_that_met_an_error_is_ready_again_after_its_backoff() -> None:
 def test_a_victim_goes_first_and_the_preemptor_is_tried_again(run: Run) -> None:
     arrive(run, a_pod("low", cpu="3", termination_grace_period_seconds=10))
     step = arrive(run, a_pod("high", cpu="3", priority=10))
-    assert step.outcome is StepOutcome.UNSCHEDULABLE
+    assert step.outcome is AttemptOutcome.UNSCHEDULABLE
     assert (step.nominated_node, step.preempted) == ("n", ("default/low",))
     assert run.attempt() is None, "the victim has not ended"
     run.advance(10)
@@ -340,7 +340,7 @@ class Pairs:
 def test_a_pod_that_waits_on_permit_keeps_its_place() -> None:
     with a_run([a_node()], Pairs) as run:
         step = arrive(run, a_pod("first", cpu="3"))
-        assert (step.outcome, step.node) == (StepOutcome.WAITING, "n")
+        assert (step.outcome, step.node) == (AttemptOutcome.WAITING, "n")
         standing = run.observe()
         assert (standing.waiting, standing.pods.tolist()) == (1, [1])
         assert (standing.pending, standing.placed) == (0, 0)
@@ -349,7 +349,7 @@ def test_a_pod_that_waits_on_permit_keeps_its_place() -> None:
 def test_a_pod_that_is_let_through_is_bound_in_the_moment_of_the_other() -> None:
     with a_run([a_node()], Pairs) as run:
         arrive(run, a_pod("first"))
-        assert arrive(run, a_pod("second")).outcome is StepOutcome.BOUND
+        assert arrive(run, a_pod("second")).outcome is AttemptOutcome.SCHEDULED
         assert run.observe().placed == 2
         assert run.cluster.get(Pod, "default/first").node_name == "n"
 
@@ -388,7 +388,7 @@ class Vanishes:
 def test_a_pod_that_is_deleted_while_it_is_tried_is_gone() -> None:
     with a_run([a_node()], Vanishes) as run:
         step = arrive(run, a_pod("p"))
-        assert (step.outcome, step.node) == (StepOutcome.GONE, "")
+        assert (step.outcome, step.node) == (AttemptOutcome.GONE, "")
         assert run.observe().pods.tolist() == [0]
 
 
@@ -406,7 +406,7 @@ class Refuses:
 def test_a_pod_that_cannot_be_bound_gives_its_place_back() -> None:
     with a_run([a_node()], Refuses) as run:
         step = arrive(run, a_pod("p"))
-        assert step.outcome is StepOutcome.UNSCHEDULABLE
+        assert step.outcome is AttemptOutcome.UNSCHEDULABLE
         assert step.message == "p is not to be bound"
         assert run.observe().pods.tolist() == [0]
 
@@ -448,7 +448,7 @@ def test_a_pod_goes_to_the_feasible_node_that_was_chosen() -> None:
         for node in ("c", "a", "b"):
             run.create(a_pod(f"on-{node}"))
             step = tried(run.attempt(on=node))
-            assert (step.outcome, step.node) == (StepOutcome.BOUND, node)
+            assert (step.outcome, step.node) == (AttemptOutcome.SCHEDULED, node)
         assert run.attempt(on="a") is None
         assert arrive(run, a_pod("usual")).node == "b"
 

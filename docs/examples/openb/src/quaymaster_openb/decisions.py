@@ -5,7 +5,7 @@ from typing import Protocol, cast
 import attrs
 from quaymaster import NodeInfo, Pod, Scope
 from quaymaster.experiments import Curve, Measured, Metric
-from quaymaster.simulation import Run, Step, StepOutcome
+from quaymaster.simulation import AttemptOutcome, Run, Step
 
 from quaymaster_openb.gpus import INDEX
 
@@ -37,7 +37,7 @@ class Decisions(Metric):
     def step(self, run: Run, step: Step) -> None:
         """Note a decision."""
         node, gpus, score = None, None, None
-        if step.outcome is StepOutcome.BOUND:
+        if step.outcome is AttemptOutcome.SCHEDULED:
             found = run.snapshot.get(step.node)
             assert found is not None, "the pod is on it"
             bound = found.pods[step.pod.uid]

@@ -9,7 +9,7 @@ import numpy as np
 from quaymaster import Int64Array, NodeInfo
 from quaymaster.columns import Float64Array
 from quaymaster.experiments import Curve, Measured, Metric
-from quaymaster.simulation import Run, Step, StepOutcome
+from quaymaster.simulation import AttemptOutcome, Run, Step
 
 from quaymaster_openb.fragmentation import Fragmentation, fragmentation_by
 from quaymaster_openb.gpu_share import GpuShare
@@ -59,11 +59,11 @@ class Figures(Metric):
 
     def step(self, run: Run, step: Step) -> None:
         """Note what an arrival has changed."""
-        if step.outcome is StepOutcome.ERROR:
+        if step.outcome is AttemptOutcome.ERROR:
             raise RuntimeError(f"{step.pod.key}: {step.message}")
         total = Wish.of(step.pod).total
         self._arrived += total
-        if step.outcome is StepOutcome.BOUND:
+        if step.outcome is AttemptOutcome.SCHEDULED:
             node = run.snapshot.get(step.node)
             assert node is not None, "the pod is on it"
             self._used += total

@@ -16,76 +16,23 @@ from quaymaster._core.contract.clock import Clock
 from quaymaster._core.cycle.decisions import Decision
 from quaymaster._core.cycle.diagnosis import Diagnosis
 from quaymaster._core.cycle.explanation import NodeRejection
+from quaymaster._core.engine.attempts import (
+    Attempt,
+    AttemptOutcome,
+    outcome_of_failure,
+)
 from quaymaster._core.engine.failure import Failure, FailureKind
 from quaymaster._core.queue.queued_pod import NO_PLUGINS, QueuedPod
 from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["AttemptHistory", "PastAttempt"]
+__all__ = ["AttemptHistory"]
 
 # A bound on memory: the verdicts of this many nodes are kept, each in a few bytes of
 # arrays that attempts may share, or in an entry of a dict.
 _CELLS: Final = 1_000_000
 # The last few attempts of a huge cluster are kept, too.
 _FEWEST: Final = 16
-
-
-@attrs.frozen(kw_only=True)
-class PastAttempt:
-    """An attempt of the past, as it was then.
-
-    Attributes:
-        pod: The pod's key.
-        uid: Its uid: another pod may have had the same name.
-        number: Which attempt of the pod it was, from 1.
-        at: When it ended, in seconds since the Unix epoch.
-        outcome: ``scheduled``, ``unschedulable`` or ``error``. A pod that found a node
-            is called scheduled as long as nothing has refused it since.
-        node: The node that was chosen, or empty; also if it came to nothing.
-        nominated_node: The node that the pod was nominated to, or empty.
-        message: Why the pod got no node, as its condition has it.
-        reasons: Each reason in it once, without counts.
-        plugins: The plugins that rejected the pod, sorted.
-        nodes: How many nodes there were; 0 if that is not kept any more.
-        feasible_nodes: How many nodes would have done.
-        evaluated_nodes: How many nodes were looked at, if one was chosen.
-        rejections: The nodes that were rejected, in row order; None if the verdicts of
-            nodes are not kept any more, or never were.
-        feasible: The names of the nodes that would have done, in row order; empty if
-            ``rejections`` is None.
-    """
-
-    pod: str
-    uid: str
-    number: int
-    at: float
-    outcome: str
-    node: str = ""
-    nominated_node: str = ""
-    message: str = ""
-    reasons: tuple[str, ...] = ()
-    plugins: tuple[str, ...] = ()
-    nodes: int = 0
-    feasible_nodes: int = 0
-    evaluated_nodes: int = 0
-    rejections: tuple[NodeRejection, ...] | None = attrs.field(default=None, repr=False)
-    feasible: tuple[str, ...] = attrs.field(default=(), repr=False)
-
-    def said_of(self, node: str) -> str:
-        """Say in a few words what became of one node in this attempt."""
-        if node == self.node:
-            return "it was chosen" + (", and then refused" if self.message else "")
-        if self.rejections is None:
-            return "what was said of each node is not remembered"
-        if node in self.feasible:
-            return f"it would have done; the score, or a draw, was for {self.node}"
-        for one in self.rejections:
-            if one.node == node:
-                reasons = ", ".join(one.reasons)
-                if not reasons:
-                    return "it was not looked at"
-                return f"it was rejected by {one.plugin}: {reasons}"
-        return "there was no such node"
 
 
 class _Kept(msgspec.Struct, eq=False, gc=False):
@@ -190,7 +137,7 @@ class AttemptHistory:
             )
         )
 
-    def of(self, pod: str, *, with_nodes: bool = True) -> tuple[PastAttempt, ...]:
+    def of(self, pod: str, *, with_nodes: bool = True) -> tuple[Attempt, ...]:
         """Return the attempts of a pod that are kept, in their order.
 
         Args:
@@ -200,7 +147,7 @@ class AttemptHistory:
         kept = [one for one in self._kept if one.key == pod]
         return tuple(self._told(one, with_nodes) for one in _merged(kept))
 
-    def last(self, count: int | None = None) -> tuple[PastAttempt, ...]:
+    def last(self, count: int | None = None) -> tuple[Attempt, ...]:
         """Return the last attempts, the latest last, without what was said of nodes.
 
         Args:
@@ -209,7 +156,7 @@ class AttemptHistory:
         merged = [self._told(one, False) for one in _merged(self._kept)]
         return tuple(merged if count is None else merged[len(merged) - count :])
 
-    def latest(self) -> Mapping[str, PastAttempt]:
+    def latest(self) -> Mapping[str, Attempt]:
         """Return the latest attempt of each pod, by key, without nodes."""
         return {one.pod: one for one in self.last()}
 
@@ -226,13 +173,17 @@ class AttemptHistory:
             old = detailed.popleft()
             old.diagnosis = old.rows = None
 
-    def _told(self, kept: _Kept, with_nodes: bool) -> PastAttempt:
-        told = PastAttempt(
+    def _told(self, kept: _Kept, with_nodes: bool) -> Attempt:
+        told = Attempt(
             pod=kept.key,
             uid=kept.uid,
             number=kept.number,
             at=kept.at,
-            outcome=_outcome(kept.kind),
+            outcome=(
+                AttemptOutcome.SCHEDULED
+                if kept.kind is None
+                else outcome_of_failure(kept.kind)
+            ),
             node=kept.node,
             nominated_node=kept.nominated_node,
             message=kept.message,
@@ -245,9 +196,7 @@ class AttemptHistory:
             return told
         return self._with_nodes(told, kept, kept.diagnosis)
 
-    def _with_nodes(
-        self, told: PastAttempt, kept: _Kept, diagnosis: Diagnosis
-    ) -> PastAttempt:
+    def _with_nodes(self, told: Attempt, kept: _Kept, diagnosis: Diagnosis) -> Attempt:
         names = self._nodes.row_history.names_at(kept.moment, self._nodes)
         if names is None:
             return told
@@ -262,12 +211,6 @@ class AttemptHistory:
             rejections=tuple(_rejections(diagnosis, names, fit)),
             feasible=tuple(names[row] for row in fitting),
         )
-
-
-def _outcome(kind: FailureKind | None) -> str:
-    if kind is None:
-        return "scheduled"
-    return "error" if kind is FailureKind.ERROR else "unschedulable"
 
 
 def _merged(kept: Iterable[_Kept]) -> Iterator[_Kept]:

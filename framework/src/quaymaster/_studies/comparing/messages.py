@@ -16,6 +16,7 @@ from quaymaster._core.cycle.explanation import (
     NodeScores,
     PluginScore,
 )
+from quaymaster._core.engine.attempts import AttemptOutcome, RejectedNodes
 from quaymaster._studies.comparing.outcome import Decision, Outcome
 from quaymaster._studies.simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
@@ -77,6 +78,32 @@ class _Explained:
 
 
 @attrs.frozen(kw_only=True)
+class _Attempted:
+    """An observed attempt; other versions of Quaymaster read and write these fields."""
+
+    pod: str
+    number: int
+    at: float
+    outcome: AttemptOutcome
+    node: str = ""
+    nominated_node: str = ""
+    message: str = ""
+    preempted: tuple[str, ...] = ()
+    feasible: int = 0
+    scores: tuple[NodeScores, ...] = ()
+    rejected: tuple[RejectedNodes, ...] = ()
+
+    @classmethod
+    def of(cls, attempt: ObservedAttempt) -> "_Attempted":
+        names = (field.name for field in attrs.fields(cls))
+        return cls(**{name: getattr(attempt, name) for name in names})
+
+    def attempt(self) -> ObservedAttempt:
+        parts = attrs.asdict(self, recurse=False)
+        return ObservedAttempt(feasible_nodes=self.feasible, **parts)
+
+
+@attrs.frozen(kw_only=True)
 class _Observed:
     """An observed run, with its objects as kubectl prints them."""
 
@@ -84,7 +111,7 @@ class _Observed:
     nodes: Sequence[Mapping[str, Any]]
     pods: Sequence[Mapping[str, Any]]
     samples: Sequence[Sample]
-    attempts: Sequence[ObservedAttempt]
+    attempts: Sequence[_Attempted]
 
 
 @attrs.frozen(kw_only=True)
@@ -168,7 +195,7 @@ class Answer:
             nodes=[to_wire(node) for node in run.nodes],
             pods=[to_wire(pod) for pod in run.pods],
             samples=run.samples,
-            attempts=run.attempts,
+            attempts=[_Attempted.of(attempt) for attempt in run.attempts],
         )
         return cls(observed=observed)
 
@@ -187,7 +214,7 @@ class Answer:
             nodes=[from_wire(node, Node) for node in found.nodes],
             pods=[from_wire(pod, Pod) for pod in found.pods],
             samples=found.samples,
-            attempts=found.attempts,
+            attempts=[attempted.attempt() for attempted in found.attempts],
         )
 
 

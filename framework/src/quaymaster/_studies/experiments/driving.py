@@ -5,14 +5,15 @@ from typing import Final
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.engine.attempts import AttemptOutcome
 from quaymaster._studies.experiments.inputs import Arrival, Workload
 from quaymaster._studies.experiments.metrics import Measured, Metric
 from quaymaster._studies.simulation.driven import Run
-from quaymaster._studies.simulation.steps import Step, StepOutcome
+from quaymaster._studies.simulation.steps import Step
 
 __all__ = ["drive"]
 
-_TURNED_AWAY: Final = frozenset({StepOutcome.UNSCHEDULABLE, StepOutcome.ERROR})
+_TURNED_AWAY: Final = frozenset({AttemptOutcome.UNSCHEDULABLE, AttemptOutcome.ERROR})
 
 
 def drive(

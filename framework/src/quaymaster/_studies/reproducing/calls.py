@@ -13,6 +13,7 @@ from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.kubernetes.anonymising import anonymised
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import RANDOM, SchedulerConfig
+from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.reproducing.capture import CapturingLog
 from quaymaster._studies.reproducing.decision import Decision, decision_of
@@ -26,7 +27,7 @@ from quaymaster._studies.reproducing.writing import TestSource
 from quaymaster._studies.simulation.attempts import shown_attempt
 from quaymaster._studies.simulation.calls import explain_pod, without_node
 from quaymaster._studies.simulation.clusters import filled_cluster
-from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.run import Simulation
 
@@ -168,7 +169,7 @@ def make_test(
     return MadeTest(
         text=source.text(),
         pod=key,
-        outcome=explained.outcome,
+        outcome=explained.outcome.value,
         nodes=counts.count(Node.kind),
         pods=counts.count(Pod.kind),
         objects=len(counts),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import attrs
 
 from quaymaster._core.cycle.explanation import Explanation
-from quaymaster._studies.simulation.explained import Attempt
+from quaymaster._core.engine.attempts import Attempt
 
 __all__ = ["Decision", "decision_of"]
 
@@ -56,7 +56,7 @@ def decision_of(attempt: Attempt) -> Decision:
     explanation = attempt.explanation
     status = None if explanation is None else explanation.status
     return Decision(
-        outcome=attempt.outcome,
+        outcome=attempt.outcome.value,
         node=attempt.node,
         nominated_node=attempt.nominated_node,
         has_victims=bool(attempt.preempted),

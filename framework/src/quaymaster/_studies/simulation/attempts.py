@@ -1,33 +1,25 @@
 """Explains the attempts of a pod as they happen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.cycle.explain import explain, judge_node
-from quaymaster._core.cycle.explanation import Explanation, JudgedNode
-from quaymaster._core.engine.failure import Failure, FailureKind
+from quaymaster._core.engine.attempts import (
+    Attempt,
+    AttemptOutcome,
+    bound_attempt,
+    failed_attempt,
+    preempting_attempt,
+)
+from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
-from quaymaster._studies.simulation.explained import Attempt, WhichAttempt
+from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.names import PodNotFoundError, Wanted
 
 __all__ = ["AttemptLog", "FollowsAttempts", "shown_attempt"]
-
-
-@attrs.define(kw_only=True)
-class _Entry:
-    """An attempt, which may still be going on."""
-
-    at: float
-    outcome: str = "unfinished"
-    node: str = ""
-    nominated_node: str = ""
-    message: str = ""
-    preempted: list[str] = attrs.field(factory=list)
-    explanation: Explanation | None = None
-    judged: JudgedNode | None = None
 
 
 class FollowsAttempts(Protocol):
@@ -61,70 +53,57 @@ class AttemptLog:
         self._wanted = wanted
         self._which = which
         self._node = node
-        self._entries: dict[str, list[_Entry]] = {}
+        self._attempts: dict[str, list[Attempt]] = {}
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
         """Begin an attempt of a pod, if it may be the wanted one."""
         if not self._wanted.takes(pod):
             return
-        entries = self._entries.setdefault(pod.key, [])
-        entry = _Entry(at=now)
-        if self._is_asked_for(len(entries) + 1):
-            name = framework.profile.name
-            entry.explanation = explain(framework.plain, pod, name)
+        attempts = self._attempts.setdefault(pod.key, [])
+        explanation = judged = None
+        if self._is_asked_for(len(attempts) + 1):
+            explanation = explain(framework.plain, pod, framework.profile.name)
             if self._node:
-                entry.judged = judge_node(framework.plain, pod, self._node)
-            if self._which is WhichAttempt.LAST and entries:
-                entries[-1].explanation = entries[-1].judged = None
-        entries.append(entry)
+                judged = judge_node(framework.plain, pod, self._node)
+            if self._which is WhichAttempt.LAST and attempts:
+                attempts[-1] = attrs.evolve(attempts[-1], explanation=None, judged=None)
+        attempt = Attempt(
+            pod=pod.key,
+            uid=pod.uid,
+            number=len(attempts) + 1,
+            at=now,
+            outcome=AttemptOutcome.UNFINISHED,
+            explanation=explanation,
+            judged=judged,
+        )
+        attempts.append(attempt)
 
     def fail(self, pod: Pod, failure: Failure) -> None:
         """End the attempt of a pod that got no node."""
-        entry = self._current(pod.key)
-        if entry is None:
-            return
-        is_error = failure.kind is FailureKind.ERROR
-        entry.outcome = "error" if is_error else "unschedulable"
-        entry.message = failure.message
-        entry.nominated_node = failure.nominated_node(pod)
+        self._change(pod.key, lambda last: failed_attempt(last, pod, failure))
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """End the attempt of a pod that was bound to a node."""
-        entry = self._current(pod.key)
-        if entry is not None:
-            entry.outcome, entry.node = "scheduled", node_name
+        self._change(pod.key, lambda last: bound_attempt(last, node_name))
 
     def preempt(self, victim: str, by: str) -> None:
         """Note that the attempt of a pod preempted another one."""
-        entry = self._current(by)
-        if entry is not None:
-            entry.preempted.append(victim)
+        self._change(by, lambda last: preempting_attempt(last, victim))
 
     def of(self, key: str) -> tuple[Attempt, ...]:
         """Return the attempts of a pod, in their order."""
-        return tuple(
-            Attempt(
-                number=number,
-                at=entry.at,
-                outcome=entry.outcome,
-                node=entry.node,
-                nominated_node=entry.nominated_node,
-                message=entry.message,
-                preempted=tuple(entry.preempted),
-                explanation=_winner_first(entry.explanation, entry.node),
-                judged=entry.judged,
-            )
-            for number, entry in enumerate(self._entries.get(key, ()), 1)
-        )
+        return tuple(map(_winner_first, self._attempts.get(key, ())))
 
     def _is_asked_for(self, number: int) -> bool:
         if self._which is WhichAttempt.FIRST:
             return number == 1
         return isinstance(self._which, WhichAttempt) or number == self._which
 
-    def _current(self, key: str) -> _Entry | None:
-        entries = self._entries.get(key)
-        return entries[-1] if entries else None
+    def _change(self, key: str, change: Callable[[Attempt], Attempt]) -> None:
+        """Replace the last attempt of a pod, if there is one."""
+        attempts = self._attempts.get(key)
+        if attempts:
+            attempts[-1] = change(attempts[-1])
 
 
 def shown_attempt(
@@ -149,9 +128,11 @@ def shown_attempt(
     return attempts[which - 1]
 
 
-def _winner_first(found: Explanation | None, winner: str) -> Explanation | None:
-    """Put the node that was picked first: others may have the same total."""
-    if found is None or not winner:
-        return found
-    scores = tuple(sorted(found.scores, key=lambda one: one.node != winner))
-    return attrs.evolve(found, scores=scores)
+def _winner_first(attempt: Attempt) -> Attempt:
+    """Put the chosen node first in the explanation: others may have the same total."""
+    explanation = attempt.explanation
+    if explanation is None or not attempt.node:
+        return attempt
+    scores = sorted(explanation.scores, key=lambda rated: rated.node != attempt.node)
+    ordered = attrs.evolve(explanation, scores=tuple(scores))
+    return attrs.evolve(attempt, explanation=ordered)

@@ -10,10 +10,11 @@ from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import AttemptLog, shown_attempt
 from quaymaster._studies.simulation.clusters import filled_cluster
-from quaymaster._studies.simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.observers import AnyObserver
@@ -214,7 +215,7 @@ def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
     return ExplainedPod(
         pod=pod.key,
         scheduler=pod.spec.scheduler_name,
-        outcome="bound" if left is None else OUTCOMES[left.reason],
+        outcome=AttemptOutcome.HAS_NODE if left is None else OUTCOMES[left.reason],
         node=pod.node_name,
         message=left.message if left else "",
         explanation=None,

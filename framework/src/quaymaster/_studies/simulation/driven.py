@@ -5,10 +5,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, Self, TypeVar, overload
 
+import attrs
+
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.engine.attempts import AttemptOutcome
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.instances import plugin_at_work
 from quaymaster._core.registry.registry import PluginRegistry
@@ -17,7 +20,7 @@ from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.standing import Standing, StandingReader
-from quaymaster._studies.simulation.steps import Step, StepLog, StepOutcome
+from quaymaster._studies.simulation.steps import Step, StepLog
 from quaymaster._studies.simulation.upcoming import (
     InfeasibleNodeError,
     Upcoming,
@@ -40,7 +43,7 @@ class Run:
         for pod in arrivals:
             run.create(pod)
             step = run.attempt()
-            if step.outcome is StepOutcome.UNSCHEDULABLE:
+            if step.outcome is AttemptOutcome.UNSCHEDULABLE:
                 run.delete(step.pod)
     ```
 
@@ -316,38 +319,30 @@ class Run:
 
     def _attempt(self, *, explain: bool) -> Step | None:
         self._ahead = None
-        log = self._log
-        log.clear(explains=explain)
-        while log.pod is None:
+        self._log.clear(explains=explain)
+        while self._log.step is None:
             if not self._scheduler.turn():
                 return None
         self._catch_up()
-        return self._step()
+        return self._ended(self._log.step)
 
     def _framework_of(self, pod: Pod) -> Framework:
         return self._scheduler.frameworks[pod.spec.scheduler_name]
 
-    def _step(self) -> Step:
-        log = self._log
-        pod = log.pod
-        assert pod is not None, "an attempt has been made"
-        outcome, node = log.outcome, log.node
-        if outcome is None:
-            # An assumed pod keeps its place until it is bound, or refused after all.
-            assumed = self._scheduler.cache.get(pod.metadata.uid)
-            is_gone = assumed is None
-            outcome = StepOutcome.GONE if is_gone else StepOutcome.WAITING
-            node = "" if assumed is None else assumed.node_name
-        return Step(
-            pod=pod,
-            number=self._simulation.attempts_of(pod),
-            at=log.at,
-            outcome=outcome,
-            node=node,
-            nominated_node=log.nominated_node,
-            message=log.message,
-            preempted=tuple(log.preempted),
-            explanation=log.explanation,
+    def _ended(self, step: Step) -> Step:
+        """Return a step with its number, and the outcome at the end of its moment."""
+        number = self._simulation.attempts_of(step.pod)
+        if step.outcome is not AttemptOutcome.UNFINISHED:
+            return attrs.evolve(step, number=number)
+        # An assumed pod keeps its place until it is bound, or refused after all.
+        assumed = self._scheduler.cache.get(step.uid)
+        if assumed is None:
+            return attrs.evolve(step, number=number, outcome=AttemptOutcome.GONE)
+        return attrs.evolve(
+            step,
+            number=number,
+            outcome=AttemptOutcome.WAITING,
+            node=assumed.node_name,
         )
 
     def _let_time_pass(self) -> None:

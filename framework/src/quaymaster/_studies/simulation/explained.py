@@ -8,12 +8,12 @@ from quaymaster._base.notices import Notice
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.cycle.explanation import (
     Explanation,
-    JudgedNode,
     NodeRejection,
     NodeScores,
 )
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 
-__all__ = ["Attempt", "ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
+__all__ = ["ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
 
 
 class WhichAttempt(enum.StrEnum):
@@ -32,35 +32,6 @@ class WhichAttempt(enum.StrEnum):
 
     ALL = "all"
     """Every one."""
-
-
-@attrs.frozen(kw_only=True)
-class Attempt:
-    """One attempt to find a node for a pod.
-
-    Attributes:
-        number: From 1.
-        at: The time, in seconds since the simulation began.
-        outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
-        node: The node that the pod was bound to, or empty.
-        nominated_node: The node that the pod was nominated to, or empty.
-        message: Why the pod got no node, in upstream's words.
-        preempted: The keys of the pods that were preempted for it.
-        explanation: What every plugin said of every node; None for attempts that are
-            not explained.
-        judged: What all plugins said of the node that was asked about; None for
-            attempts that are not explained, or if no node was asked about.
-    """
-
-    number: int
-    at: float
-    outcome: str
-    node: str = ""
-    nominated_node: str = ""
-    message: str = ""
-    preempted: tuple[str, ...] = ()
-    explanation: Explanation | None = attrs.field(default=None, repr=False)
-    judged: JudgedNode | None = attrs.field(default=None, repr=False)
 
 
 class NodeFate(enum.StrEnum):
@@ -134,7 +105,7 @@ class ExplainedPod:
 
     pod: str
     scheduler: str
-    outcome: str
+    outcome: AttemptOutcome
     node: str
     message: str
     explanation: Explanation | None

@@ -5,59 +5,23 @@ from collections.abc import Sequence
 import attrs
 
 from quaymaster._api.objects import Node, Pod
-from quaymaster._core.cycle.explanation import NodeScores
+from quaymaster._core.engine.attempts import Attempt
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.series import Sample
 
-__all__ = ["ObservedAttempt", "ObservedRun", "RejectedNodes"]
+__all__ = ["ObservedAttempt", "ObservedRun"]
 
 
 @attrs.frozen(kw_only=True)
-class RejectedNodes:
-    """The nodes that one plugin rejected for the same reasons.
+class ObservedAttempt(Attempt):
+    """An `Attempt` of an observed run; deprecated is only its own attribute.
 
     Attributes:
-        plugin: The plugin; empty if PreFilter left the nodes out.
-        reasons: Why.
-        nodes: How many they are.
-        such_as: The names of the first few.
+        feasible: How many nodes passed all filters. Deprecated: in an `Attempt` these
+            are the names; the number is ``feasible_nodes``.
     """
 
-    plugin: str
-    reasons: tuple[str, ...]
-    nodes: int
-    such_as: tuple[str, ...]
-
-
-@attrs.frozen(kw_only=True)
-class ObservedAttempt:
-    """An attempt to find a node for a pod, in short.
-
-    Attributes:
-        pod: The pod's key.
-        number: Which attempt of the pod it was, from 1.
-        at: The time, in seconds since the simulation began.
-        outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
-        node: The node that the pod was bound to, or empty.
-        nominated_node: The node that the pod was nominated to, or empty.
-        message: Why the pod got no node, in upstream's words.
-        preempted: The keys of the pods that were preempted for it.
-        feasible: How many nodes would have done.
-        scores: The node that was picked, then the best of the others.
-        rejected: The nodes that were rejected, the largest group first.
-    """
-
-    pod: str
-    number: int
-    at: float
-    outcome: str
-    node: str = ""
-    nominated_node: str = ""
-    message: str = ""
-    preempted: tuple[str, ...] = ()
-    feasible: int = 0
-    scores: tuple[NodeScores, ...] = ()
-    rejected: tuple[RejectedNodes, ...] = ()
+    feasible: int = 0  # type: ignore[assignment]  # promised, and deprecated
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -2,18 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.cycle.explain import Scored, explain_and_score
-from quaymaster._core.cycle.explanation import NodeRejection, NodeScores
-from quaymaster._core.engine.failure import Failure, FailureKind
+from quaymaster._core.cycle.explanation import NodeScores
+from quaymaster._core.engine.attempts import (
+    Attempt,
+    AttemptOutcome,
+    bound_attempt,
+    failed_attempt,
+    grouped_rejections,
+    preempting_attempt,
+)
+from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
-from quaymaster._studies.simulation.explained import Attempt
-from quaymaster._studies.simulation.observed import ObservedAttempt, RejectedNodes
+from quaymaster._studies.simulation.observed import ObservedAttempt
 
 __all__ = ["SampledAttempts", "shortened"]
 
@@ -54,7 +61,6 @@ class SampledAttempts:
 
     def fail(self, pod: Pod, failure: Failure) -> None:
         """End the attempt of a pod that got no node."""
-        is_error = failure.kind is FailureKind.ERROR
         nominated = failure.nominated_node(pod)
         found = self._current.pop(pod.key, None)
         is_next = not found and not nominated and self._is_next(self._failed, pod)
@@ -62,13 +68,7 @@ class SampledAttempts:
             found = self._explained(pod, self._framework)
         if found is None:
             return
-        taken = attrs.evolve(
-            found[0],
-            outcome="error" if is_error else "unschedulable",
-            message=failure.message,
-            nominated_node=nominated,
-        )
-        self._taken.append(taken)
+        self._taken.append(failed_attempt(found[0], pod, failure))
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """End the attempt of a pod that was bound."""
@@ -77,17 +77,14 @@ class SampledAttempts:
             return
         attempt, scored = found
         scores = _kept(scored, node_name) if scored else ()
-        taken = attrs.evolve(
-            attempt, outcome="scheduled", node=node_name, scores=scores
-        )
-        self._taken.append(taken)
+        taken = bound_attempt(attempt, node_name)
+        self._taken.append(attrs.evolve(taken, scores=scores))
 
     def preempt(self, victim: str, by: str) -> None:
         """Note that the attempt of a pod preempted another one."""
         if by in self._current:
             attempt, scored = self._current[by]
-            preempted = (*attempt.preempted, victim)
-            self._current[by] = attrs.evolve(attempt, preempted=preempted), scored
+            self._current[by] = preempting_attempt(attempt, victim), scored
 
     def attempts(self) -> Sequence[ObservedAttempt]:
         """Return the attempts that were taken apart, in the order of their end."""
@@ -108,11 +105,13 @@ class SampledAttempts:
         explanation, scored = explain_and_score(framework.plain, pod, name)
         attempt = ObservedAttempt(
             pod=pod.key,
+            uid=pod.uid,
             number=self._numbers[pod.uid],
             at=self._at,
-            outcome="unfinished",
+            outcome=AttemptOutcome.UNFINISHED,
             feasible=len(scored) if scored else 0,
-            rejected=_grouped(explanation.rejections),
+            feasible_nodes=len(scored) if scored else 0,
+            rejected=grouped_rejections(explanation.rejections, _NAMED),
         )
         return attempt, scored
 
@@ -127,16 +126,20 @@ def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
     found = attempt.explanation
     return ObservedAttempt(
         pod=pod,
+        uid=attempt.uid,
         number=attempt.number,
         at=attempt.at,
         outcome=attempt.outcome,
         node=attempt.node,
         nominated_node=attempt.nominated_node,
         message=attempt.message,
+        reasons=attempt.reasons,
+        plugins=attempt.plugins,
         preempted=attempt.preempted,
         feasible=len(found.scores) if found else 0,
+        feasible_nodes=len(found.scores) if found else 0,
         scores=found.scores[:_BEST] if found else (),
-        rejected=_grouped(found.rejections) if found else (),
+        rejected=grouped_rejections(found.rejections, _NAMED) if found else (),
     )
 
 
@@ -154,19 +157,3 @@ def _kept(scored: Scored, node: str) -> tuple[NodeScores, ...]:
     picked = scored.of(node)
     others = [one for one in scored.best(_BEST) if one.node != node]
     return (picked, *others)[:_BEST] if picked is not None else tuple(others)
-
-
-def _grouped(rejections: Iterable[NodeRejection]) -> tuple[RejectedNodes, ...]:
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for one in rejections:
-        groups.setdefault((one.plugin, one.reasons), []).append(one.node)
-    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
-    return tuple(
-        RejectedNodes(
-            plugin=plugin,
-            reasons=reasons,
-            nodes=len(nodes),
-            such_as=tuple(nodes[:_NAMED]),
-        )
-        for (plugin, reasons), nodes in ordered
-    )

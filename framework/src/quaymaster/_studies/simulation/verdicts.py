@@ -1,17 +1,18 @@
 """Finds out why a pod has no node."""
 
 from quaymaster._api.objects import Pod
+from quaymaster._core.engine.attempts import AttemptOutcome
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._studies.simulation.results import UnscheduledPod
 
 __all__ = ["OUTCOMES", "unscheduled_pod"]
 
 OUTCOMES = {
-    "Unschedulable": "unschedulable",
-    "SchedulerError": "error",
-    "SchedulingGated": "gated",
-    "NoProfile": "ignored",
-    "Terminating": "terminating",
+    "Unschedulable": AttemptOutcome.UNSCHEDULABLE,
+    "SchedulerError": AttemptOutcome.ERROR,
+    "SchedulingGated": AttemptOutcome.GATED,
+    "NoProfile": AttemptOutcome.IGNORED,
+    "Terminating": AttemptOutcome.TERMINATING,
 }
 """The reason of an unscheduled pod -> what an explanation calls it."""
 

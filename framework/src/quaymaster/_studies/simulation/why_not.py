@@ -3,7 +3,8 @@
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.contract.status import Code
 from quaymaster._core.cycle.explanation import JudgedNode, NodeScores
-from quaymaster._studies.simulation.explained import Attempt, NodeFate, WhyNot
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
+from quaymaster._studies.simulation.explained import NodeFate, WhyNot
 
 __all__ = ["why_not"]
 
@@ -46,7 +47,7 @@ def _fate(attempt: Attempt, judged: JudgedNode, scores: NodeScores | None) -> No
 
 def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
     """Say what preemption says to a rejected node; empty if it was not asked."""
-    if attempt.outcome != "unschedulable":
+    if attempt.outcome is not AttemptOutcome.UNSCHEDULABLE:
         return ""
     if any(one.code is not Code.UNSCHEDULABLE for one in judged.rejections):
         return "it would not help if pods were preempted there"

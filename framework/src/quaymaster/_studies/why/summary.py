@@ -10,7 +10,7 @@ from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.engine.history import PastAttempt
+from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.results import ProgressFn
@@ -201,7 +201,7 @@ def _group(
     )
 
 
-def _causes(attempt: PastAttempt) -> tuple[Cause, ...]:
+def _causes(attempt: Attempt) -> tuple[Cause, ...]:
     """Return what was said of how many nodes, the most frequent first."""
     counts = Counter(
         (one.plugin, reason)

@@ -6,7 +6,8 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from quaymaster._api.objects import Time
 from quaymaster._base.errors import QuaymasterError, counted
-from quaymaster._core.engine.history import AttemptHistory, PastAttempt
+from quaymaster._core.engine.attempts import Attempt
+from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._surfaces.operation.pages import (
     Page,
     Query,
@@ -51,7 +52,7 @@ def told_attempts(
     return {"pod": pod, "attempts": attempts}
 
 
-def _of_node(document: AttemptsDocument, one: PastAttempt, node: str) -> object:
+def _of_node(document: AttemptsDocument, one: Attempt, node: str) -> object:
     if node:
         document["rejections"] = [
             found for found in document["rejections"] or () if found["node"] == node
@@ -61,14 +62,14 @@ def _of_node(document: AttemptsDocument, one: PastAttempt, node: str) -> object:
     return document
 
 
-def _attempt(one: PastAttempt) -> AttemptsDocument:
+def _attempt(one: Attempt) -> AttemptsDocument:
     rejections = one.rejections
     return {
         "pod": one.pod,
         "uid": one.uid,
         "attempt": one.number,
         "at": str(Time(one.at)),
-        "outcome": one.outcome,
+        "outcome": one.outcome.value,
         "node": one.node,
         "nominatedNode": one.nominated_node,
         "message": one.message,

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._core.engine.history import PastAttempt
+from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._surfaces.operation.drift import Difference, held_wrongly
@@ -64,7 +64,7 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
 
 
 def _pods(
-    pods: Iterable[QueuedPod], now: float, latest: Mapping[str, PastAttempt]
+    pods: Iterable[QueuedPod], now: float, latest: Mapping[str, Attempt]
 ) -> list[Dump]:
     return [
         {

@@ -195,12 +195,12 @@ def attempt_document(one: ObservedAttempt) -> dict[str, object]:
         "pod": one.pod,
         "number": one.number,
         "at": one.at,
-        "outcome": one.outcome,
+        "outcome": one.outcome.value,
         "node": one.node,
         "nominated": one.nominated_node,
         "message": one.message,
         "preempted": list(one.preempted),
-        "feasible": one.feasible,
+        "feasible": one.feasible_nodes,
         **scores_document(one.scores),
         "rejected": [
             [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
