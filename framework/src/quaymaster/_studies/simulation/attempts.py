@@ -23,7 +23,7 @@ __all__ = ["AttemptLog", "FollowsAttempts", "shown_attempt"]
 
 
 class FollowsAttempts(Protocol):
-    """Is told of attempts, each from its beginning to its end."""
+    """Follows attempts, each from its beginning to its end."""
 
     def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
         """Called when a pod is about to be tried."""
@@ -109,7 +109,7 @@ class AttemptLog:
 def shown_attempt(
     name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
 ) -> Attempt:
-    """Return the attempt that is asked for.
+    """Return the attempt that is named by number or by word.
 
     Args:
         name: What the pod is called, for the error.
