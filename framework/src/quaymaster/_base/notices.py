@@ -43,6 +43,9 @@ class NoticeReason(enum.StrEnum):
     IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
     """Claims use a StorageClass that the input does not have."""
 
+    ASSUMED_PROVISIONER = "AssumedProvisioner"
+    """The nodes that can reach the volumes of a provisioner are assumed."""
+
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that are not simulated."""
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from quaymaster._api.objects import (
     ApiObject,
+    CSIStorageCapacity,
     DaemonSet,
     Deployment,
     DeviceTaintRule,
@@ -127,6 +128,7 @@ class Controllers:
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
+            CSIStorageCapacity: self._claims.capacity_changed,
             ResourceClaim: self._device_claim_changed,
             ResourceSlice: self._device_evictions.slice_changed,
             DeviceTaintRule: self._device_evictions.rule_changed,
@@ -427,6 +429,7 @@ class Controllers:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
+        self._claims.nodes_changed()
         if new is None:
             remove_pods_later(self._cluster, node.name)
             remove_slices(self._cluster, node)
