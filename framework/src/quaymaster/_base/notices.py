@@ -32,7 +32,7 @@ class NoticeReason(enum.StrEnum):
     """Pods run on nodes that the input does not have."""
 
     NOT_READY_NODES = "NotReadyNodes"
-    """Nodes that are not ready are treated as if they were."""
+    """Nodes that are not ready had no taint for it."""
 
     REFUSED_OBJECTS = "RefusedObjects"
     """A quota rejected objects that create no pods."""

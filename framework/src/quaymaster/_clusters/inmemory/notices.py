@@ -94,11 +94,11 @@ def notices_of_input(
         )
     sick = [obj for obj in objects if isinstance(obj, Node) and _is_sick(obj)]
     if sick:
-        verb = "says that it is" if len(sick) == 1 else "say that they are"
+        verb = "is" if len(sick) == 1 else "are"
         yield Notice(
             reason=NoticeReason.NOT_READY_NODES,
-            message=f"{_count(sick, 'node')} {verb} not ready but without the taint "
-            f"for it, and may get pods: {_listed(sick)}",
+            message=f"{_count(sick, 'node')} {verb} not ready and had no taint for "
+            f"it; the node controller adds it to keep pods away: {_listed(sick)}",
         )
 
 

@@ -11,6 +11,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.controllers.accessible_topology import is_assumed
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._kits.volumes.claims import class_of_claim, is_fully_bound
@@ -19,6 +20,8 @@ from quaymaster._kits.volumes.names import NO_PROVISIONER
 __all__ = ["notices_of_provisioners"]
 
 _SHOWN = 3
+_STATED = ("", NO_PROVISIONER, IMPLIED_STORAGE_CLASS.provisioner)
+"""No provisioner, or the implied one, which has its own notice."""
 
 
 def notices_of_provisioners(core: ClusterCore) -> Iterator[Notice]:
@@ -44,8 +47,7 @@ def _assumed_classes(core: ClusterCore) -> Mapping[str, StorageClass]:
     return {
         storage_class.name: storage_class
         for storage_class in core.objects(StorageClass).values()
-        if storage_class.provisioner not in ("", NO_PROVISIONER)
-        and not core.is_implied(StorageClass, storage_class.key)
+        if storage_class.provisioner not in _STATED
         and is_assumed(storage_class, csi_nodes)
     }
 
