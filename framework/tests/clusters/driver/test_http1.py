@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kit.internals.way_out import (
+from tests.kit.internals.outbound import (
     AnswerReader,
     HttpError,
     Reply,

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Self
 
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._clusters.driver.beginning import begin_of
 from quaymaster._clusters.driver.cluster import KubernetesCluster
+from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.clock import RealClock
 from quaymaster._core.contract.options import SchedulerOptions
@@ -82,7 +82,7 @@ class KubernetesScheduler:
 
         self.clock = RealClock()
         self.stopping = threading.Event()
-        begin = begin_of(config, kubeconfig, context, logging_format)
+        begin = first_message(config, kubeconfig, context, logging_format)
         self.cluster = KubernetesCluster(begin, wait_for)
         try:
             self.scheduler = Scheduler(
