@@ -188,7 +188,10 @@ def test_a_list_from_a_replica_that_lags_takes_nothing_back() -> None:
     server.lag = 2
     following.step(2)
     assert following.told.told == ["added a", "gone a", "added b"]
-    assert following.followed.trouble == "the list is older than the objects that were received before"
+    assert (
+        following.followed.trouble
+        == "the list is older than the objects that were received before"
+    )
     following.step()
     assert following.followed.trouble == ""
     assert following.names() == ["b"]
