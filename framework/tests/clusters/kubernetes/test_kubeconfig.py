@@ -223,8 +223,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "old provider": (
         {"user": {"auth-provider": {"name": "gcp"}}},
         (
-            "users[0].user.auth-provider: no longer exists: use exec, with a program "
-            "that gives credentials"
+            "users[0].user.auth-provider: no longer exists: use exec with a "
+            "credential program"
         ),
     ),
     "no program": (

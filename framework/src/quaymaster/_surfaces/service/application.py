@@ -30,7 +30,7 @@ from quaymaster._surfaces.service.messages import (
     read_body,
 )
 from quaymaster._surfaces.service.openapi import openapi
-from quaymaster._surfaces.service.standing import Standing
+from quaymaster._surfaces.service.readiness import Readiness
 from quaymaster._surfaces.service.warm import WarmCluster
 
 __all__ = ["make_app"]
@@ -51,7 +51,7 @@ def make_app(
     *,
     token: str = "",
     limits: ServiceLimits | None = None,
-    standing: Callable[[], Standing] | None = None,
+    readiness: Callable[[], Readiness] | None = None,
 ) -> Starlette:
     """Make an ASGI application that answers questions about a cluster.
 
@@ -59,10 +59,10 @@ def make_app(
         cluster: The cluster; from now on it belongs to the application.
         token: What clients must send as a bearer token; empty for no such check.
         limits: The limits.
-        standing: Says how the input was read last, for ``/healthz``; None for an input
+        readiness: Says how the input was read last, for ``/healthz``; None for an input
             that is not read again.
     """
-    service = _Service(cluster, token, limits or ServiceLimits(), standing)
+    service = _Service(cluster, token, limits or ServiceLimits(), readiness)
     app = Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
@@ -88,10 +88,10 @@ class _Service:
         cluster: WarmCluster,
         token: str,
         limits: ServiceLimits,
-        standing: Callable[[], Standing] | None,
+        readiness: Callable[[], Readiness] | None,
     ) -> None:
         self._cluster = cluster
-        self._standing = standing
+        self._standing = readiness
         self._expected = token.encode()
         self._limits = limits
         self._simulations = 0
@@ -139,13 +139,13 @@ class _Service:
             "unscheduled": cluster.unscheduled,
         }
         if self._standing is not None:
-            standing = self._standing()
-            known["status"] = "stale" if standing.failures else "ok"
+            readiness = self._standing()
+            known["status"] = "stale" if readiness.failures else "ok"
             known["input"] = {
-                "read": datetime.fromtimestamp(int(standing.read_at), UTC).isoformat(),
-                "refreshes": standing.refreshes,
-                "failures": standing.failures,
-                "error": standing.error,
+                "read": datetime.fromtimestamp(int(readiness.read_at), UTC).isoformat(),
+                "refreshes": readiness.refreshes,
+                "failures": readiness.failures,
+                "error": readiness.error,
             }
         return _json(known)
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.clock import Clock
-from quaymaster._surfaces.service.standing import SharedStanding
+from quaymaster._surfaces.service.readiness import SharedReadiness
 
 __all__ = ["Refresher"]
 
@@ -22,7 +22,7 @@ class Refresher(Generic[T]):
         take_over: Is given each one that was made.
         clock: Its timers say when to make it again.
         seconds: How long after the last attempt to make it again; 0 for never.
-        standing: Where it is noted how that went.
+        readiness: Where it is noted how that went.
         on_trouble: Told what went wrong.
     """
 
@@ -32,7 +32,7 @@ class Refresher(Generic[T]):
         take_over: Callable[[T], None],
         *,
         clock: Clock,
-        standing: SharedStanding,
+        readiness: SharedReadiness,
         seconds: float = 0.0,
         on_trouble: Callable[[str], None] = print,
     ) -> None:
@@ -40,7 +40,7 @@ class Refresher(Generic[T]):
         self._take_over = take_over
         self._clock = clock
         self._seconds = seconds
-        self._standing = standing
+        self._standing = readiness
         self._on_trouble = on_trouble
 
     def start(self) -> None:

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from quaymaster._base.serving.tls import ServerTLS
 from quaymaster._core.contract.clock import Clock, RealClock
+from quaymaster._surfaces.service.readiness import SharedReadiness
 from quaymaster._surfaces.service.refreshing import Refresher
 from quaymaster._surfaces.service.signals import ENDING, Ended, Signals
-from quaymaster._surfaces.service.standing import SharedStanding
 from quaymaster._surfaces.service.workers import Workers
 
 __all__ = ["ServeOptions", "serve"]
@@ -37,7 +37,7 @@ class ServeOptions:
 def serve(
     make_app: Callable[[], Starlette],
     sockets: Sequence[socket.socket],
-    standing: SharedStanding,
+    readiness: SharedReadiness,
     options: ServeOptions,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM comes; answers under way are finished.
@@ -48,7 +48,7 @@ def serve(
     Args:
         make_app: Makes the application.
         sockets: The listening sockets, one for each worker.
-        standing: Where it is noted how the last refresh went.
+        readiness: Where it is noted how the last refresh went.
         options: The options.
 
     Raises:
@@ -66,7 +66,7 @@ def serve(
             make,
             workers.take_over,
             clock=clock,
-            standing=standing,
+            readiness=readiness,
             seconds=options.refresh_seconds,
             on_trouble=options.on_trouble,
         )
