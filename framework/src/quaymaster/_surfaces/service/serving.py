@@ -19,13 +19,13 @@ __all__ = ["ServeOptions", "serve"]
 
 @attrs.frozen(kw_only=True)
 class ServeOptions:
-    """How to run the service.
+    """Options of the service.
 
     Attributes:
-        tls: The certificates; None speaks plain HTTP.
-        refresh_seconds: How long after the last refresh the next one comes; 0: never.
-        grace_seconds: How long answers that are under way may take at the end.
-        on_trouble: Told what went wrong with a refresh.
+        tls: The certificates; None for plain HTTP.
+        refresh_seconds: The interval of refreshes; 0: never.
+        grace_seconds: How long requests in flight may take at the end.
+        on_trouble: Receives the error of a failed refresh.
     """
 
     tls: ServerTLS | None = None
@@ -40,19 +40,19 @@ def serve(
     readiness: SharedReadiness,
     options: ServeOptions,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM comes; answers under way are finished.
+    """Serve requests until SIGINT or SIGTERM; requests in flight are finished.
 
-    On SIGHUP, and every so often, the application is made anew, and other workers take
-    over. If that fails, everything stays as it was.
+    On SIGHUP and at intervals, the application is rebuilt and new workers take over. If
+    that fails, the old ones continue.
 
     Args:
-        make_app: Makes the application.
+        make_app: Builds the application.
         sockets: The listening sockets, one for each worker.
-        readiness: Where it is noted how the last refresh went.
+        readiness: Receives the result of each refresh.
         options: The options.
 
     Raises:
-        WorkerError: A worker has ended by itself; then all are ended.
+        WorkerError: A worker has ended unexpectedly; all others are ended then.
     """
     clock = RealClock()
     with Signals() as signals:
@@ -86,7 +86,7 @@ def _goes_on(
     workers: Workers,
     clock: Clock,
 ) -> bool:
-    """Wait for something to happen, and see to it; say whether it is to go on."""
+    """Wait for a signal or a timer, and handle it; return whether to continue."""
     due = clock.next_due()
     left = None if due is None else max(due - clock.now(), 0.0)
     came = frozenset(signals.wait(left))
