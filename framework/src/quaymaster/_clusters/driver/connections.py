@@ -219,7 +219,7 @@ class _Wire:
             self.ready(selectors.EVENT_READ)  # the server may have closed it
         if not self.is_open:
             return False
-        # The identity check avoids comparing the fields for each request.
+        # Identity: it avoids comparing all fields for each request.
         if self._endpoint is endpoint:
             return True
         if not self._endpoint.is_reached_like(endpoint):

@@ -101,7 +101,7 @@ class Link:
     def close(self) -> None:
         """End the I/O process, and the thread that reads its messages."""
         self._end()
-        # `ended` runs on the listener and may call this: a thread cannot join itself.
+        # Identity: `ended` may call this on the listener, which cannot join itself.
         if threading.current_thread() is not self._listener:
             self._listener.join(_SECONDS_TO_END)
 
