@@ -61,7 +61,7 @@ class SchedulingQueue:
             without this; by those of later ones they are asked anyway (pull requests
             139162, 139330 and 139331 of kubernetes/kubernetes).
         rules: What the Kubernetes that is played does otherwise than others.
-        tell: Is told where pods go, and what queueing hints say, if given.
+        trace: Writes the moves of pods and the results of queueing hints, if given.
         metrics: Takes the times of queueing hints, if given.
 
     Attributes:
@@ -80,7 +80,7 @@ class SchedulingQueue:
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
         rules: QueueRules = RULES_OF_1_36,
-        tell: Tell | None = None,
+        trace: Tell | None = None,
         metrics: SchedulerMetrics | None = None,
     ) -> None:
         self._clock = clock
@@ -89,10 +89,10 @@ class SchedulingQueue:
         self._flush_gated_pods = flush_gated_pods or rules.wildcards_ask_gates
         self.nominator = nominator
         self._in_flight = InFlightPods()
-        self._tell = tell
+        self._trace = trace
         self._hints = self._hint_registry(profiles)
         self._profiles = CompiledProfiles(profiles)
-        given = (
+        parts = (
             clock,
             self._profiles,
             backoff or BackoffPolicy(),
@@ -102,9 +102,9 @@ class SchedulingQueue:
             rules.nominating_labels,
             lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
         )
-        # A class of its own, so that nothing asks whether somebody wants to know.
-        traced = tell and TracedSubQueues(*given, tell)
-        self._queues: SubQueues = traced or SubQueues(*given)
+        # A class of its own, so that untraced queues do not check for a trace.
+        traced = trace and TracedSubQueues(*parts, trace)
+        self._queues: SubQueues = traced or SubQueues(*parts)
         self.incoming: Counter[tuple[str, str]] = self._queues.incoming
 
     # Life of a pod ------------------------------------------------------------------
@@ -463,8 +463,8 @@ class SchedulingQueue:
 
     def _hint_registry(self, profiles: Mapping[str, QueueProfile]) -> HintRegistry:
         events = {name: profile.events for name, profile in profiles.items()}
-        if self._tell is not None:
+        if self._trace is not None:
             for name, registered in events.items():
-                events[name] = with_traced_hints(registered, self._tell)
+                events[name] = with_traced_hints(registered, self._trace)
         adds_taint_events = self._rules.adds_taint_events
         return HintRegistry(events, adds_taint_events=adds_taint_events)
