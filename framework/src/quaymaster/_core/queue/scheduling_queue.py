@@ -163,7 +163,7 @@ class SchedulingQueue:
         return self._queues.active.peek() or self._queues.backoff.peek()
 
     def done(self, uid: str) -> None:
-        """Stop tracking a popped pod that has a node or was deleted, if it is tracked."""
+        """Stop tracking a popped pod that has a node or was deleted, if tracked."""
         self._in_flight.done(uid)
 
     def add_unschedulable(self, queued: QueuedPod) -> None:
