@@ -188,7 +188,7 @@ class FilterStation:
         return np.array(fitting, dtype=np.intp)
 
     def _imagined(self, attempt: Attempt, nominated: NominatedPods) -> NodeTable | None:
-        """Return a copy of the table with nominated pods; None if sums are too little."""
+        """Return the table with nominated pods as sums; None if sums do not suffice."""
         # Identity: nominations are followed on one table, not on those of extenders.
         if attempt.nodes is not nominated.nodes:
             return None
