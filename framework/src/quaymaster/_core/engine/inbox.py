@@ -66,8 +66,9 @@ class Inbox:
     def notify(self) -> None:
         """Wake the engine, because a call or something else has arrived."""
         # The order matters: `wait` sets `_is_waiting` first and then reads this flag.
-        # The event is set only if the engine waits, because it takes a lock: without
-        # that, each pod of SchedulingBasic took 2 of 41 us more outside of decisions.
+        # The event is set only if the engine waits, because setting it takes a lock:
+        # 16 calls per pod, and 41 instead of 39 us outside of SchedulingBasic's
+        # decisions.
         self.has_work = True
         if self._is_waiting:
             self._woken.set()

@@ -370,6 +370,7 @@ class Scheduler:
             return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
+        # Not by the properties of the pod: Python 3.11 calls a property slowly.
         metadata = pod.metadata
         if metadata.deletion_timestamp is not None:
             self._runner.cluster.record(_skipped(pod))
