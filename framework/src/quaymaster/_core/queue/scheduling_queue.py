@@ -214,7 +214,7 @@ class SchedulingQueue:
     def delete(self, pod: Pod) -> None:
         """Remove a deleted or bound pod; if it is in flight, it stays in flight."""
         self.nominator.delete(pod)
-        # The watch event of each bind comes here: building its key would be in vain.
+        # The watch event of each bind comes here: mostly no pod is queued then.
         if not self._queues.pods:
             return
         queued = self._queues.pods.get(pod.key)
