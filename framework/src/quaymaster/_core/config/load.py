@@ -49,10 +49,10 @@ def load_config(
         path: The file; or, if there is no such file, the name of a shipped profile,
             such as ``bin-packing``.
         registry: The installed plugins.
-        kubernetes: The Kubernetes to complete it for.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
-        ConfigErrors: The file cannot be read, or something in it is wrong.
+        ConfigErrors: The file cannot be read, or has mistakes.
     """
     source = str(path)
     document = read_yaml(read_source(source), source)
@@ -62,11 +62,11 @@ def load_config(
 def default_config(
     registry: PluginRegistry, *, kubernetes: Kubernetes = DEFAULT_KUBERNETES
 ) -> SchedulerConfig:
-    """Make the configuration of an empty file: the default profile.
+    """Return the configuration of an empty file: the default profile.
 
     Args:
         registry: The installed plugins.
-        kubernetes: The Kubernetes to complete it for.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
         ConfigErrors: A plugin of the default profile is not installed.
@@ -86,15 +86,15 @@ def parse_config(
     """Check and complete a configuration that has been read already.
 
     Args:
-        document: What the file holds.
+        document: The content of the file.
         registry: The installed plugins.
         source: The file's name, for messages.
         defaults: The configuration whose first profile is merged under every profile;
-            by default the shipped one of that Kubernetes.
-        kubernetes: The Kubernetes to complete it for.
+            by default the shipped profile of that version of Kubernetes.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
-        ConfigErrors: Something is wrong, here or in the defaults.
+        ConfigErrors: The document or the defaults have mistakes.
     """
     findings = Findings(source)
     given = _document(document, findings)
@@ -126,18 +126,18 @@ def parse_config(
 
 
 def _limits_requests(document: object) -> bool:
-    """Whether a right document says how many calls are made; 0 says nothing."""
+    """Whether a valid document limits the rate of calls; 0 is not a limit."""
     given = document.get("clientConnection") if isinstance(document, Mapping) else None
     return isinstance(given, Mapping) and bool(given.get("qps") or given.get("burst"))
 
 
 def shipped_profiles() -> Mapping[str, Traversable]:
-    """The configuration files that come with the framework, by name."""
+    """Return the configuration files of the framework, by name."""
     return shipped_files(resources.files("quaymaster") / "_profiles")
 
 
 def _document(document: object, findings: Findings) -> Document:
-    """Make the document; mistakes in its parts are noted."""
+    """Build the document, and collect the mistakes in its parts."""
     check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
     made, mistakes = structure(document, Document)
     findings.extend("", mistakes)
