@@ -56,8 +56,8 @@ class _Expansion:
         """Return the plugins of the point.
 
         First come the point's own plugins that override ``multiPoint``, then the others
-        of ``multiPoint``, then the rest. A plugin of ``multiPoint`` that the point lists
-        itself has the position and the weight of the point's list.
+        of ``multiPoint``, then the rest. A plugin of ``multiPoint`` that the point
+        lists itself has the position and the weight of the point's list.
         """
         own = self._listed()
         added = self._added(own)
@@ -97,7 +97,7 @@ class _Expansion:
         return [
             entry
             for entry in self.everywhere
-            if self.known[entry.name].extends(self.point.key, self.kubernetes)
+            if self.usable[entry.name].extends(self.point.key, self.kubernetes)
             and not self.own.disables(entry.name)
         ]
 

@@ -40,8 +40,8 @@ Schema: TypeAlias = Mapping[str, object]
 Validator: TypeAlias = Callable[[object, "attrs.Attribute[object]", object], object]
 
 ZERO_MEANS_DEFAULT: Mapping[str, object] = {"zero means default": True}
-"""Metadata of a field for which an explicit 0, empty string or empty list in a file means
-the default, as for many fields of upstream: ``attrs.field(metadata=...)``."""
+"""Metadata of a field for which an explicit 0, empty string or empty list in a file
+means the default, as for many fields of upstream: ``attrs.field(metadata=...)``."""
 
 
 @attrs.frozen

@@ -97,10 +97,10 @@ def parse_config(
         ConfigErrors: The document or the defaults have mistakes.
     """
     findings = Findings(source)
-    given = _document(document, findings)
-    check_settings(given, findings)
+    settings = _document(document, findings)
+    check_settings(settings, findings)
     profiles = resolve_profiles(
-        given.profiles,
+        settings.profiles,
         _default_sets(defaults, kubernetes),
         registry,
         findings,
@@ -109,17 +109,17 @@ def parse_config(
     if findings.problems:
         raise ConfigErrors(findings.problems)
     return SchedulerConfig(
-        parallelism=given.parallelism,
-        percentage_of_nodes_to_score=percentage(given.percentage_of_nodes_to_score),
-        pod_initial_backoff_seconds=given.pod_initial_backoff_seconds,
-        pod_max_backoff_seconds=given.pod_max_backoff_seconds,
-        leader_election=given.leader_election,
-        client_connection=given.client_connection,
+        parallelism=settings.parallelism,
+        percentage_of_nodes_to_score=percentage(settings.percentage_of_nodes_to_score),
+        pod_initial_backoff_seconds=settings.pod_initial_backoff_seconds,
+        pod_max_backoff_seconds=settings.pod_max_backoff_seconds,
+        leader_election=settings.leader_election,
+        client_connection=settings.client_connection,
         limits_requests=_limits_requests(document),
-        extenders=given.extenders,
-        enable_profiling=given.enable_profiling,
-        enable_contention_profiling=given.enable_contention_profiling,
-        delay_cache_until_active=given.delay_cache_until_active,
+        extenders=settings.extenders,
+        enable_profiling=settings.enable_profiling,
+        enable_contention_profiling=settings.enable_contention_profiling,
+        delay_cache_until_active=settings.delay_cache_until_active,
         profiles=profiles,
         warnings=findings.warnings,
     )
@@ -127,8 +127,12 @@ def parse_config(
 
 def _limits_requests(document: object) -> bool:
     """Whether a valid document limits the rate of calls; 0 is not a limit."""
-    given = document.get("clientConnection") if isinstance(document, Mapping) else None
-    return isinstance(given, Mapping) and bool(given.get("qps") or given.get("burst"))
+    if not isinstance(document, Mapping):
+        return False
+    limits = document.get("clientConnection")
+    return isinstance(limits, Mapping) and bool(
+        limits.get("qps") or limits.get("burst")
+    )
 
 
 def shipped_profiles() -> Mapping[str, Traversable]:

@@ -1,8 +1,8 @@
 """Watches a configuration file, and applies valid changes.
 
 Each check reads the file and compares its content. Kubernetes replaces the directory of
-a ConfigMap behind a symbolic link. In that case modification times are not reliable, and
-watches of the file system miss the change.
+a ConfigMap behind a symbolic link. In that case modification times are not reliable,
+and watches of the file system miss the change.
 """
 
 import hashlib
