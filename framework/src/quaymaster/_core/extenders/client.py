@@ -150,7 +150,7 @@ class ExtenderClient:
     def _text_of(self, verb: str, info: NodeInfo) -> msgspec.Raw:
         key = verb, info.name
         entry = self._node_texts.get(key)
-        # Identity is quick: a changed node is a new object.
+        # Identity: a changed node is a new object; an equal one is encoded again.
         if entry is not None and entry[0] is info.node:
             return entry[1]
         text = msgspec.Raw(encode(info.node))
