@@ -236,14 +236,16 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
         (
             lambda _: {"FailedNodes": {"n0": 3}},
             (
-                "cannot read the response of extender '{url}': FailedNodes.n0: expected "
+                "cannot read the response of extender '{url}': "
+                "FailedNodes.n0: expected "
                 "a string, got int"
             ),
         ),
         (
             lambda _: b"",
             (
-                "cannot read the response of extender '{url}': expected JSON: Input data "
+                "cannot read the response of extender '{url}': "
+                "expected JSON: Input data "
                 "was truncated"
             ),
         ),
