@@ -77,7 +77,7 @@ class ListPendingError(ApiError):
     """The objects are still arriving; the caller must list them again later.
 
     Attributes:
-        ask_again: Takes a function, and calls it on any thread once a new `list` may
+        ask_again: Takes a function, and calls it on any thread once a new list may
             succeed.
     """
 
