@@ -15,7 +15,16 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_base": (
-        {"errors", "garbage", "gunzip", "https", "input", "logs", "raised"},
+        {
+            "errors",
+            "garbage",
+            "gunzip",
+            "https",
+            "input",
+            "lazy_names",
+            "logs",
+            "raised",
+        },
         {"notices", "serving", "suggestions", "yaml_text"},
         {"versions"},
     ),

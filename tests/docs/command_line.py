@@ -1,17 +1,18 @@
-"""Makes the sections of the command line's reference page from the commands.
+"""Generates what is made from the commands: their reference page and ``--help``.
 
-``python -m tests.docs.command_line`` writes it; a test holds it up to date.
+``python -m tests.docs.command_line`` writes both; tests hold them up to date.
 """
 
+import json
 import re
 from collections.abc import Iterator
 
 import click
 
 from tests.docs.reference import ROOT
-from tests.kit.internals.cli import app
+from tests.kit.internals.cli import HELP_PAGES, app, help_page
 
-__all__ = ["PAGE", "command_line"]
+__all__ = ["PAGE", "command_line", "help_pages"]
 
 PAGE = ROOT / "docs" / "reference" / "command-line.md"
 
@@ -27,6 +28,18 @@ def command_line() -> str:
     settings = app.context_settings
     context = click.Context(app, info_name="quaymaster", **settings)
     return head + MARK + "\n" + "\n".join(_sections(app, context))
+
+
+def help_pages() -> str:
+    """Return the file from which ``--help`` is printed."""
+    context = click.Context(app, info_name="quaymaster", **app.context_settings)
+    pages = {}
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, context, info_name=name)
+        pages[name] = help_page(command, inner)
+    return json.dumps(pages, indent=1) + "\n"
 
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
@@ -81,3 +94,4 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
 
 if __name__ == "__main__":
     PAGE.write_text(command_line(), encoding="utf-8")
+    HELP_PAGES.write_text(help_pages(), encoding="utf-8")

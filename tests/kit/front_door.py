@@ -41,7 +41,7 @@ def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
     """Where a name is defined: file, statement, and the statement after it."""
     while True:
         path = Path(importlib.import_module(module).__file__ or "")
-        body = parsed(path).body
+        body = _statements(path)
         source = None
         for statement, following in zip(body, [*body[1:], None], strict=True):
             if name in defined_by(statement):
@@ -52,6 +52,15 @@ def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
                 source = statement.module
         assert source is not None, (module, name)
         module = source
+
+
+def _statements(path: Path) -> list[ast.stmt]:
+    """The statements of a module, with those that only type checkers read."""
+    return [
+        statement
+        for outer in parsed(path).body
+        for statement in (outer.body if isinstance(outer, ast.If) else [outer])
+    ]
 
 
 def defined_by(statement: ast.stmt) -> set[str]:

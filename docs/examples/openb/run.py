@@ -13,5 +13,5 @@ from quaymaster_openb.command import main  # noqa: E402 - it was not on the path
 
 if __name__ == "__main__":
     code = main()
-    gc.freeze()  # else it looks once more at the end, for what nobody needs
+    gc.freeze()  # avoids a last collection at exit
     sys.exit(code)

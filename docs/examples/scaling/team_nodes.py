@@ -1,4 +1,4 @@
-"""What a plugin costs that has scalar hooks only, and says nothing about itself.
+"""Measure a plugin with only scalar hooks and no declarations.
 
 Usage: python team_nodes.py [NODES] [PODS]
 """
@@ -11,7 +11,7 @@ from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 
 class TeamNodes:
-    """Keeps nodes of another team free, and likes those with an SSD."""
+    """Rejects nodes of another team, and prefers nodes with an SSD."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -28,7 +28,7 @@ class TeamNodes:
 
 
 def seconds_per_pod(nodes: int, pods: int, *plugins: type) -> float:
-    """Schedule pods of one template through the whole scheduler."""
+    """Schedule pods of one template with the whole scheduler."""
     enabled = [{"name": plugin.__name__} for plugin in plugins]
     harness = SchedulerHarness(
         [make_node(name=f"node-{i}") for i in range(nodes)],

@@ -1,4 +1,4 @@
-"""The port to a cluster: what the scheduler asks of an API server."""
+"""The port to a cluster: the calls that the scheduler makes to an API server."""
 
 from quaymaster._core.contract.cluster import (
     AlreadyExistsError,

@@ -1,7 +1,7 @@
-"""Nodes as columns: what batch twins compute with.
+"""Columns of nodes, for batch twins.
 
-`quaymaster.NodeTable` has the columns that every node has; the names below make
-and read further ones.
+`quaymaster.NodeTable` has the columns of every node; the names below create and
+read further ones.
 """
 
 from quaymaster._core.contract.declarations import Revised

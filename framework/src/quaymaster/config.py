@@ -1,4 +1,4 @@
-"""Configurations: ``KubeSchedulerConfiguration`` files, and the rules of arguments."""
+"""``KubeSchedulerConfiguration`` files, and validation of plugin arguments."""
 
 from quaymaster._base.versions.kubernetes import (
     KUBERNETES_VERSIONS,

@@ -1,6 +1,6 @@
-"""How many pods are where: counts of pods per node and topology domain.
+"""Counts of pods per node and per topology domain.
 
-They are kept up to date by the snapshot; a plugin asks for what it counts.
+The snapshot keeps them up to date; a plugin requests the counts that it needs.
 """
 
 from quaymaster._core.state.counting.counts import PodCounts

@@ -1,6 +1,6 @@
-"""Devices for claims of pods: what a node sees, what is taken, what a claim gets.
+"""Devices for claims: the devices of a node, allocated devices, and allocation.
 
-Devices are listed by ResourceSlices and asked for by ResourceClaims
+ResourceSlices list devices, and ResourceClaims request them
 (``resource.k8s.io/v1``), as in dynamic resource allocation.
 """
 

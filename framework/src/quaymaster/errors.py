@@ -1,6 +1,6 @@
 """The errors of more than one topic; all derive from `QuaymasterError`.
 
-An error that belongs to one topic is there: `quaymaster.cluster.ConflictError`.
+An error of one topic is in its module: `quaymaster.cluster.ConflictError`.
 """
 
 from quaymaster._base.errors import (

@@ -1,4 +1,4 @@
-"""Experiments: inputs x profiles x parameters x seeds, measured, kept, and tuned by."""
+"""Experiments: all runs of inputs, profiles, parameters and seeds, and tuning."""
 
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment, Part

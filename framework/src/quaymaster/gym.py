@@ -1,8 +1,8 @@
-"""An environment of Gymnasium in which an agent takes a scheduler's decisions.
+"""Gymnasium environments in which an agent makes the scheduling decisions.
 
-It needs the extra ``gym``. To import this module registers ``Quaymaster/Nodes-v0``,
-where an action is a node, and ``Quaymaster/Weights-v0``, where it is the weights of the
-Score plugins.
+They need the extra ``gym``. Importing this module registers ``Quaymaster/Nodes-v0``,
+where an action is a node, and ``Quaymaster/Weights-v0``, where an action sets the
+weights of the Score plugins.
 """
 
 from quaymaster._studies.gym.actions import (

@@ -1,4 +1,4 @@
-"""The cluster in memory: API server, controllers and kubelet of a simulation."""
+"""The in-memory cluster: API server, controllers and kubelets of a simulation."""
 
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster

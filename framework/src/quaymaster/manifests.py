@@ -1,4 +1,4 @@
-"""Manifests: files of objects, as people and servers write them."""
+"""Manifests: files with Kubernetes objects."""
 
 from quaymaster._base.errors import ManifestErrors
 from quaymaster._base.notices import Notice, NoticeReason, has_missing_pods

@@ -1,4 +1,4 @@
-"""How much room a cluster has, how many nodes it takes, and what changes do to it."""
+"""Capacity of a cluster, plans for new nodes, and the effect of changes."""
 
 from quaymaster._studies.capacity.calls import CapacityResult, capacity
 from quaymaster._studies.capacity.figures import (

@@ -1,4 +1,4 @@
-"""What a PostFilter plugin needs to make room by evicting pods."""
+"""Preemption: the parts of a PostFilter plugin that evicts pods."""
 
 from quaymaster._core.contract.messages import unfit_message
 from quaymaster._core.contract.results import Candidate

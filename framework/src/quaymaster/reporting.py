@@ -1,4 +1,4 @@
-"""Reports: one HTML page that shows simulations, and loads nothing."""
+"""Reports: self-contained HTML pages that show simulations."""
 
 from quaymaster._surfaces.reporting.report import ReportError, ReportTable, report
 

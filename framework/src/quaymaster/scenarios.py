@@ -1,4 +1,4 @@
-"""Scenarios: what happens to a cluster in virtual time, and what must hold."""
+"""Scenarios: events of a cluster in virtual time, with assertions."""
 
 from quaymaster._studies.scenarios.errors import ScenarioErrors
 from quaymaster._studies.scenarios.junit import junit_report

@@ -1,4 +1,4 @@
-"""The service that answers over HTTP whether pods would fit, for programs."""
+"""The HTTP service that answers whether pods would fit, for programs."""
 
 from quaymaster._surfaces.service.application import make_app
 from quaymaster._surfaces.service.errors import DeadlineError, RequestError

@@ -1,72 +1,77 @@
-"""What tests of plugins need: harnesses, makers of objects, faults."""
+"""Tools for tests of plugins: harnesses, makers of objects, faults."""
 
-from quaymaster._authors.testing.contract.small_cluster import SmallCluster
-from quaymaster._authors.testing.contract.suite import (
-    MissingHypothesisError,
-    PluginContract,
-    check_plugin,
-    clusters,
-    nodes,
-    pods,
-)
-from quaymaster._authors.testing.contract_error import ContractError, Violation
-from quaymaster._authors.testing.faults import Fault, FaultyCluster
-from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
-from quaymaster._authors.testing.makers.classes import (
-    make_priority_class,
-    make_runtime_class,
-)
-from quaymaster._authors.testing.makers.devices import (
-    make_device,
-    make_device_class,
-    make_device_request,
-    make_device_taint_rule,
-    make_resource_claim,
-    make_resource_claim_template,
-    make_resource_slice,
-)
-from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
-from quaymaster._authors.testing.makers.namespaces import (
-    make_limit_range,
-    make_namespace,
-    make_resource_quota,
-)
-from quaymaster._authors.testing.makers.nodes import make_node
-from quaymaster._authors.testing.makers.pods import (
-    make_affinity_term,
-    make_container,
-    make_pod,
-    make_spread_constraint,
-)
-from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
-from quaymaster._authors.testing.makers.storage import (
-    make_csi_driver,
-    make_csi_node,
-    make_csi_storage_capacity,
-    make_persistent_volume,
-    make_persistent_volume_claim,
-    make_storage_class,
-    make_volume_attachment,
-)
-from quaymaster._authors.testing.makers.workloads import (
-    make_daemon_set,
-    make_deployment,
-    make_job,
-    make_pod_disruption_budget,
-    make_replica_set,
-    make_replication_controller,
-    make_service,
-    make_stateful_set,
-)
-from quaymaster._authors.testing.profile_config import profile_config
-from quaymaster._authors.testing.scheduler_harness import SchedulerHarness
-from quaymaster._authors.testing.verdicts import ScheduleError, UnexpectedHookErrors
-from quaymaster._core.engine.instances import PluginNotFoundError
-from quaymaster._studies.reproducing.calls import (
-    MadeTest,
-    UnreproducibleError,
-    make_test,
-)
+from typing import TYPE_CHECKING
+
+from quaymaster._base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+    from quaymaster._authors.testing.contract.suite import (
+        MissingHypothesisError,
+        PluginContract,
+        check_plugin,
+        clusters,
+        nodes,
+        pods,
+    )
+    from quaymaster._authors.testing.contract_error import ContractError, Violation
+    from quaymaster._authors.testing.faults import Fault, FaultyCluster
+    from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
+    from quaymaster._authors.testing.makers.classes import (
+        make_priority_class,
+        make_runtime_class,
+    )
+    from quaymaster._authors.testing.makers.devices import (
+        make_device,
+        make_device_class,
+        make_device_request,
+        make_device_taint_rule,
+        make_resource_claim,
+        make_resource_claim_template,
+        make_resource_slice,
+    )
+    from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
+    from quaymaster._authors.testing.makers.namespaces import (
+        make_limit_range,
+        make_namespace,
+        make_resource_quota,
+    )
+    from quaymaster._authors.testing.makers.nodes import make_node
+    from quaymaster._authors.testing.makers.pods import (
+        make_affinity_term,
+        make_container,
+        make_pod,
+        make_spread_constraint,
+    )
+    from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+    from quaymaster._authors.testing.makers.storage import (
+        make_csi_driver,
+        make_csi_node,
+        make_csi_storage_capacity,
+        make_persistent_volume,
+        make_persistent_volume_claim,
+        make_storage_class,
+        make_volume_attachment,
+    )
+    from quaymaster._authors.testing.makers.workloads import (
+        make_daemon_set,
+        make_deployment,
+        make_job,
+        make_pod_disruption_budget,
+        make_replica_set,
+        make_replication_controller,
+        make_service,
+        make_stateful_set,
+    )
+    from quaymaster._authors.testing.profile_config import profile_config
+    from quaymaster._authors.testing.scheduler_harness import SchedulerHarness
+    from quaymaster._authors.testing.verdicts import ScheduleError, UnexpectedHookErrors
+    from quaymaster._core.engine.instances import PluginNotFoundError
+    from quaymaster._studies.reproducing.calls import (
+        MadeTest,
+        UnreproducibleError,
+        make_test,
+    )
 
 __all__ = [
     "ContractError",
@@ -126,3 +131,92 @@ __all__ = [
     "pods",
     "profile_config",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "quaymaster._authors.testing.contract.small_cluster": ("SmallCluster",),
+            "quaymaster._authors.testing.contract.suite": (
+                "MissingHypothesisError",
+                "PluginContract",
+                "check_plugin",
+                "clusters",
+                "nodes",
+                "pods",
+            ),
+            "quaymaster._authors.testing.contract_error": (
+                "ContractError",
+                "Violation",
+            ),
+            "quaymaster._authors.testing.faults": (
+                "Fault",
+                "FaultyCluster",
+            ),
+            "quaymaster._authors.testing.harness": (
+                "PluginHarness",
+                "PluginStatusError",
+            ),
+            "quaymaster._authors.testing.makers.classes": (
+                "make_priority_class",
+                "make_runtime_class",
+            ),
+            "quaymaster._authors.testing.makers.devices": (
+                "make_device",
+                "make_device_class",
+                "make_device_request",
+                "make_device_taint_rule",
+                "make_resource_claim",
+                "make_resource_claim_template",
+                "make_resource_slice",
+            ),
+            "quaymaster._authors.testing.makers.metadata": (
+                "make_metadata",
+                "make_uid",
+            ),
+            "quaymaster._authors.testing.makers.namespaces": (
+                "make_limit_range",
+                "make_namespace",
+                "make_resource_quota",
+            ),
+            "quaymaster._authors.testing.makers.nodes": ("make_node",),
+            "quaymaster._authors.testing.makers.pods": (
+                "make_affinity_term",
+                "make_container",
+                "make_pod",
+                "make_spread_constraint",
+            ),
+            "quaymaster._authors.testing.makers.queued_pods": ("make_queued_pod",),
+            "quaymaster._authors.testing.makers.storage": (
+                "make_csi_driver",
+                "make_csi_node",
+                "make_csi_storage_capacity",
+                "make_persistent_volume",
+                "make_persistent_volume_claim",
+                "make_storage_class",
+                "make_volume_attachment",
+            ),
+            "quaymaster._authors.testing.makers.workloads": (
+                "make_daemon_set",
+                "make_deployment",
+                "make_job",
+                "make_pod_disruption_budget",
+                "make_replica_set",
+                "make_replication_controller",
+                "make_service",
+                "make_stateful_set",
+            ),
+            "quaymaster._authors.testing.profile_config": ("profile_config",),
+            "quaymaster._authors.testing.scheduler_harness": ("SchedulerHarness",),
+            "quaymaster._authors.testing.verdicts": (
+                "ScheduleError",
+                "UnexpectedHookErrors",
+            ),
+            "quaymaster._core.engine.instances": ("PluginNotFoundError",),
+            "quaymaster._studies.reproducing.calls": (
+                "MadeTest",
+                "UnreproducibleError",
+                "make_test",
+            ),
+        },
+    )

@@ -1,4 +1,4 @@
-"""Volumes, claims and classes: what plugins that schedule by storage need."""
+"""Volumes, claims and classes, for plugins that schedule by storage."""
 
 from quaymaster._kits.volumes.claims import (
     claim_key,

@@ -1,4 +1,4 @@
-"""DefaultBinder: what it writes, and what becomes of refusals."""
+"""DefaultBinder: the written binding, and failed calls."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""DefaultBinder keeps the contract of plugins."""
+"""DefaultBinder fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_default_binder import DefaultBinder

@@ -1,4 +1,4 @@
-"""DefaultPreemption: upstream's rules about who goes, from where, and what is said."""
+"""DefaultPreemption: upstream's rules for victims, nodes and messages."""
 
 from collections.abc import Iterable, Sequence
 
@@ -75,7 +75,7 @@ class Room:
 
 
 class RoomOneByOne(Room):
-    """The same, for those who must be asked pod by pod."""
+    """The same filter, which must be called pod by pod."""
 
     pod_use = PodUse.PODS
 
@@ -142,14 +142,14 @@ def harness(
 
 
 def victims(harness: PluginHarness, pod: Pod) -> dict[str, list[str]]:
-    """Node -> the names of the victims of each candidate, in order."""
+    """Map each candidate node to the names of its victims, in order."""
     statuses = harness.attempt(pod)
     plugin = harness.plugin
     assert isinstance(plugin, DefaultPreemption)
     found = plugin.find_candidates(harness.state, pod, statuses)
     return {
-        one.node_name: [victim.name for victim in one.victims]
-        for one in found.candidates
+        candidate.node_name: [victim.name for victim in candidate.victims]
+        for candidate in found.candidates
     }
 
 
@@ -166,12 +166,12 @@ def found(node_name: str, victims: int) -> str:
 
 
 def refuses(text: str) -> PostFilterResult:
-    """The pod is refused, and keeps its nomination."""
+    """Assert that the pod does not preempt, and keeps its nomination."""
     return PostFilterResult(Status.unschedulable(f"preemption: {text}"))
 
 
 def finds_nothing(text: str) -> PostFilterResult:
-    """The pod is refused, and loses its nomination."""
+    """Assert that the pod does not preempt, and loses its nomination."""
     return PostFilterResult(
         Status.unschedulable(f"preemption: {text}"),
         NominatingInfo("", NominatingMode.OVERRIDE),
@@ -206,7 +206,7 @@ def test_rule_32_nodes_where_removal_does_not_help_keep_their_reason(
     assert made.post_filter(preemptor()) == finds_nothing(FULL.format(1))
 
 
-# Rule 33: who goes from a node ------------------------------------------------------
+# Rule 33: victims of a node ---------------------------------------------------------
 
 
 def test_rule_33_only_pods_of_lower_priority_go(room: type) -> None:
@@ -272,7 +272,7 @@ def test_rule_33_a_budget_is_used_up_in_order_of_importance(
     assert set(victims(made, preemptor(cpu=2))["a"]) == expected
 
 
-# Rule 34: which node ----------------------------------------------------------------
+# Rule 34: the best node -------------------------------------------------------------
 
 
 def test_rule_34_victims_of_both_groups_are_sorted_by_importance(room: type) -> None:
@@ -334,7 +334,7 @@ def test_rule_34_ties_are_left_to_the_seeded_generator(room: type) -> None:
     assert winners == [winner(seed) for seed in range(6)]
 
 
-# Rule 35: who may preempt at all ----------------------------------------------------
+# Rule 35: which pods may preempt ----------------------------------------------------
 
 
 def test_rule_35_a_pod_that_must_not_preempt_keeps_its_nomination(room: type) -> None:
@@ -476,7 +476,9 @@ def test_victims_are_told_deleted_and_replaced_in_time() -> None:
     assert made.schedule_one() == "default/preemptor"
     victim = made.pod("victim")
     (condition,) = (
-        one for one in victim.status.conditions if one.type == "DisruptionTarget"
+        condition
+        for condition in victim.status.conditions
+        if condition.type == "DisruptionTarget"
     )
     assert condition.reason == "PreemptionByScheduler"
     assert condition.message == (
@@ -485,7 +487,7 @@ def test_victims_are_told_deleted_and_replaced_in_time() -> None:
     assert victim.is_terminating
     pod = made.pod("preemptor")
     assert pod.status.nominated_node_name == "a"
-    (event,) = (one for one in made.cluster.events() if one.reason == "Preempted")
+    (event,) = (event for event in made.cluster.events() if event.reason == "Preempted")
     assert event.note == f"Preempted by pod {pod.uid} on node a"
     assert (event.type, event.action) == ("Normal", "Preempting")
     assert event.regarding.name == "victim"
@@ -542,7 +544,7 @@ def test_a_waiting_victim_is_rejected_and_not_deleted() -> None:
     assert made.node_of("preemptor") == "a"
     assert not made.pod("waiting").is_terminating
     assert not made.node_of("waiting")
-    (event,) = (one for one in made.cluster.events() if one.reason == "Preempted")
+    (event,) = (event for event in made.cluster.events() if event.reason == "Preempted")
     assert event.note == (
         f"Preempted by pod {pod.uid} on node a (in kube-scheduler memory)."
     )
@@ -558,10 +560,10 @@ def test_after_a_failed_call_the_pod_looks_for_another_way(
 
     def fail_once(cluster: InMemoryCluster, *args: object, **options: object) -> None:
         is_ours = call == "delete" or any(
-            isinstance(one, PodStatusPatch)
-            and one.condition is not None
-            and one.condition.type == "DisruptionTarget"
-            for one in args
+            isinstance(value, PodStatusPatch)
+            and value.condition is not None
+            and value.condition.type == "DisruptionTarget"
+            for value in args
         )
         if is_ours and not failures:
             failures.append(args)
@@ -588,7 +590,7 @@ def test_no_pod_is_gated_without_a_preemption_under_way() -> None:
 def test_the_deletion_of_a_pod_only_opens_the_gate() -> None:
     event = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
     made = PluginHarness(DefaultPreemption)
-    assert [one.event for one in made.events()] == [
+    assert [registration.event for registration in made.events()] == [
         ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
     ]
     assert made.hint(make_pod(), event, running("x")) is QueueingHint.SKIP
@@ -611,6 +613,6 @@ def test_simulations_tell_who_was_preempted_by_whom() -> None:
         config=default_config(registry),
         registry=registry,
     )
-    told = Preemption(pod="default/victim", by="default/preemptor", node="a")
-    assert result.preempted == (told,)
-    assert [one.pod for one in result.placements] == ["default/preemptor"]
+    preemption = Preemption(pod="default/victim", by="default/preemptor", node="a")
+    assert result.preempted == (preemption,)
+    assert [placement.pod for placement in result.placements] == ["default/preemptor"]

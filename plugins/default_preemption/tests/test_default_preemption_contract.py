@@ -1,4 +1,4 @@
-"""DefaultPreemption keeps the contract of plugins."""
+"""DefaultPreemption fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_default_preemption import DefaultPreemption

@@ -1,4 +1,4 @@
-"""What holds for every preemption, whatever the cluster looks like."""
+"""Properties of every preemption, on random clusters."""
 
 from collections.abc import Mapping, Sequence
 
@@ -40,7 +40,7 @@ GPU = "example.com/gpu"
 
 
 class Room:
-    """Rejects nodes without CPU, GPUs or places for one more pod."""
+    """Rejects nodes without free CPU, GPUs or pod slots."""
 
     pod_use = PodUse.SUMS
 
@@ -167,7 +167,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def results(world: World, harness: PluginHarness) -> dict[str, Candidate | Status]:
-    """What the general way says of every node that the preemptor was rejected on."""
+    """Return the result of a dry run on each node that rejected the preemptor."""
     state, handle = harness.state, harness.handle
     return {
         node.name: select_victims(handle, state, world.preemptor, node, world.budgets)
@@ -179,12 +179,12 @@ def attempted(world: World) -> PluginHarness | None:
     harness = world.harness()
     try:
         harness.attempt(world.preemptor)
-    except ValueError:  # it fits somewhere
+    except ValueError:  # it fits on some node
         return None
     return harness
 
 
-def told(answer: Candidate | Status) -> object:
+def facts_of(answer: Candidate | Status) -> object:
     if isinstance(answer, Status):
         return answer
     return [victim.key for victim in answer.victims], answer.violations
@@ -200,10 +200,12 @@ def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     dry_run = DryRun(harness.handle)
     nodes = list(harness.snapshot)
     pod, budgets = world.preemptor, world.budgets
-    expected = {name: told(one) for name, one in results(world, harness).items()}
+    expected = {
+        name: facts_of(result) for name, result in results(world, harness).items()
+    }
     assert harness.handle.filters.pod_use(harness.state) is PodUse.SUMS
     trial = dry_run.prepare(harness.state, pod, nodes, budgets)
-    assert {node.name: told(trial(node)) for node in nodes} == expected
+    assert {node.name: facts_of(trial(node)) for node in nodes} == expected
 
 
 @given(world=worlds())
@@ -214,10 +216,10 @@ def test_a_search_of_all_nodes_says_what_trying_one_by_one_says(world: World) ->
     rows = harness.snapshot.nodes.rows_of([node.name for node in harness.snapshot])
     found = DryRun(harness.handle).find(harness.state, world.preemptor, rows)
     said: dict[str, Candidate | Status] = dict(found.statuses)
-    said |= {one.node_name: one for one in found.candidates}
+    said |= {candidate.node_name: candidate for candidate in found.candidates}
     expected = results(world, harness)
-    assert {name: told(one) for name, one in said.items()} == {
-        name: told(one) for name, one in expected.items()
+    assert {name: facts_of(result) for name, result in said.items()} == {
+        name: facts_of(result) for name, result in expected.items()
     }
 
 
@@ -256,7 +258,7 @@ def test_the_search_on_columns_finds_what_the_search_node_by_node_finds(
 
 
 def listed(candidates: Sequence[Candidate]) -> list[tuple[str, object]]:
-    return [(one.node_name, told(one)) for one in candidates]
+    return [(candidate.node_name, facts_of(candidate)) for candidate in candidates]
 
 
 @given(world=worlds(), data=st.data())
@@ -281,9 +283,11 @@ def test_columns_follow_the_pods_that_come_and_go(
             priority=data.draw(st.integers(-1, 4)),
         )
         harness.snapshot.add_pod(new)
-    expected = {name: told(one) for name, one in results(world, harness).items()}
+    expected = {
+        name: facts_of(result) for name, result in results(world, harness).items()
+    }
     trial = dry_run.prepare(harness.state, pod, nodes, budgets)
-    assert {node.name: told(trial(node)) for node in nodes} == expected
+    assert {node.name: facts_of(trial(node)) for node in nodes} == expected
 
 
 @given(world=worlds())
@@ -313,10 +317,12 @@ def test_budgets_are_respected_where_that_is_possible(world: World) -> None:
     if harness is None:
         return
     found = [
-        one for one in results(world, harness).values() if isinstance(one, Candidate)
+        result
+        for result in results(world, harness).values()
+        if isinstance(result, Candidate)
     ]
-    for one in found:
-        info = harness.snapshot.get(one.node_name)
+    for candidate in found:
+        info = harness.snapshot.get(candidate.node_name)
         assert info is not None
         lower = [
             pod for pod in info.pods.values() if pod.priority < world.preemptor.priority
@@ -328,14 +334,16 @@ def test_budgets_are_respected_where_that_is_possible(world: World) -> None:
         left = info.clone()
         for pod in free:
             left.remove_pod(pod)
-        assert (one.violations == 0) == passes(world, left)
+        assert (candidate.violations == 0) == passes(world, left)
     if found:
-        least = min(one.violations for one in found)
-        assert all(one.violations == least for one in best_candidates(found))
+        least = min(candidate.violations for candidate in found)
+        assert all(
+            candidate.violations == least for candidate in best_candidates(found)
+        )
 
 
 def passes(world: World, node: NodeInfo) -> bool:
-    """Whether the preemptor fits, with and without those that have been promised."""
+    """Whether the preemptor fits, with and without nominated pods."""
     pod = world.preemptor
     if node.node.spec.unschedulable:
         return False

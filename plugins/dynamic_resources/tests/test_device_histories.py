@@ -1,4 +1,4 @@
-"""Whatever happens to pods with claims, no device is given twice, and none is lost."""
+"""In random histories of pods with claims, no device is allocated twice or lost."""
 
 from collections import Counter
 from random import Random
@@ -78,10 +78,10 @@ def taking(name: str, template: str) -> Pod:
 
 def given_devices(harness: SchedulerHarness) -> Counter[tuple[str, str]]:
     return Counter(
-        (one.pool, one.device)
+        (result.pool, result.device)
         for claim in harness.cluster.list(ResourceClaim).items
         if claim.status.allocation is not None
-        for one in claim.status.allocation.devices.results
+        for result in claim.status.allocation.devices.results
     )
 
 
@@ -97,7 +97,9 @@ def play(harness: SchedulerHarness, seed: int, steps: int) -> None:
             key = made.pop(random.randrange(len(made)))
             harness.cluster.delete(Pod, key, grace_period_seconds=0)
         harness.advance(random.choice((0.0, 1.0, 20.0)))
-        assert not [one for one, count in given_devices(harness).items() if count > 1]
+        assert not [
+            device for device, count in given_devices(harness).items() if count > 1
+        ]
     for key in made:
         harness.cluster.delete(Pod, key, grace_period_seconds=0)
     harness.advance(600.0)
@@ -114,8 +116,8 @@ def test_no_device_is_given_twice_and_all_are_free_in_the_end(
         (shared,) = harness.cluster.list(ResourceClaim).items
         assert shared.name == "shared"
         assert not shared.status.reserved_for
-        # As upstream's, a claim keeps its devices if a binding has failed after they
-        # were written, for the next pod that names it.
+        # As in upstream, a claim stays allocated if a binding fails after the write,
+        # for the next pod that names the claim.
         assert faults or not given_devices(harness)
         assert len(given_devices(harness)) <= 1
         harness.cluster.create(taking("last", "take-3"))

@@ -1,4 +1,4 @@
-"""DynamicResources: pods with claims get devices, and are told why not."""
+"""DynamicResources: pods with claims get devices, or a reason why not."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ OWN_UPDATE = ClusterEvent(
 
 
 class Never:
-    """Rejects every pod before DynamicResources is asked."""
+    """Rejects every pod before DynamicResources is called."""
 
     def __init__(self, _args: object, _handle: Handle) -> None:
         pass
@@ -91,7 +91,9 @@ def scheduled(*objects: ApiObject) -> SchedulerHarness:
 def devices_of(harness: SchedulerHarness, claim: str = "claim") -> list[str]:
     stored = harness.cluster.get(ResourceClaim, f"default/{claim}")
     allocation = stored.status.allocation
-    return [one.device for one in allocation.devices.results] if allocation else []
+    return (
+        [result.device for result in allocation.devices.results] if allocation else []
+    )
 
 
 def test_a_pod_goes_where_its_claim_gets_a_device() -> None:
@@ -108,7 +110,7 @@ def test_a_pod_goes_where_its_claim_gets_a_device() -> None:
 def test_a_claim_says_who_uses_it_and_is_protected() -> None:
     harness = scheduled(*node_with_gpus("a"), make_resource_claim(), claiming("claim"))
     stored = harness.cluster.get(ResourceClaim, "default/claim")
-    assert [one.name for one in stored.status.reserved_for] == ["pod"]
+    assert [reference.name for reference in stored.status.reserved_for] == ["pod"]
     assert stored.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
     assert stored.status.allocation is not None
     assert stored.status.allocation.allocation_timestamp == harness.clock.now()
@@ -212,10 +214,14 @@ def test_an_extended_resource_of_a_class_is_served_by_devices() -> None:
     assert harness.node_of("pod") == "b"
     (claim,) = harness.cluster.list(ResourceClaim).items
     assert claim.name.startswith("pod-extended-resources-")
-    told = harness.cluster.get(Pod, "default/pod").status.extended_resource_claim_status
-    assert told is not None
-    assert told.resource_claim_name == claim.name
-    assert [one.resource_name for one in told.request_mappings] == ["example.com/gpu"]
+    status = harness.cluster.get(
+        Pod, "default/pod"
+    ).status.extended_resource_claim_status
+    assert status is not None
+    assert status.resource_claim_name == claim.name
+    assert [mapping.resource_name for mapping in status.request_mappings] == [
+        "example.com/gpu"
+    ]
 
 
 def test_a_node_that_offers_the_resource_itself_needs_no_claim() -> None:

@@ -1,4 +1,4 @@
-"""DynamicResources keeps the contract of plugins."""
+"""DynamicResources fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_dynamic_resources import DynamicResources

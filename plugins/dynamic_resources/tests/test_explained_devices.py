@@ -1,4 +1,4 @@
-"""What people are told of nodes that have no devices for a pod."""
+"""Explanations for nodes without devices for a pod."""
 
 from msgspec.structs import replace
 
@@ -35,14 +35,14 @@ def node_with_gpus(name: str, count: int = 1) -> tuple[Node, ResourceSlice]:
 
 
 def explained(*given: ApiObject) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The reasons and details of each node."""
+    """Return the reasons and details of each rejected node."""
     objects = list(given)
-    if not any(isinstance(one, DeviceClass) for one in objects):
+    if not any(isinstance(stored, DeviceClass) for stored in objects):
         objects.append(make_device_class())
     harness = SchedulerHarness(objects)
     harness.settle()
     rejections = harness.explain("pod").rejections
-    return [(one.reasons, one.details) for one in rejections]
+    return [(rejection.reasons, rejection.details) for rejection in rejections]
 
 
 def test_claim_and_request_are_named_and_then_who_has_the_devices() -> None:
@@ -119,9 +119,11 @@ def test_claim_whose_devices_are_elsewhere_is_told_of_with_the_others() -> None:
         big,
         claiming("here", "big"),
     )
-    [(reasons, (told, *_))] = [one for one in found if "has devices" in one[1][0]]
+    [(reasons, (detail, *_))] = [
+        entry for entry in found if "has devices" in entry[1][0]
+    ]
     assert reasons == NOT_ALLOCATED
-    assert told == (
+    assert detail == (
         "claim default/here: has devices that other nodes reach "
         f"(gpu.example.com/{node}/gpu-0); claim default/big, request r: wants 9, "
         "1 of 1 device would do"
@@ -134,7 +136,7 @@ def test_extended_resource_is_told_of_by_its_name_and_container() -> None:
         *node_with_gpus("a"),
         make_pod(name="pod", requests={"example.com/gpu": "2"}),
     )
-    [(reasons, (told,))] = found
+    [(reasons, (detail,))] = found
     assert reasons == NOT_ALLOCATED
-    assert told.startswith("extended resource example.com/gpu of container ")
-    assert told.endswith(": wants 2, 1 of 1 device would do")
+    assert detail.startswith("extended resource example.com/gpu of container ")
+    assert detail.endswith(": wants 2, 1 of 1 device would do")

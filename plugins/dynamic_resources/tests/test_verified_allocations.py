@@ -1,4 +1,4 @@
-"""With ``verify``, what claims get is found again from what is known of claims."""
+"""With ``verify``, allocations are searched again from the claims."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -85,7 +85,10 @@ def test_right_allocations_are_verified_and_the_same_as_without() -> None:
     for harness in (plain, verified):
         harness.settle()
     found = [
-        [(one.name, one.status) for one in harness.cluster.list(ResourceClaim).items]
+        [
+            (claim.name, claim.status)
+            for claim in harness.cluster.list(ResourceClaim).items
+        ]
         for harness in (plain, verified)
     ]
     assert found[0] == found[1]
@@ -134,7 +137,7 @@ def test_an_allocation_that_is_not_the_one_that_is_right_ends_the_run(
 def test_a_device_that_another_claim_has_ends_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The count of what is taken is wrong: scalar hooks and twins agree in that."""
+    """Scalar hooks and twins agree on a wrong count of allocated devices."""
 
     def forgetful(_self: ClaimTracker, _uid: str, _what: object) -> None:
         pass

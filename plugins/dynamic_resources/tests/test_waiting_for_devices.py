@@ -1,4 +1,4 @@
-"""Pods wait, on no thread, until drivers have made their devices ready."""
+"""Pods wait, without a thread, until drivers report their devices ready."""
 
 import threading
 from collections.abc import Mapping
@@ -35,16 +35,16 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class SlowDrivers(InMemoryCluster):
-    """A cluster whose drivers make no device ready before they are told to."""
+    """A cluster whose drivers report devices ready only when the test does it."""
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
         allocation = changes.get("allocation")
         if isinstance(allocation, AllocationResult):
             begun = [
                 AllocatedDeviceStatus(
-                    driver=one.driver, pool=one.pool, device=one.device
+                    driver=result.driver, pool=result.pool, device=result.device
                 )
-                for one in allocation.devices.results
+                for result in allocation.devices.results
             ]
             changes = {**changes, "devices": tuple(begun)}
         return super().patch_status(obj, changes)
@@ -80,21 +80,27 @@ class Rig:
         return self.claim(name).status.allocation is not None
 
     def users(self, name: str) -> list[str]:
-        return [one.name for one in self.claim(name).status.reserved_for]
+        return [reference.name for reference in self.claim(name).status.reserved_for]
 
     def node_of(self, name: str) -> str:
         return self.cluster.get(Pod, f"default/{name}").node_name
 
     def message(self, name: str) -> str:
         conditions = self.cluster.get(Pod, f"default/{name}").status.conditions
-        told = [one.message for one in conditions if one.type == "PodScheduled"]
-        return told[0] if told else ""
+        messages = [
+            condition.message
+            for condition in conditions
+            if condition.type == "PodScheduled"
+        ]
+        return messages[0] if messages else ""
 
-    def tell(self, claim: str, condition: str, message: str = "") -> None:
-        """Have the driver set a condition of all devices of a claim."""
+    def set_condition(self, claim: str, condition: str, message: str = "") -> None:
+        """Set a condition of all devices of a claim, as its driver does."""
         stored = self.claim(claim)
         said = Condition(type=condition, status="True", reason="Told", message=message)
-        devices = [replace(one, conditions=(said,)) for one in stored.status.devices]
+        devices = [
+            replace(device, conditions=(said,)) for device in stored.status.devices
+        ]
         self.cluster.patch_status(stored, {"devices": tuple(devices)})
 
     def _started(self) -> Scheduler:
@@ -120,7 +126,7 @@ class Rig:
 
 
 def node_with_links(name: str, count: int) -> tuple[Node, ResourceSlice]:
-    """A node with devices that have to be attached."""
+    """Make a node with devices that must be attached."""
     links = [
         replace(
             make_device(name=f"link-{at}"),
@@ -139,7 +145,7 @@ def claiming(claim: str, name: str = "") -> Pod:
 
 
 def waiting_rig(*claims: str, nodes: int = 1, **args: str) -> Rig:
-    """A pod for each claim waits for its device, all on nodes with two of them."""
+    """Start a pod for each claim, which waits for its device; nodes have two."""
     objects: list[ApiObject] = []
     for at in range(nodes):
         objects += node_with_links(f"n{at}", 2)
@@ -158,7 +164,7 @@ def test_a_claim_is_reserved_while_its_pod_waits_for_the_device() -> None:
 def test_the_device_is_looked_at_every_five_seconds() -> None:
     rig = waiting_rig("a")
     rig.advance(1)
-    rig.tell("a", ATTACHED)
+    rig.set_condition("a", ATTACHED)
     rig.advance(3.9)
     assert not rig.node_of("pod-of-a")
     rig.advance(0.2)
@@ -172,7 +178,7 @@ def test_no_thread_is_held_while_many_pods_wait() -> None:
     assert [rig.users(name) for name in names] == [[f"pod-of-{name}"] for name in names]
     assert threading.active_count() == before
     for name in names[::2]:
-        rig.tell(name, ATTACHED)
+        rig.set_condition(name, ATTACHED)
     rig.advance(6)
     placed = [name for name in names if rig.node_of(f"pod-of-{name}")]
     assert placed == names[::2]
@@ -200,14 +206,14 @@ def test_a_pod_that_joins_a_shared_claim_waits_for_its_device_too() -> None:
     rig.advance(1)
     assert rig.users("a") == ["pod-of-a", "guest"]
     assert not rig.node_of("guest")
-    rig.tell("a", ATTACHED)
+    rig.set_condition("a", ATTACHED)
     rig.advance(6)
     assert (rig.node_of("pod-of-a"), rig.node_of("guest")) == ("n0", "n0")
 
 
 def test_a_device_that_fails_is_given_back_and_another_try_is_made() -> None:
     rig = waiting_rig("a")
-    rig.tell("a", BROKEN, 'no "light"')
+    rig.set_condition("a", BROKEN, 'no "light"')
     rig.advance(5)
     assert rig.message("pod-of-a").endswith(
         'device binding failed: claim=a, reason=Told, message="no \\"light\\""'
@@ -216,20 +222,22 @@ def test_a_device_that_fails_is_given_back_and_another_try_is_made() -> None:
     rig.advance(2)  # the second attempt frees the device, and the third takes one
     assert rig.users("a") == ["pod-of-a"]
     assert not rig.claim("a").status.devices[0].conditions
-    rig.tell("a", ATTACHED)
+    rig.set_condition("a", ATTACHED)
     rig.advance(6)
     assert rig.node_of("pod-of-a") == "n0"
 
 
 def test_what_post_filter_did_for_a_failed_device_is_told() -> None:
-    told: list[str] = []
+    messages: list[str] = []
     rig = waiting_rig("a")
-    rig.tell("a", BROKEN)
+    rig.set_condition("a", BROKEN)
     for _ in range(80):
         rig.advance(0.1)
-        if rig.message("pod-of-a") not in told:
-            told.append(rig.message("pod-of-a"))
-    assert any("deallocation of ResourceClaim completed" in one for one in told)
+        if rig.message("pod-of-a") not in messages:
+            messages.append(rig.message("pod-of-a"))
+    assert any(
+        "deallocation of ResourceClaim completed" in message for message in messages
+    )
 
 
 def test_a_device_that_is_late_is_given_back_and_asked_for_again() -> None:
@@ -242,8 +250,8 @@ def test_a_device_that_is_late_is_given_back_and_asked_for_again() -> None:
     )
     assert rig.users("a") == []
     rig.advance(5)
-    assert rig.users("a") == ["pod-of-a"]  # allocated anew
-    rig.tell("a", ATTACHED)
+    assert rig.users("a") == ["pod-of-a"]  # allocated again
+    rig.set_condition("a", ATTACHED)
     rig.advance(6)
     assert rig.node_of("pod-of-a") == "n0"
 
@@ -260,8 +268,8 @@ def test_the_time_of_a_shared_claim_runs_from_its_allocation() -> None:
 
 def test_one_pod_fails_and_its_neighbour_does_not() -> None:
     rig = waiting_rig("a", "b")
-    rig.tell("a", BROKEN)
-    rig.tell("b", ATTACHED)
+    rig.set_condition("a", BROKEN)
+    rig.set_condition("b", ATTACHED)
     rig.advance(5)
     assert rig.node_of("pod-of-b") == "n0"
     assert "device binding failed: claim=a" in rig.message("pod-of-a")
@@ -296,7 +304,7 @@ def test_a_restarted_scheduler_waits_for_the_same_device() -> None:
     rig.advance(1)
     assert rig.claim("a").status.allocation == before
     assert rig.users("a") == ["pod-of-a"]
-    rig.tell("a", ATTACHED)
+    rig.set_condition("a", ATTACHED)
     rig.advance(6)
     assert rig.node_of("pod-of-a") == "n0"
 
@@ -327,16 +335,16 @@ def test_several_pods_wait_through_a_restart() -> None:
     names = [f"c{at}" for at in range(8)]
     rig = waiting_rig(*names, nodes=4)
     for name in names[:4]:
-        rig.tell(name, ATTACHED)
+        rig.set_condition(name, ATTACHED)
     rig.restart()
     rig.advance(6)
     assert all(rig.node_of(f"pod-of-{name}") for name in names[:4])
     assert not any(rig.node_of(f"pod-of-{name}") for name in names[4:])
     given = [
-        (one.pool, one.device)
+        (result.pool, result.device)
         for name in names
         if (found := rig.claim(name).status.allocation) is not None
-        for one in found.devices.results
+        for result in found.devices.results
     ]
     assert len(set(given)) == len(given) == len(names)
 
@@ -345,7 +353,7 @@ HARD: Final = "device.attributes['gpu.example.com'].rank > {}"
 
 
 def hopeless_rig(**args: str) -> Rig:
-    """A pod whose claim has too many possibilities on a node with 30 devices."""
+    """Make a pod whose claim exceeds the search limit on a node with 30 devices."""
     devices = [make_device(name=f"d{at}", attributes={"rank": at}) for at in range(30)]
     requests = [
         *(make_device_request(name=f"r{at}", count=6) for at in range(3)),
@@ -367,8 +375,10 @@ def test_a_search_that_takes_too_many_steps_is_an_error_of_the_attempt() -> None
 
 
 def test_a_search_ends_after_as_many_steps_each_time() -> None:
-    told = [hopeless_rig(filterTimeout="10ms").message("pod-of-a") for _ in range(2)]
-    assert told[0] == told[1]
+    messages = [
+        hopeless_rig(filterTimeout="10ms").message("pod-of-a") for _ in range(2)
+    ]
+    assert messages[0] == messages[1]
 
 
 def test_a_pod_whose_search_took_too_long_is_tried_again() -> None:
@@ -385,4 +395,4 @@ def test_one_node_with_too_many_possibilities_fails_the_attempt_on_all() -> None
     rig.cluster.create(make_pod(name="plain"))
     rig.advance(10)
     assert "timed out trying to allocate devices" in rig.message("pod-of-a")
-    assert rig.node_of("plain")  # nobody else is concerned
+    assert rig.node_of("plain")  # other pods are not affected

@@ -38,7 +38,7 @@ NODES = st.lists(
 
 
 def sizes(*mebibytes: int) -> dict[str, int]:
-    """Images that are named after their sizes."""
+    """Make images that are named after their sizes."""
     return {f"gcr.io/{size}:latest": size * MIB for size in mebibytes}
 
 
@@ -51,7 +51,7 @@ def image_volume(reference: str) -> Volume:
 
 
 def harness_of(*images: Mapping[str, int], version: str = "1.37") -> PluginHarness:
-    """A cluster of nodes n0, n1, ... that hold these images."""
+    """Make a cluster of nodes n0, n1, ... with these images."""
     nodes = [
         make_node(name=f"n{index}", images=held) for index, held in enumerate(images)
     ]
@@ -218,7 +218,7 @@ def test_memory_for_many_templates_is_bounded() -> None:
 def expected_scores(
     wanted: Sequence[str], containers: int, nodes: Mapping[str, Node]
 ) -> dict[str, int]:
-    """The rule in other words, without any short cut."""
+    """Compute the rule naively."""
     held = {
         name: {tag for image in node.status.images for tag in image.names}
         for name, node in nodes.items()
@@ -265,12 +265,14 @@ def test_twin_agrees_with_the_rule(
 
 def test_pods_are_told_apart_by_their_images_alone() -> None:
     plugin = ImageLocality(None, PluginHarness(ImageLocality).handle)
-    one = plugin.sign_pod(make_pod(images=["a", "b:latest"]))
-    assert one == plugin.sign_pod(make_pod(name="other", images=["b", "a:latest"]))
-    assert one != plugin.sign_pod(make_pod(images=["a"]))
-    assert one != plugin.sign_pod(make_pod(images=["a", "a", "b"]))
+    signature = plugin.sign_pod(make_pod(images=["a", "b:latest"]))
+    assert signature == plugin.sign_pod(
+        make_pod(name="other", images=["b", "a:latest"])
+    )
+    assert signature != plugin.sign_pod(make_pod(images=["a"]))
+    assert signature != plugin.sign_pod(make_pod(images=["a", "a", "b"]))
     volume = make_pod(images=["a"], volumes=[image_volume("b")])
-    assert one == plugin.sign_pod(volume)
+    assert signature == plugin.sign_pod(volume)
     older = PluginHarness(ImageLocality, kubernetes=Kubernetes("1.36")).handle
     plugin = ImageLocality(None, older)
     assert plugin.sign_pod(make_pod(images=["a", "b"])) != plugin.sign_pod(volume)

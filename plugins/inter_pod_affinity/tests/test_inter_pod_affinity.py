@@ -149,7 +149,7 @@ def test_rule_26_pod_that_does_not_match_itself_is_not_the_first() -> None:
 def test_rule_26_first_pod_rule_ends_with_a_pod_anywhere() -> None:
     pod = make_pod(labels=WEB, pod_affinity=[near(WEB)])
     assert harness_of(web("c")).filter(pod) == {"a": FAR, "b": FAR, "d": FAR}
-    # A pod on a node without the key is nowhere.
+    # A pod on a node without the key is in no domain.
     assert harness_of(web("d")).filter(pod) == {"d": FAR}
 
 
@@ -261,7 +261,7 @@ def test_added_and_removed_pods_count_in_the_state() -> None:
     victim = next(iter(a.pods.values()))
     assert handle.filters.remove_pod(state, pod, victim, a) is None
     assert reasons(handle.filters.run(state, pod, a)) == FAR.reasons
-    # The state that was cloned is as it was.
+    # The original of the clone has not changed.
     assert handle.filters.run(harness.state, pod, a) is None
 
 
@@ -364,7 +364,7 @@ def test_rule_27_preferences_of_others_can_be_ignored() -> None:
     args = {"ignorePreferredTermsOfExistingPods": True}
     harness = harness_of(fond, args=args)
     assert harness.score(make_pod(labels=WEB)) == {}
-    # As upstream, a pod with preferences of its own is scored by those of others.
+    # As in upstream, preferences of other pods count for a pod with preferences.
     pod = make_pod(labels=WEB, preferred_pod_affinity=[(1, near(DB))])
     assert harness.score(pod) == {"a": 7, "b": 7, "c": 0, "d": 0}
 
@@ -423,10 +423,10 @@ def test_broken_terms_of_running_pods_count_for_nothing() -> None:
 def test_pods_are_signed_by_what_decides_about_them() -> None:
     plugin = harness_of().plugin
     assert isinstance(plugin, InterPodAffinity)
-    one, same = (
+    signature, same = (
         make_pod(name=name, labels=WEB, pod_affinity=[near(WEB)]) for name in "xy"
     )
-    assert plugin.sign_pod(one) == plugin.sign_pod(same)
+    assert plugin.sign_pod(signature) == plugin.sign_pod(same)
     for other in (
         make_pod(labels=DB, pod_affinity=[near(WEB)]),
         make_pod(labels=WEB, pod_affinity=[near(DB)]),
@@ -434,7 +434,7 @@ def test_pods_are_signed_by_what_decides_about_them() -> None:
         make_pod(namespace="other", labels=WEB, pod_affinity=[near(WEB)]),
         make_pod(labels=WEB),
     ):
-        assert plugin.sign_pod(one) != plugin.sign_pod(other)
+        assert plugin.sign_pod(signature) != plugin.sign_pod(other)
 
 
 @pytest.mark.parametrize("weight", [-1, 101, "1", True])

@@ -139,7 +139,7 @@ def test_hint_after_a_pod_changed(
 
 
 def shunning(*apps: str) -> Pod:
-    """A pod that keeps away from several apps, by a term for each."""
+    """Make a pod with one anti-affinity term for each of several apps."""
     terms = [make_affinity_term(selector={"app": app}) for app in apps]
     return make_pod(name="p", labels={"app": "web"}, pod_anti_affinity=terms)
 
@@ -176,7 +176,7 @@ def hint(
     new: Pod | Node | None,
     version: str = "1.36",
 ) -> QueueingHint:
-    """The hint; as in the queue, one that fails stands for QUEUE."""
+    """Call the hint; as in the queue, a failed hint counts as QUEUE."""
     harness = PluginHarness(InterPodAffinity, kubernetes=Kubernetes(version))
     try:
         return harness.hint(pod, event, old, new)

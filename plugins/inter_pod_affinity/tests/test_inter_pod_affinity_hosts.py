@@ -1,4 +1,4 @@
-"""InterPodAffinity: scores by host that are kept are those of adding up anew."""
+"""InterPodAffinity: updated scores by host equal those of a new sum."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def parts_of(snapshot: Snapshot, weights: Sequence[int]) -> list[Part]:
 
 
 def scores_of(source: ScoreSource, snapshot: Snapshot, rows: Rows) -> list[list[int]]:
-    """Raw and normalised scores, as the framework asks for them."""
+    """Return raw and normalised scores, in the framework's order of calls."""
     state = ScoreState(source)
     if state.is_idle:
         return []
@@ -45,13 +45,13 @@ def scores_of(source: ScoreSource, snapshot: Snapshot, rows: Rows) -> list[list[
 def summed_anew(
     parts: Sequence[Part], snapshot: Snapshot, rows: Rows
 ) -> list[list[int]]:
-    """The same by the formula, node by node."""
+    """Compute the same with the formula, node by node."""
     raw = [
         sum(weight * counts.at(info.row) for weight, counts in parts)
         for info in snapshot.nodes.infos_at(rows)
     ]
     lowest, span = min(raw), max(raw) - min(raw)
-    scaled = [int(100.0 * ((one - lowest) / span)) if span else 0 for one in raw]
+    scaled = [int(100.0 * ((score - lowest) / span)) if span else 0 for score in raw]
     return [raw, scaled]
 
 
@@ -81,7 +81,7 @@ def test_kept_scores_follow_the_pods(
         "other": np.arange(1, 30),
     }
     pods: list[Pod] = []
-    for number, (name, app, count, asked) in enumerate(steps):
+    for number, (name, app, count, required) in enumerate(steps):
         if number % 4 == 3:
             while pods:
                 snapshot.remove_pod(pods.pop())
@@ -92,9 +92,9 @@ def test_kept_scores_follow_the_pods(
             )
             snapshot.add_pod(pod)
             pods.append(pod)
-        found = scores_of(source, snapshot, rows[asked])
+        found = scores_of(source, snapshot, rows[required])
         if any(counts.total for _, counts in parts):
-            assert found == summed_anew(parts, snapshot, rows[asked])
+            assert found == summed_anew(parts, snapshot, rows[required])
         else:
             assert found == []
 

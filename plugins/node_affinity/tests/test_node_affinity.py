@@ -44,7 +44,7 @@ def term(
 
 
 def named(*names: str, operator: str = "In") -> NodeSelectorTerm:
-    """A term that allows, or forbids, nodes by their names."""
+    """Make a term that allows, or forbids, nodes by name."""
     return term(fields=(need(NAME, operator, *names),))
 
 
@@ -276,7 +276,7 @@ def fragment(pod: Pod) -> object:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "is_same"),
+    ("pod", "other", "is_same"),
     [
         pytest.param(
             make_pod(node_selector={"a": "b", "c": "d"}, labels={"app": "web"}),
@@ -295,10 +295,10 @@ def fragment(pod: Pod) -> object:
     ],
 )
 def test_fragment_tells_apart_what_the_plugin_does(
-    one: Pod, other: Pod, is_same: bool
+    pod: Pod, other: Pod, is_same: bool
 ) -> None:
-    assert (fragment(one) == fragment(other)) is is_same
-    assert (hash(fragment(one)) == hash(fragment(other))) is is_same
+    assert (fragment(pod) == fragment(other)) is is_same
+    assert (hash(fragment(pod)) == hash(fragment(other))) is is_same
 
 
 KEYS = st.sampled_from(["foo", "bar", "kernel"])

@@ -17,7 +17,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def messages(added: object) -> list[str]:
-    """What is wrong with an added affinity, each with its path in it."""
+    """Return the errors of an added affinity, with their paths."""
     with pytest.raises(ConfigErrors) as caught:
         PluginHarness(NodeAffinity, args={"addedAffinity": added})
     prefix = "profiles[0].pluginConfig[0].args.addedAffinity."

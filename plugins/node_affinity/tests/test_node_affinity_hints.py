@@ -91,7 +91,7 @@ def test_added_affinity_is_asked_of_the_new_node(
 
 
 def broken(**selector: str) -> Pod:
-    """A pod whose only required term cannot be evaluated."""
+    """Make a pod whose only required term is invalid."""
     condition = NodeSelectorRequirement(key="foo", operator="Sometimes")
     term = NodeSelectorTerm(match_expressions=(condition,))
     affinity = NodeSelector(node_selector_terms=(term,))

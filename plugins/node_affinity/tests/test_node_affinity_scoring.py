@@ -30,7 +30,7 @@ NODES = [
 
 
 def added(*preferences: tuple[int, str, str]) -> Args:
-    """The arguments that add preferences: weight, label and value."""
+    """Make arguments that add preferences: weight, label and value."""
     return {
         "addedAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [

@@ -1,4 +1,4 @@
-"""NodeCoolDown: nodes rest when their kubelets refuse pods, longer each time."""
+"""NodeCoolDown: rejections by kubelets start cool-downs, longer each time."""
 
 import itertools
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def cluster(*names: str, **args: int) -> SchedulerHarness:
 
 
 def refuse(harness: SchedulerHarness, node: str, reason: str = "OutOfcpu") -> Pod:
-    """Have a node's kubelet refuse a pod of another scheduler."""
+    """Let a node's kubelet reject a pod of another scheduler."""
     pod = make_pod(name=next(NAMES), node=node, scheduler_name="other")
     pod = harness.cluster.create(pod)
     return harness.cluster.patch_status(pod, {"phase": "Failed", "reason": reason})
@@ -47,7 +47,7 @@ def try_pod(harness: SchedulerHarness, **what: Any) -> str:
 
 
 def refused_for(harness: SchedulerHarness, node: str) -> float:
-    """Have a node refuse a pod; return for how many seconds it gets none."""
+    """Let a node reject a pod; return the seconds until it accepts pods again."""
     refuse(harness, node)
     key = try_pod(harness)
     begun = harness.clock.now()
@@ -182,7 +182,7 @@ def test_nobody_is_evicted_for_a_node_that_rests() -> None:
 
 
 def test_replacements_of_refused_pods_do_not_come_back_at_once() -> None:
-    """Upstream's story without it: one refused pod after the other, all day long."""
+    """Without the plugin, a node gets and rejects one pod after the other."""
     harness = cluster("full")
     refused = 0
     for _ in range(150):  # ten minutes

@@ -1,4 +1,4 @@
-"""NodeCoolDown keeps the contract of plugins."""
+"""NodeCoolDown fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_cool_down import NodeCoolDown

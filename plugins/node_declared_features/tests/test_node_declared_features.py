@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: what pods need, which nodes have it, what wakes whom."""
+"""NodeDeclaredFeatures: needed features, declared features, and hints."""
 
 import attrs
 import pytest

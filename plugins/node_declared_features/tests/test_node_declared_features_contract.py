@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures keeps the contract of plugins."""
+"""NodeDeclaredFeatures fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_declared_features import NodeDeclaredFeatures

@@ -1,4 +1,4 @@
-"""NodeName keeps the contract of plugins."""
+"""NodeName fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_name import NodeName

@@ -31,7 +31,7 @@ PORTS = st.builds(
 
 
 def harness_with(*used: str) -> PluginHarness:
-    """A node whose one pod has taken these ports."""
+    """Make a node with a pod that uses these ports."""
     pods = [make_pod(name="running", node="node", host_ports=used)]
     return PluginHarness(NodePorts, nodes=[make_node()], pods=pods)
 
@@ -121,7 +121,7 @@ def test_pod_without_host_ports_is_skipped(pod: Pod) -> None:
 
 
 def test_filter_without_pre_filter_is_an_error() -> None:
-    # Rule 8: there is no way to do without.
+    # Rule 8: the plugin does not work without this hook.
     rejected = harness_with().filter(make_pod(host_ports=[80]), pre_filter=False)
     assert rejected == {
         "node": Status.from_error(
@@ -130,12 +130,12 @@ def test_filter_without_pre_filter_is_an_error() -> None:
     }
 
 
-def overlap(one: ContainerPort, other: ContainerPort) -> bool:
-    """The rule in other words."""
-    addresses = {one.host_ip or "0.0.0.0", other.host_ip or "0.0.0.0"}
+def overlap(port: ContainerPort, other: ContainerPort) -> bool:
+    """Compute the rule naively."""
+    addresses = {port.host_ip or "0.0.0.0", other.host_ip or "0.0.0.0"}
     return (
-        one.host_port == other.host_port > 0
-        and (one.protocol or "TCP") == (other.protocol or "TCP")
+        port.host_port == other.host_port > 0
+        and (port.protocol or "TCP") == (other.protocol or "TCP")
         and (len(addresses) == 1 or "0.0.0.0" in addresses)
     )
 
@@ -162,7 +162,7 @@ def test_twin_agrees_with_the_rule(
         f"n{index}"
         for index, ports in enumerate(used)
         if index not in removed
-        and any(overlap(one, other) for one in wanted for other in ports)
+        and any(overlap(port, other) for port in wanted for other in ports)
     }
 
 
@@ -174,10 +174,10 @@ def test_port_is_free_again_after_its_pod_has_left() -> None:
 
 def test_pods_are_told_apart_by_their_host_ports_alone() -> None:
     plugin = NodePorts(None, PluginHarness(NodePorts).handle)
-    one = plugin.sign_pod(make_pod(host_ports=[80, 81]))
-    assert one == plugin.sign_pod(make_pod(name="other", host_ports=[81, 80]))
-    assert one != plugin.sign_pod(make_pod(host_ports=[80]))
-    assert one != plugin.sign_pod(make_pod(host_ports=[80, "81/UDP"]))
+    signature = plugin.sign_pod(make_pod(host_ports=[80, 81]))
+    assert signature == plugin.sign_pod(make_pod(name="other", host_ports=[81, 80]))
+    assert signature != plugin.sign_pod(make_pod(host_ports=[80]))
+    assert signature != plugin.sign_pod(make_pod(host_ports=[80, "81/UDP"]))
 
 
 def test_plugin_waits_for_deleted_pods_and_new_nodes() -> None:

@@ -1,4 +1,4 @@
-"""NodePorts keeps the contract of plugins."""
+"""NodePorts fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_ports import NodePorts

@@ -37,7 +37,7 @@ Amounts = Mapping[str, str]
 
 
 def balancing(*names: str) -> Args:
-    """The arguments to balance these resources."""
+    """Make arguments to balance these resources."""
     return {"resources": [{"name": name, "weight": 1} for name in names]}
 
 
@@ -47,7 +47,7 @@ WITH_GPU = balancing("cpu", "memory", GPU)
 def harness_of(
     *cluster: tuple[Amounts, Amounts], args: Args | None = None
 ) -> PluginHarness:
-    """Nodes a, b, c, ... with these capacities, on each a pod with these requests."""
+    """Make nodes a, b, c, ... with these capacities and a pod with these requests."""
     nodes, pods = [], []
     for name, (capacity, amounts) in zip("abcdefgh", cluster, strict=False):
         nodes.append(make_node(name=name, capacity=capacity))
@@ -205,13 +205,13 @@ def test_requests_have_no_defaults() -> None:
 
 
 def test_pod_level_requests_count() -> None:
-    # Rule 13: Fit's score does not know them, this one does.
+    # Rule 13: Fit's score ignores them, this one does not.
     pod = make_pod(requests={"cpu": "1"}, pod_requests={"cpu": "3", "memory": "5000"})
     assert score_on_node(pod, {"cpu": "4", "memory": "10000"}, {}) == 68
 
 
 def test_status_of_the_incoming_pod_counts() -> None:
-    # As upstream, whose scorer here, unlike Fit's, looks at resizes under way.
+    # As in upstream, this scorer, unlike Fit's, considers resizes in progress.
     requests = {"cpu": Quantity("3"), "memory": Quantity("5000")}
     given = ResourceRequirements(requests=requests)
     statuses = (ContainerStatus(name="main", resources=given),)
@@ -229,15 +229,15 @@ def fragment(pod: Pod) -> object:
 
 
 def test_fragment_is_what_the_pod_requests_of_the_balanced_resources() -> None:
-    one = make_pod(requests={"cpu": "1", "memory": "1Gi", GPU: "1"})
+    pod = make_pod(requests={"cpu": "1", "memory": "1Gi", GPU: "1"})
     other = make_pod(requests={"memory": "1024Mi", "cpu": "1000m"}, labels={"a": "b"})
-    assert fragment(one) == fragment(other)
-    assert hash(fragment(one)) == hash(fragment(other))
-    assert fragment(one) != fragment(make_pod(requests={"cpu": "1"}))
+    assert fragment(pod) == fragment(other)
+    assert hash(fragment(pod)) == hash(fragment(other))
+    assert fragment(pod) != fragment(make_pod(requests={"cpu": "1"}))
 
 
 def balance_by_rule(fractions: Sequence[Fraction]) -> float:
-    """``100 * (1 - deviation)``, not yet cut to an integer."""
+    """Return ``100 * (1 - deviation)``, not truncated."""
     if not fractions:
         return 100
     mean = sum(fractions) / len(fractions)
@@ -248,7 +248,7 @@ def balance_by_rule(fractions: Sequence[Fraction]) -> float:
 def fractions_by_rule(
     node: NodeInfo, names: Sequence[str], requests: Mapping[str, int], share: int
 ) -> list[Fraction]:
-    """What is in use of each resource, with ``share`` times the pod."""
+    """Return the usage of each resource, with ``share`` times the pod."""
     return [
         min(
             Fraction(node.requested.get(name) + share * requests[name], capacity),

@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation keeps the contract of plugins."""
+"""NodeResourcesBalancedAllocation fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_resources_balanced_allocation import (

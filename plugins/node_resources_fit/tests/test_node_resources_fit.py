@@ -40,7 +40,7 @@ def status_on_node(
     capacity: Mapping[str, str],
     args: Mapping[str, object] | None = None,
 ) -> Status | None:
-    """What the filter says of a pod on a single node with other pods."""
+    """Filter a single node with other pods for a pod."""
     node = make_node(name="node", capacity=capacity)
     return (
         PluginHarness(NodeResourcesFit, args=args, nodes=[node], pods=pods)
@@ -50,7 +50,7 @@ def status_on_node(
 
 
 def running(**amounts: str) -> Pod:
-    # Huge pages need cpu or memory beside them.
+    # Huge pages require cpu or memory as well.
     return make_pod(name="running", node="node", limits={"memory": "0", **amounts})
 
 
@@ -224,7 +224,7 @@ def test_request_is_that_of_the_whole_pod(pod: Pod, needs: str) -> None:
 
 
 def resized(pod: Pod, cpu: str) -> Pod:
-    """The pod, as if its node had given its container so much CPU."""
+    """Return the pod with this actual CPU allocation of its container."""
     given = ResourceRequirements(requests={"cpu": Quantity(cpu)})
     statuses = (ContainerStatus(name="main", resources=given),)
     return msgspec.structs.replace(pod, status=PodStatus(container_statuses=statuses))
@@ -312,7 +312,7 @@ def fragment(pod: Pod) -> object:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "is_same"),
+    ("pod", "other", "is_same"),
     [
         pytest.param(
             make_pod(requests={"cpu": "1", GPU: "1"}),
@@ -335,10 +335,10 @@ def fragment(pod: Pod) -> object:
     ],
 )
 def test_fragment_tells_apart_what_the_plugin_does(
-    one: Pod, other: Pod, is_same: bool
+    pod: Pod, other: Pod, is_same: bool
 ) -> None:
-    assert (fragment(one) == fragment(other)) is is_same
-    assert (hash(fragment(one)) == hash(fragment(other))) is is_same
+    assert (fragment(pod) == fragment(other)) is is_same
+    assert (hash(fragment(pod)) == hash(fragment(other))) is is_same
 
 
 AMOUNTS = st.fixed_dictionaries(

@@ -22,7 +22,7 @@ RATIO = "RequestedToCapacityRatio"
 
 
 def messages(args: Mapping[str, object]) -> list[str]:
-    """What is wrong with some arguments, each with its path in them."""
+    """Return the errors of arguments, with their paths."""
     with pytest.raises(ConfigErrors) as caught:
         PluginHarness(NodeResourcesFit, args=args)
     prefix = "profiles[0].pluginConfig[0].args."

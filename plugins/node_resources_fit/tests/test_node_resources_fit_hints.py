@@ -156,7 +156,7 @@ def test_pod_scaled_down_helps_if_it_gives_back_what_is_wanted(
 
 
 def make_resized(requests: dict[str, str], given: dict[str, str]) -> Pod:
-    """Make a pod on a node: container -> CPU that it asks for, and that it has."""
+    """Make a pod on a node: container -> requested CPU, and actual CPU."""
     containers = [
         make_container(name=name, requests={"cpu": cpu})
         for name, cpu in requests.items()
@@ -244,7 +244,7 @@ def test_changed_node_helps_if_what_is_wanted_has_grown(
 
 
 def test_ignored_resources_are_not_ignored_by_hints() -> None:
-    # As upstream, which asks without them.
+    # As in upstream, which ignores them.
     harness = PluginHarness(NodeResourcesFit, args={"ignoredResources": [FOO]})
     pod = make_pod(requests={FOO: "1"})
     assert harness.hint(pod, NODE_ADDED, None, node()) is SKIP

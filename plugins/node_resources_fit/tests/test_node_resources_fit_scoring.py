@@ -33,7 +33,7 @@ TO_THE_EMPTY: Shape = [(0, 10), (100, 0)]
 def strategy(
     name: str, shape: Shape | None = None, /, **weights: int
 ) -> dict[str, object]:
-    """The arguments for a strategy; resources come with their weights."""
+    """Make the arguments for a strategy; resources have weights."""
     wanted: dict[str, object] = {"type": name}
     if weights:
         wanted["resources"] = [
@@ -56,7 +56,7 @@ def score_on_node(
     args: Args | None = None,
     pre_score: bool = True,
 ) -> int:
-    """The score of a single node with other pods."""
+    """Return the score of a single node with other pods."""
     node = make_node(name="node", capacity=capacity)
     harness = PluginHarness(NodeResourcesFit, args=args, nodes=[node], pods=pods)
     return harness.score(pod, pre_score=pre_score)["node"]
@@ -247,7 +247,7 @@ def test_ratio_follows_the_line(shape: Shape, values: dict[int, int]) -> None:
     harness = PluginHarness(NodeResourcesFit, args=args, nodes=nodes)
     for utilization, value in values.items():
         pod = make_pod(requests={"cpu": "0", FOO: str(utilization)})
-        expected = value if utilization else 0  # not requested, so left out
+        expected = value if utilization else 0  # not requested, so ignored
         assert harness.score(pod)["node"] == expected, utilization
 
 
@@ -291,7 +291,7 @@ def test_ratio_rounds_the_mean(memory: str, score: int) -> None:
 
 
 def amounts_of(node: NodeInfo, name: str) -> tuple[int, int]:
-    """What a node offers of a resource and what its pods use, with defaults."""
+    """Return a node's offer of a resource and its pods' usage, with defaults."""
     if name == "cpu":
         return node.allocatable.milli_cpu, node.non_zero_milli_cpu
     if name == "memory":
@@ -300,7 +300,7 @@ def amounts_of(node: NodeInfo, name: str) -> tuple[int, int]:
 
 
 Rate = Callable[[int, int], int]
-"""``(used, capacity) -> score`` of one resource."""
+"""Return the function ``(used, capacity) -> score`` for one resource."""
 
 
 def rate_free(used: int, capacity: int) -> int:
@@ -330,7 +330,7 @@ def rate_by_line(shape: Shape) -> Rate:
 def scored_by_rule(
     node: NodeInfo, pod: Pod, weights: Mapping[str, int], rate: Rate, *, skip_0: bool
 ) -> Fraction:
-    """The mean of the resources' scores, as the rule has it."""
+    """Compute the mean of the resources' scores naively."""
     requests = score_requests(pod)
     total = weight_sum = 0
     for name, weight in weights.items():
@@ -373,7 +373,7 @@ CLUSTERS = st.lists(st.tuples(AMOUNTS, AMOUNTS), min_size=1, max_size=6)
 def harness_of(
     cluster: Sequence[tuple[Mapping[str, str], Mapping[str, str]]], args: Args
 ) -> PluginHarness:
-    """Nodes with these capacities, on each a pod that requests these amounts."""
+    """Make nodes with these capacities, each with a pod with these requests."""
     nodes, pods = [], []
     for index, (capacity, amounts) in enumerate(cluster):
         name = f"node-{index}"

@@ -1,4 +1,4 @@
-"""NodeUnschedulable keeps the contract of plugins."""
+"""NodeUnschedulable fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_unschedulable import NodeUnschedulable

@@ -1,7 +1,7 @@
-"""Drivers that must be on a node, while the feature gate VolumeLimitScaling is on.
+"""Required drivers of nodes, with the feature gate VolumeLimitScaling.
 
-From upstream's sources alone: no recorded case is about this. The harness asks scalar
-hook and twin, and compares.
+The cases follow upstream's sources; no recorded case covers this. The harness calls
+scalar hook and twin, and compares them.
 """
 
 import pytest

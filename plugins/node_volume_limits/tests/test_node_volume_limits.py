@@ -43,7 +43,7 @@ TOO_MANY = Status.unschedulable("node(s) exceed max volume count")
 
 
 def bound(*names: str) -> list[ApiObject]:
-    """Claims, each with a volume of the same name."""
+    """Make claims, each with a volume of the same name."""
     objects: list[ApiObject] = []
     for name in names:
         claim = make_persistent_volume_claim(name=name, volume=name)
@@ -78,7 +78,7 @@ def rejected(
     limits: dict[str, int | None] | None,
     running: Pod | None = None,
 ) -> dict[str, Status]:
-    """What one node with these limits says; None is no CSINode at all."""
+    """Filter a node with these limits; None means without a CSINode."""
     csi_node = [] if limits is None else [make_csi_node(limits=limits)]
     harness = PluginHarness(
         NodeVolumeLimits,

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits keeps the contract of plugins."""
+"""NodeVolumeLimits fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_node_volume_limits import NodeVolumeLimits

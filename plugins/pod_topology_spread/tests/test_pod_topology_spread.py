@@ -72,7 +72,7 @@ def hard(
 
 
 def web_pods(placed: Mapping[str, int], *, labels: object = APP) -> list[Pod]:
-    """So many pods of the application on each node."""
+    """Make this many pods of the application on each node."""
     assert isinstance(labels, dict)
     return [
         make_pod(name=f"web-{node}-{number}", node=node, labels=labels)
@@ -82,7 +82,7 @@ def web_pods(placed: Mapping[str, int], *, labels: object = APP) -> list[Pod]:
 
 
 def two_zones(**placed: int) -> PluginHarness:
-    """Nodes a and b in the east, c and d in the west."""
+    """Make nodes a and b in the east, c and d in the west."""
     nodes = [
         make_node(name="a", zone="east"),
         make_node(name="b", zone="east"),
@@ -126,7 +126,7 @@ def test_rule_22_only_nodes_with_all_hard_keys_are_counted() -> None:
     pods = web_pods({"b": 5})
     harness = PluginHarness(PodTopologySpread, nodes=nodes, pods=pods)
     pod = make_pod(labels=APP, spread=[hard(), hard(topology_key="rack")])
-    # Node b has no rack: its pods do not crowd the east.
+    # Node b has no rack: its pods do not count for the east.
     assert harness.filter(pod) == {"b": UNLABELLED}
 
 
@@ -141,7 +141,7 @@ def test_rule_22_node_affinity_is_honoured_and_taints_are_ignored_by_default() -
     pods = web_pods({"a": 1, "b": 1})
     harness = PluginHarness(PodTopologySpread, nodes=nodes, pods=pods)
     pod = make_pod(labels=APP, node_selector={"disk": "ssd"}, spread=[hard()])
-    # The empty north is no domain, since its node has no such disk.
+    # The empty north does not count as a domain, because its node has no such disk.
     assert harness.filter(pod) == {}
     ignoring = make_spread_constraint(selector=APP, node_affinity_policy="Ignore")
     pod = make_pod(labels=APP, node_selector={"disk": "ssd"}, spread=[ignoring])
@@ -269,7 +269,7 @@ def test_rule_23_removing_a_terminating_pod_lowers_the_count_nevertheless() -> N
     node.remove_pod(gone)
     assert harness.handle.filters.remove_pod(state, pod, gone, node) is None
     assert harness.handle.filters.run(state, pod, node) is None
-    # The state that was cloned is as it was.
+    # The original of the clone has not changed.
     assert harness.handle.filters.run(harness.state, pod, node) is not None
 
 
@@ -328,7 +328,7 @@ def test_rule_24_empty_selector_counts_no_pods_but_matches_itself() -> None:
     everything = make_spread_constraint(selector=LabelSelector(), min_domains=3)
     pod = make_pod(labels=APP, spread=[everything])
     assert harness.filter(pod) == {}
-    # With itself, an imagined pod makes two in a domain, and the minimum is 0.
+    # With the pod itself, a hypothetical pod makes two, and the minimum is 0.
     node = harness.snapshot.nodes.get("a")
     assert node is not None
     other = make_pod(name="other")
@@ -378,7 +378,7 @@ def test_rule_25_raw_score_is_the_count_weighted_by_the_number_of_domains() -> N
 
 
 def test_rule_25_hosts_are_asked_for_their_own_pods() -> None:
-    """Also if two nodes share a host name, and whatever the inclusion policies."""
+    """Even if two nodes share a host name, and with any inclusion policies."""
     nodes = [
         make_node(name="a", labels={HOST: "shared"}, taints=["x:NoSchedule"]),
         make_node(name="b", labels={HOST: "shared"}),
@@ -561,7 +561,7 @@ def test_rule_25_listed_defaults_apply_only_to_pods_without_constraints() -> Non
     )
     pod = make_pod(labels=APP)
     assert harness.filter(pod) == {"a": UNEVEN}
-    # Unlike the system's defaults, these leave out nodes that lack a key.
+    # Unlike the system's defaults, these ignore nodes that lack a key.
     assert harness.score(pod) == {"a": round(math.log(3) + 1), "b": 0}
     pod = make_pod(labels=APP, spread=[soft()])
     assert harness.filter(pod) == {}
@@ -601,10 +601,10 @@ def test_broken_selector_is_an_error(action: str) -> None:
 def test_pods_are_signed_by_what_decides_about_them() -> None:
     plugin = two_zones().plugin
     assert isinstance(plugin, PodTopologySpread)
-    one, same = (
+    signature, same = (
         make_pod(name=name, labels=APP, spread=[hard(), soft()]) for name in "xy"
     )
-    assert plugin.sign_pod(one) == plugin.sign_pod(same)
+    assert plugin.sign_pod(signature) == plugin.sign_pod(same)
     others: Iterable[Pod] = (
         make_pod(labels={"app": "db"}, spread=[hard(), soft()]),
         make_pod(namespace="other", labels=APP, spread=[hard(), soft()]),
@@ -612,7 +612,7 @@ def test_pods_are_signed_by_what_decides_about_them() -> None:
         make_pod(labels=APP, spread=[hard(), soft()], node_selector={"a": "b"}),
     )
     for other in others:
-        assert plugin.sign_pod(one) != plugin.sign_pod(other)
+        assert plugin.sign_pod(signature) != plugin.sign_pod(other)
     assert plugin.sign_pod(make_pod(labels=APP)) == plugin.sign_pod(make_pod())
 
 
@@ -695,9 +695,9 @@ def verdict(status: Status | None) -> tuple[str, tuple[str, ...]]:
     cluster=clusters(),
     constraints=st.lists(
         CONSTRAINTS.filter(
-            lambda one: (
-                one.label_selector != LabelSelector()
-                and one.when_unsatisfiable == "DoNotSchedule"
+            lambda case: (
+                case.label_selector != LabelSelector()
+                and case.when_unsatisfiable == "DoNotSchedule"
             )
         ),
         min_size=1,
@@ -712,7 +712,7 @@ def test_imagined_pods_count_as_real_ones(
     labels: dict[str, str],
     data: st.DataObject,
 ) -> None:
-    """On the node that they come to or leave, if they are not being deleted."""
+    """Pods count on the node that they are added to, unless terminating."""
     nodes, pods = cluster
     name = data.draw(st.sampled_from(nodes)).name
     moving = make_pod(name="moving", node=name, labels=data.draw(POD_LABELS))

@@ -1,4 +1,4 @@
-"""Which pods belong together by default: rule 25 of the parity format."""
+"""Selectors of default constraints: rule 25 of the parity format."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
@@ -35,7 +35,7 @@ BROKEN = LabelSelector(
 
 
 class FixedObjects:
-    """Informers over a few objects."""
+    """Make informers with a few objects."""
 
     def __init__(self, objects: Sequence[ApiObject]) -> None:
         self._objects = objects
@@ -175,15 +175,15 @@ PODS = [
     st.lists(st.sets(st.sampled_from(range(7))), min_size=1, max_size=4),
     st.lists(st.sampled_from(range(len(PODS))), min_size=1, max_size=3),
 )
-@example([{0}, {1}], [2])  # one owner takes the place of another
-@example([{4}, {5}], [18])  # another service leads to the pod
+@example([{0}, {1}], [2])  # one owner replaces another
+@example([{4}, {5}], [18])  # another service selects the pod
 @example([{4}], [2, 10])  # the pods of one owner differ
 def test_what_is_known_of_an_owner_is_what_a_new_search_finds(
-    history: list[set[int]], asked: list[int]
+    history: list[set[int]], indexes: list[int]
 ) -> None:
     objects = FixedObjects([])
     selectors = DefaultSelectors(objects)
     for present in history:
-        objects.replace([(*OWNERS, *SERVICES)[one] for one in sorted(present)])
-        for pod in [PODS[one] for one in asked]:
+        objects.replace([(*OWNERS, *SERVICES)[index] for index in sorted(present)])
+        for pod in [PODS[index] for index in indexes]:
             assert selectors.of(pod) == DefaultSelectors(objects).of(pod)

@@ -1,4 +1,4 @@
-"""PrioritySort keeps the contract of plugins."""
+"""PrioritySort fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_priority_sort import PrioritySort

@@ -1,4 +1,4 @@
-"""SchedulingGates keeps the contract of plugins."""
+"""SchedulingGates fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_scheduling_gates import SchedulingGates

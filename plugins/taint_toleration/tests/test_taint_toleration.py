@@ -49,7 +49,7 @@ TOLERATIONS = st.builds(
 
 
 def harness_of(*taint_lists: Sequence[str | Taint]) -> PluginHarness:
-    """A cluster of nodes a, b, c, ... with these taints."""
+    """Make a cluster of nodes a, b, c, ... with these taints."""
     nodes = [
         make_node(name=name, taints=taints)
         for name, taints in zip("abcdefghij", taint_lists, strict=False)
@@ -209,7 +209,7 @@ def test_raw_score_is_the_number_of_untolerated_soft_taints() -> None:
 
 
 def test_score_without_pre_score_is_an_error() -> None:
-    # Rule 8: there is no way to do without.
+    # Rule 8: the plugin does not work without this hook.
     with pytest.raises(PluginStatusError) as raised:
         harness_of([]).score(make_pod(), pre_score=False)
     assert raised.value.status == Status.from_error(
@@ -227,7 +227,7 @@ def test_twin_without_pre_score_is_the_same_error() -> None:
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """The rule in other words: key, effect and value are equal or do not matter."""
+    """Compute the rule naively: key, effect and value are equal or do not matter."""
     if toleration.operator == "Gt":
         return False
     return (
@@ -282,8 +282,8 @@ def test_pods_are_told_apart_by_their_set_of_tolerations(
     first: list[Toleration], second: list[Toleration]
 ) -> None:
     plugin = TaintToleration(None, PluginHarness(TaintToleration).handle)
-    one, other = make_pod(tolerations=first), make_pod(tolerations=second)
-    is_same = plugin.sign_pod(one) == plugin.sign_pod(other)
+    pod, other = make_pod(tolerations=first), make_pod(tolerations=second)
+    is_same = plugin.sign_pod(pod) == plugin.sign_pod(other)
     assert is_same is (set(first) == set(second))
 
 

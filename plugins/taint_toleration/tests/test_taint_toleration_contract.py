@@ -1,4 +1,4 @@
-"""TaintToleration keeps the contract of plugins."""
+"""TaintToleration fulfils the plugin contract."""
 
 from quaymaster.testing import PluginContract
 from quaymaster_taint_toleration import TaintToleration

@@ -1,4 +1,4 @@
-"""Assumed objects stand only over the objects that they were made from."""
+"""Assumed objects replace only the versions that they were made from."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
@@ -16,8 +16,8 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 K = TypeVar("K", bound=Hashable)
 
 
-class Known:
-    """Informers that know what the test has put in."""
+class FixedInformers:
+    """Informers with an object that the test sets."""
 
     def __init__(self, *objects: ApiObject) -> None:
         self.objects = {(type(obj), obj.key): obj for obj in objects}
@@ -47,20 +47,20 @@ def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
 
 
 def test_an_assumed_object_stands_until_the_informer_has_a_newer_one() -> None:
-    known = Known(volume("1"))
-    cache = AssumeCache(PersistentVolume, known)
+    informers = FixedInformers(volume("1"))
+    cache = AssumeCache(PersistentVolume, informers)
     assumed = volume("1", "2Gi")
     cache.assume(assumed)
     assert cache.get("volume") is assumed
     newer = volume("2")
-    known.put(newer)
+    informers.put(newer)
     assert cache.get("volume") is newer
     assert len(cache) == 0
 
 
 def test_an_assumed_object_can_be_taken_back() -> None:
-    known = Known(volume("1"))
-    cache = AssumeCache(PersistentVolume, known)
+    informers = FixedInformers(volume("1"))
+    cache = AssumeCache(PersistentVolume, informers)
     assumed = volume("1", "2Gi")
     cache.assume(assumed)
     cache.restore(volume("1", "3Gi"))
@@ -71,15 +71,15 @@ def test_an_assumed_object_can_be_taken_back() -> None:
 
 
 def test_an_assumed_object_that_is_deleted_is_gone() -> None:
-    known = Known(volume("1"))
-    cache = AssumeCache(PersistentVolume, known)
+    informers = FixedInformers(volume("1"))
+    cache = AssumeCache(PersistentVolume, informers)
     cache.assume(volume("1", "2Gi"))
-    known.objects.clear()
+    informers.objects.clear()
     assert cache.get("volume") is None
 
 
 @pytest.mark.parametrize("stored", [["2"], []], ids=["newer", "gone"])
 def test_an_object_that_has_changed_cannot_be_assumed(stored: list[str]) -> None:
-    cache = AssumeCache(PersistentVolume, Known(*map(volume, stored)))
+    cache = AssumeCache(PersistentVolume, FixedInformers(*map(volume, stored)))
     with pytest.raises(OutOfSyncError):
         cache.assume(volume("1"))

@@ -65,19 +65,19 @@ def harness_with(
 
 
 def rejections(harness: PluginHarness, *claims: str) -> dict[str, tuple[str, ...]]:
-    """Node -> why it is rejected for a pod with these claims."""
+    """Map each rejected node to its reasons for a pod with these claims."""
     found = harness.filter(make_pod(claims=claims or ["claim"]))
     assert all(status.code == Status.unresolvable().code for status in found.values())
     return {node: status.reasons for node, status in found.items()}
 
 
 def plan(harness: PluginHarness, node: str) -> tuple[dict[str, str], list[str]]:
-    """Claim -> volume, and the claims to provision, of the last attempt."""
+    """Return claim -> volume and the claims to provision, of the last attempt."""
     plugin = harness.plugin
     assert isinstance(plugin, VolumeBinding)
     found = plugin.plan(harness.state, node)
     assert found is not None
-    static = {one.claim.name: one.volume.name for one in found.static}
+    static = {binding.claim.name: binding.volume.name for binding in found.static}
     return static, [claim.name for claim in found.provision]
 
 
@@ -256,7 +256,7 @@ IN_B = LabelSelector(match_labels={ZONE: "b"})
 
 
 @pytest.mark.parametrize(
-    ("known", "rejected"),
+    ("capacities", "rejected"),
     [
         pytest.param([capacity("5Gi", IN_B)], {"a"}, id="room in one zone"),
         pytest.param([capacity("5Gi", LabelSelector())], set(), id="everywhere"),
@@ -269,9 +269,9 @@ IN_B = LabelSelector(match_labels={ZONE: "b"})
     ],
 )
 def test_drivers_that_keep_track_must_have_room(
-    known: list[CSIStorageCapacity], rejected: set[str]
+    capacities: list[CSIStorageCapacity], rejected: set[str]
 ) -> None:
-    objects = (make_persistent_volume_claim(), make_storage_class(), *known)
+    objects = (make_persistent_volume_claim(), make_storage_class(), *capacities)
     harness = harness_with(*objects, driver(tracks=True))
     assert rejections(harness) == dict.fromkeys(sorted(rejected), (NO_SPACE,))
     for others in ([], [driver(tracks=False)]):
@@ -441,7 +441,7 @@ OBJECTS: st.SearchStrategy[ApiObject] = st.one_of(
 
 class TestContract(PluginContract):
     plugin = VolumeBinding
-    # The driver stays: as upstream's, the plugin does not hear of its deletion.
+    # The driver remains: as in upstream, the plugin does not register its deletion.
     objects = (
         driver(tracks=True),
         make_storage_class(),

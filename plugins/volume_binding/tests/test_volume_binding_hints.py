@@ -1,4 +1,4 @@
-"""When VolumeBinding has a rejected pod tried again; after upstream's own tests."""
+"""The queueing hints of VolumeBinding, following upstream's tests."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""What VolumeBinding takes for a pod, gives back, writes, and waits for."""
+"""VolumeBinding assumes, releases and writes volumes, and waits for them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,10 +70,10 @@ def test_unreserve_without_reserve_takes_nothing_from_others() -> None:
     claims = [make_persistent_volume_claim(name=name) for name in ("one", "two")]
     objects = [STATIC_ONLY, make_persistent_volume(), *claims]
     harness = PluginHarness(VolumeBinding, nodes=NODES, objects=objects)
-    one, two = make_pod(claims=["one"]), make_pod(name="two", claims=["two"])
+    first, two = make_pod(claims=["one"]), make_pod(name="two", claims=["two"])
     assert harness.filter(two) == {}
     stale = harness.state
-    assert reserve(harness, one, "na") is None
+    assert reserve(harness, first, "na") is None
     harness.state = stale
     harness.unreserve(two, "na")
     harness.unreserve(two, "na")
@@ -110,14 +110,14 @@ def test_reserve_then_unreserve_leaves_no_trace(
 
 
 def plans(harness: PluginHarness) -> dict[str, object]:
-    """What the last attempt would do on each node, with whole objects."""
+    """Return the plan of the last attempt for each node, with whole objects."""
     plugin = harness.plugin
     assert isinstance(plugin, VolumeBinding)
     found = {}
     for node in NODES:
         plan = plugin.plan(harness.state, node.name)
         found[node.name] = plan and (
-            [(one.claim, one.volume) for one in plan.static],
+            [(binding.claim, binding.volume) for binding in plan.static],
             list(plan.provision),
         )
     return dict(found)
@@ -184,7 +184,7 @@ def test_pre_bind_without_a_plan_is_an_error() -> None:
 
 
 def bound_volume(harness: SchedulerHarness, claim: str) -> PersistentVolume:
-    """The volume of a claim that both sides agree on."""
+    """Return the volume of a claim, if both refer to each other."""
     stored = harness.cluster.get(PersistentVolumeClaim, f"default/{claim}")
     assert is_fully_bound(stored)
     assert stored.status.phase == "Bound"
@@ -269,7 +269,7 @@ def test_a_pod_whose_volume_nobody_makes_is_tried_again_after_the_timeout() -> N
     }
     claim = make_persistent_volume_claim()
     volume = make_persistent_volume(name="pvc-uid", claim=claim)
-    # A volume of the name that the provisioner would use is in its way.
+    # A volume with the name that the provisioner would use blocks it.
     foreign = make_persistent_volume(
         name=volume.name, claim=make_persistent_volume_claim(name="other")
     )

@@ -1,4 +1,4 @@
-"""Scores of all nodes at once are those of the nodes one by one."""
+"""Scores of all nodes at once equal those of the nodes one by one."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,7 +32,7 @@ TRACKED = CSIDriver(
     metadata=make_metadata(CSIDriver, name=DRIVER),
     spec=CSIDriverSpec(storage_capacity=True),
 )
-# The last are more than columns reckon with.
+# The last sizes exceed the limit of the column computation.
 SIZES = st.sampled_from(["1Gi", "3Gi", "100Gi", "5Pi", "9Ei"])
 CLASSES = st.sampled_from(["x", "y"])
 TOPOLOGIES = st.fixed_dictionaries(
@@ -51,7 +51,7 @@ CAPACITIES: st.SearchStrategy[Sequence[ApiObject]] = st.lists(
         node_topology=TOPOLOGIES,
     ),
     max_size=6,
-    unique_by=lambda one: one.name,
+    unique_by=lambda item: item.name,
 )
 VOLUMES: st.SearchStrategy[Sequence[ApiObject]] = st.lists(
     st.builds(
@@ -62,7 +62,7 @@ VOLUMES: st.SearchStrategy[Sequence[ApiObject]] = st.lists(
         node_labels=st.none() | TOPOLOGIES.filter(bool),
     ),
     max_size=4,
-    unique_by=lambda one: one.name,
+    unique_by=lambda item: item.name,
 )
 CLAIMS = st.lists(st.tuples(CLASSES, SIZES), min_size=1, max_size=3)
 
@@ -89,7 +89,7 @@ def test_all_nodes_at_once_score_what_each_scores(
     plugin, state, nodes = harness.plugin, harness.state, harness.snapshot.nodes
     assert isinstance(plugin, VolumeBinding)
     plugin.pre_score()
-    infos = [one for one in harness.snapshot if one.name not in rejected]
-    rows = nodes.rows_of([one.name for one in infos])
+    infos = [info for info in harness.snapshot if info.name not in rejected]
+    rows = nodes.rows_of([info.name for info in infos])
     one_by_one = [plugin.score(state, info) for info in infos]
     assert plugin.score_nodes(state, nodes, rows).tolist() == one_by_one

@@ -1,6 +1,6 @@
-"""Scores by storage, while the feature gate StorageCapacityScoring is on.
+"""Scores by storage, with the feature gate StorageCapacityScoring.
 
-Scalar hook and twin are both asked.
+Scalar hook and twin are both called.
 """
 
 from collections.abc import Sequence
@@ -152,12 +152,12 @@ def test_scores_are_on_the_broken_line(
     volume = make_persistent_volume(name="v", storage="100Gi", node_labels={ZONE: "a"})
     found = scores(STATIC, claim_of(f"{min(requested, 100)}Gi"), volume, shape=shape)
     at, line = min(requested, 100), [(u, 10 * s) for u, s in corners]
-    before = max((one for one in line if one[0] <= at), default=line[0])
-    after = min((one for one in line if one[0] >= at), default=line[-1])
+    before = max((point for point in line if point[0] <= at), default=line[0])
+    after = min((point for point in line if point[0] >= at), default=line[-1])
     exact = Fraction(before[1])
     if after[0] > before[0]:
         rise, run = after[1] - before[1], after[0] - before[0]
         exact += Fraction(rise * (at - before[0]), run)
-    # Rounded towards the corner before.
+    # Rounded towards the point before.
     assert abs(found["a"] - exact) < 1
     assert min(before[1], after[1]) <= found["a"] <= max(before[1], after[1])

@@ -206,7 +206,7 @@ def test_rule_8_without_pre_filter_every_node_is_an_error() -> None:
 
 
 def volumes_of(*disks: Volume) -> list[Volume]:
-    """Some disks as the volumes of one pod, which need names of their own."""
+    """Return disks as the volumes of a pod, which need unique names."""
     return [replace(disk, name=f"v{index}") for index, disk in enumerate(disks)]
 
 
@@ -232,8 +232,8 @@ class TestContract(PluginContract):
             st.lists(DISKS, max_size=3),
             st.sampled_from([[], ["claim"]]),
         )
-        # All of one namespace: as upstream's, the hint for pods that have gone looks at
-        # no other, although disks are the same in all.
+        # All in one namespace: as in upstream, the hint for deleted pods ignores other
+        # namespaces, although disks are shared by all.
         return clusters(pods=own)
 
 
@@ -297,7 +297,11 @@ def test_a_deleted_pod_is_asked_about_for_pods_with_its_claims_and_with_disks(
     waiting: Pod, is_asked: bool
 ) -> None:
     harness = PluginHarness(VolumeRestrictions)
-    [index] = [one.index for one in harness.events() if one.event == POD_DELETED]
+    [index] = [
+        registration.index
+        for registration in harness.events()
+        if registration.event == POD_DELETED
+    ]
     assert index is not None
     keys = index.pod_keys(waiting)
     of_deleted = index.event_keys(make_pod(name="gone", claims=["claim"]), None)

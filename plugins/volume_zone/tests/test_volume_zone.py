@@ -36,7 +36,7 @@ POD = make_pod(claims=["claim"])
 
 
 def bound(labels: dict[str, str]) -> list[ApiObject]:
-    """A claim with a volume that has these labels."""
+    """Make a claim with a volume that has these labels."""
     claim = make_persistent_volume_claim(volume="volume")
     return [claim, make_persistent_volume(labels=labels, claim=claim)]
 
@@ -158,7 +158,7 @@ def test_pod_without_volumes_is_skipped() -> None:
 def test_what_is_missing_ends_the_attempt(
     objects: list[ApiObject], claim: str, reason: str
 ) -> None:
-    # What is not asked of the cluster cannot be refused by its admission.
+    # Objects that are never sent to the cluster cannot be rejected by its admission.
     harness = PluginHarness(VolumeZone, nodes=[make_node()], objects=objects)
     pod = make_pod(claims=[claim])
     assert harness.pre_filter(pod) == Status.unresolvable(reason)

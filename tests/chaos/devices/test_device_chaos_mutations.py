@@ -11,11 +11,11 @@ from quaymaster import Handle, Pod, QueueingHint
 from quaymaster.cluster import Cluster
 from quaymaster.devices import AllocatedDevices, Inventory
 from quaymaster.objects import ResourceClaim
-from quaymaster_dynamic_resources import binding, dynamic_resources, writing
+from quaymaster_dynamic_resources import binding, dynamic_resources, writes
 from quaymaster_dynamic_resources.binding import ClaimBinder
+from quaymaster_dynamic_resources.cached_verdicts import CachedVerdicts
 from quaymaster_dynamic_resources.filtering import NodeJudge
-from quaymaster_dynamic_resources.remembered import RememberedVerdicts
-from quaymaster_dynamic_resources.settling import Loose, Settlements
+from quaymaster_dynamic_resources.settlements import Settlements, UnsettledClaim
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from tests.chaos.devices.device_history import draw_device_steps
 from tests.chaos.run import replay
@@ -49,11 +49,11 @@ def early(original: Function) -> Function:
     """A binding has failed: what was promised is free, whatever was written."""
 
     def begin(
-        self: Settlements, handle: Handle, pod: Pod, loose: Sequence[Loose]
+        self: Settlements, handle: Handle, pod: Pod, unsettled: Sequence[UnsettledClaim]
     ) -> None:
-        for one in loose:
+        for one in unsettled:
             self._tracker.release(one.uid)
-        original(self, handle, pod, loose)
+        original(self, handle, pod, unsettled)
 
     return begin
 
@@ -75,7 +75,7 @@ def unread(_original: Function) -> Function:
 def once(original: Function) -> Function:
     """Verdicts are never forgotten."""
 
-    def catch_up(self: RememberedVerdicts, *args: object) -> None:
+    def catch_up(self: CachedVerdicts, *args: object) -> None:
         if not len(self.codes):
             original(self, *args)
 
@@ -90,7 +90,7 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "written", nothing, "in flight for ever"),
     (ClaimTracker, "forget", nothing, "in flight for ever|are lost"),
     (ClaimTracker, "is_in_flight", no, "was given devices again"),
-    (ClaimTracker, "_drop_unheard", nothing, "are lost"),
+    (ClaimTracker, "_drop_unobserved", nothing, "are lost"),
     (ClaimTracker, "_note", nothing, STALE),
     (ClaimTracker, "_recount", nothing, f"{TWICE}|missed"),
     (AllocatedDevices, "add", nothing, f"{TWICE}|or missed"),
@@ -100,14 +100,14 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimBinder, "wait", nothing, "is not ready"),
     (ClaimBinder, "write", nothing, "has no devices|in flight for ever"),
     (NodeJudge, "_unavailable", none, "is elsewhere|is not ready|failed"),
-    (RememberedVerdicts, "catch_up", once, STALE),
+    (CachedVerdicts, "catch_up", once, STALE),
     (binding, "is_reserved_for", yes, "not reserved|has no devices"),
     (dynamic_resources, "after_claim_change", deaf, "waits, but"),
     (DeviceClaimController, "_is_there", yes, "reserved for nobody"),
     (DeviceClaimController, "_has_outlived_owner", no, "has outlived"),
 ]
 
-GIVING = "_given"
+STATUS_WRITE = "_change_status"
 """How an allocation is written."""
 HISTORIES = 500
 
@@ -142,6 +142,6 @@ def first_violation() -> str:
 def test_devices_that_are_free_before_it_is_known_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writing, GIVING, unread(getattr(writing, GIVING)))
+    monkeypatch.setattr(writes, STATUS_WRITE, unread(getattr(writes, STATUS_WRITE)))
     monkeypatch.setattr(Settlements, "begin", early(Settlements.begin))
     assert re.search(TWICE, first_violation())

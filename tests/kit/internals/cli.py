@@ -3,6 +3,7 @@
 from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.signals import stopping, waking
@@ -10,6 +11,7 @@ from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
 __all__ = [
+    "HELP_PAGES",
     "LINE_WIDTH",
     "RUN_APART",
     "SIMULATE",
@@ -18,6 +20,7 @@ __all__ = [
     "app",
     "bold",
     "folded",
+    "help_page",
     "is_styled",
     "line_width",
     "logging_to_stderr",

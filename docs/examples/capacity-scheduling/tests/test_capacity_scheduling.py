@@ -29,7 +29,7 @@ OVER_MIN = "over the min of all ElasticQuotas: cpu"
 
 
 def quota(namespace: str, least: int, most: int | None = None) -> ElasticQuota:
-    """A quota of CPUs, with as much memory as anybody could want."""
+    """Make a quota of CPUs, with practically unlimited memory."""
     return make_quota(
         namespace,
         min={"cpu": least, "memory": "1Ti"},
@@ -58,9 +58,9 @@ def node(cpu: int, name: str = "n") -> Node:
 
 def start(*objects: ApiObject | Iterable[ApiObject]) -> SchedulerHarness:
     every = [
-        one
+        stored
         for each in objects
-        for one in ([each] if isinstance(each, ApiObject) else each)
+        for stored in ([each] if isinstance(each, ApiObject) else each)
     ]
     harness = SchedulerHarness(every, plugins=PLUGINS, config=CONFIG)
     harness.settle()
@@ -184,7 +184,7 @@ def test_pods_that_take_their_time_to_end_are_not_counted_on_twice() -> None:
     harness = start(cluster)
     for pod in pods("b", 8):
         harness.cluster.create(pod)
-    # All six find their victims at once: nobody waits for the end of another's.
+    # All six find their victims at once: none waits for the victims of another.
     harness.advance(10)
     assert len(evicted(harness)) == 6
     assert placed(harness) == {"a": 12, "b": 0}
@@ -299,7 +299,9 @@ def test_the_first_of_two_quotas_of_a_namespace_counts() -> None:
 
 def test_a_restarted_scheduler_knows_what_is_used() -> None:
     before = start(node(9), quota("a", 2), pods("a", 2))
-    running = [one for kind in (Node, Pod) for one in before.cluster.list(kind).items]
+    running = [
+        stored for kind in (Node, Pod) for stored in before.cluster.list(kind).items
+    ]
     harness = start(running, quota("a", 2), pods("a", 1, first=2))
     harness.assert_pending("a/p2", reason=OVER_MIN)
 
@@ -331,7 +333,7 @@ def test_pods_that_wait_on_permit_count_after_a_reload_as_well() -> None:
     harness.cluster.create(pods("a", 1, first=2)[0])
     harness.schedule_one()
     harness.assert_pending("a/p2", reason=OVER_MIN)
-    # Nobody allows them: they give up their places, and the third has its turn.
+    # They are never allowed: they release their nodes, and the third is tried.
     harness.advance(61)
     assert "a/p2" in harness.waiting_pods()
 
@@ -447,6 +449,6 @@ SHRUNK: list[Step] = [("c", 1), ("c", 0, 0), ("a", 0), ("a", 0), ("b", 0, 0), ("
 def test_quotas_hold_and_everybody_gets_the_own_min(steps: list[Step]) -> None:
     world = World()
     for step in steps:
-        before, known = placed(world.harness), world.preemptions()
+        before, preempted = placed(world.harness), world.preemptions()
         world.take(step)
-        world.check(before, world.preemptions()[len(known) :])
+        world.check(before, world.preemptions()[len(preempted) :])

@@ -1,4 +1,4 @@
-"""CapacityScheduling keeps the contract of plugins."""
+"""CapacityScheduling fulfils the plugin contract."""
 
 from hypothesis import strategies as st
 from quaymaster import ApiObject

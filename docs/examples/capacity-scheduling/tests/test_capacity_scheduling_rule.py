@@ -87,14 +87,14 @@ def test_the_rule_says_the_same_of_one_node_and_of_all(world: World) -> None:
         return  # it fits
     state = harness.state
     for node in harness.snapshot:
-        one = select_victims(
+        scalar = select_victims(
             harness.handle, state, world.pod, node, (), rule=rule, limit=rule
         )
         try_it = plugin.dry_run.prepare(state, world.pod, list(harness.snapshot), ())
-        assert told(try_it(node)) == told(one)
+        assert facts_of(try_it(node)) == facts_of(scalar)
 
 
-def told(answer: object) -> object:
+def facts_of(answer: object) -> object:
     if isinstance(answer, Candidate):
         return [victim.name for victim in answer.victims]
     return answer

@@ -33,7 +33,9 @@ NODE = "node-a"
 def cases(table: str, family: str) -> pytest.MarkDecorator:
     path = Path(__file__).parent / "tables" / f"{table}.json"
     found = json.loads(path.read_text("utf-8"))[family]
-    return pytest.mark.parametrize("case", found, ids=[one["case"] for one in found])
+    return pytest.mark.parametrize(
+        "case", found, ids=[entry["case"] for entry in found]
+    )
 
 
 def listed(amounts: Case | None) -> dict[str, str | int] | None:
@@ -213,7 +215,7 @@ def running(*objects: ElasticQuota | Pod) -> SchedulerHarness:
 
 
 def used_by_ns1(harness: SchedulerHarness) -> Resources:
-    # What is known is brought up to date when a pod is tried.
+    # The ledger is updated when a pod is tried.
     harness.settle()
     harness.cluster.create(make_pod(name="try", requests={"cpu": "1m"}))
     harness.settle()

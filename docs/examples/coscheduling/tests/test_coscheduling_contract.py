@@ -1,4 +1,4 @@
-"""Coscheduling keeps the contract of plugins."""
+"""Coscheduling fulfils the plugin contract."""
 
 from hypothesis import strategies as st
 from quaymaster.testing import PluginContract, SmallCluster, clusters, pods

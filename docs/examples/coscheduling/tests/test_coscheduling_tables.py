@@ -32,7 +32,7 @@ def member(fields: Case) -> Pod:
 
 
 def groups(case: Case) -> list[PodGroup]:
-    return [make_pod_group(namespace="ns", **one) for one in case["groups"]]
+    return [make_pod_group(namespace="ns", **fields) for fields in case["groups"]]
 
 
 def harness_of(
@@ -67,7 +67,7 @@ class Full:
 @cases("pre_filter")
 def test_pre_filter(case: Case) -> None:
     pod = member(case["pod"])
-    others = [member(one) for one in case.get("others", ())]
+    others = [member(fields) for fields in case.get("others", ())]
     nodes = {
         name: {"pods": "110", **amounts}
         for name, amounts in table("pre_filter")["nodes"].items()
@@ -81,7 +81,7 @@ def test_pre_filter(case: Case) -> None:
 @cases("permit")
 def test_permit(case: Case) -> None:
     pod = member(case["pod"])
-    others = [member(one) for one in case.get("others", ())]
+    others = [member(fields) for fields in case.get("others", ())]
     harness = harness_of([*others, pod], groups(case), {"node": {"pods": "110"}})
     expected: Mapping[str, object] = {"success": None, "wait": PermitWait(60)}
     not_found = Status.unschedulable(case["answer"])
@@ -90,7 +90,7 @@ def test_permit(case: Case) -> None:
 
 @cases("room")
 def test_min_resources(case: Case) -> None:
-    placed = [member(one) for one in case["placed"]]
+    placed = [member(fields) for fields in case["placed"]]
     pod = make_member(name="p", namespace="ns", group="pg1")
     group = make_pod_group(
         name="pg1", namespace="ns", min_resources=case["min_resources"]
@@ -148,10 +148,10 @@ def test_less(case: Case) -> None:
             make_pod_group(name=name, namespace=namespace, creation_timestamp=created)
         )
     harness = PluginHarness(Coscheduling, objects=groups)
-    one = harness.sort_key(queued("p1", case["p1"]))
+    first = harness.sort_key(queued("p1", case["p1"]))
     other = harness.sort_key(queued("p2", case["p2"]))
-    assert (one < other) is case["less"]
-    assert (other < one) is not case["less"]
+    assert (first < other) is case["less"]
+    assert (other < first) is not case["less"]
 
 
 def test_a_group_that_failed_is_left_alone() -> None:

@@ -141,7 +141,7 @@ class Run:
             assert not 0 < len(bound[group.name]) < group.spec.min_member, group.name
 
     def end(self) -> None:
-        """See that no pod is lost, and nobody kept waiting for whom there is room."""
+        """Check that no pod is lost, and that no pod waits although there is room."""
         # Not `settle`, which tries every pod again, and less than the five minutes
         # after which the queue does: events must have woken those that fit.
         self.harness.advance(250)
@@ -171,7 +171,7 @@ class Run:
             assert min(count, slots) < needed, f"{name} fits"
 
 
-# An example is a history of minutes; how long it takes is no failure.
+# An example is a history of minutes; a long run time is not a failure.
 @settings(max_examples=settings().max_examples // 3, deadline=None)
 @given(CPUS, HISTORY)
 def test_groups_are_bound_whole_or_not_at_all_and_nobody_is_forgotten(

@@ -88,17 +88,17 @@ def test_the_profile_scores_by_it_alone() -> None:
 
 @pytest.mark.long
 def test_it_fills_more_than_least_allocated_on_arrivals_it_has_not_seen() -> None:
-    known, seeds = registry(), range(25)
-    found = profiles(known)
-    old = judge("old", found["LeastAllocated"], known, seeds).filled
-    new = judge("new", found["LearnedPolicy"], known, seeds).filled
+    plugins, seeds = registry(), range(25)
+    found = profiles(plugins)
+    old = judge("old", found["LeastAllocated"], plugins, seeds).filled
+    new = judge("new", found["LearnedPolicy"], plugins, seeds).filled
     gains = np.subtract(new, old)
     assert gains.mean() > 3 * gains.std(ddof=1) / math.sqrt(len(gains))
 
 
 def test_a_table_compares_seed_by_seed() -> None:
-    known = registry()
-    same = judge("same", profiles(known)["LearnedPolicy"], known, range(3))
+    plugins = registry()
+    same = judge("same", profiles(plugins)["LearnedPolicy"], plugins, range(3))
     shown = table([same, same]).splitlines()
     assert shown[1].endswith("+0.0% ± 0.0%")
     assert len(shown) == 3
@@ -117,18 +117,18 @@ def test_the_same_seed_learns_the_same() -> None:
     def worth(weights: np.ndarray, seeds: object) -> float:
         return float(weights[0])
 
-    one, other = (list(learn(worth, generations=3, seed=5)) for _ in range(2))
-    assert [each.weights.tolist() for each in one] == [
+    first, other = (list(learn(worth, generations=3, seed=5)) for _ in range(2))
+    assert [each.weights.tolist() for each in first] == [
         each.weights.tolist() for each in other
     ]
 
 
 @pytest.mark.long
 def test_the_environment_is_worth_what_is_judged() -> None:
-    env, known = make_env(), registry()
+    env, plugins = make_env(), registry()
     weights = np.array(ONLY_CPU)
-    config = profiles(known, ONLY_CPU)["LearnedPolicy"]
-    judged = judge("", config, known, range(5)).filled
+    config = profiles(plugins, ONLY_CPU)["LearnedPolicy"]
+    judged = judge("", config, plugins, range(5)).filled
     for seed in range(5):
         assert play(env, weights, seed) == pytest.approx(judged[seed], abs=0.15)
         assert env.run.observe().attempts == 42

@@ -1,4 +1,4 @@
-"""LearnedPolicy keeps the contract of plugins."""
+"""LearnedPolicy fulfils the plugin contract."""
 
 from collections.abc import Mapping
 

@@ -33,7 +33,7 @@ TABLE = json.loads(
 
 
 def answer(end: int, **percent: float) -> bytes:
-    """What load-watcher says of the CPU of some nodes."""
+    """Make a response of load-watcher with the CPU load of some nodes."""
     nodes = {
         name: {"metrics": [{"type": "CPU", "operator": "AVG", "value": value}]}
         for name, value in percent.items()
@@ -207,8 +207,8 @@ def test_while_the_server_is_down_the_last_measures_hold(
     answers.append(answer(101, a=60))
     harness.advance(30)
     assert harness.plugin(LoadAware).loads.percent == {"a": 60.0}
-    told = [text for text in caplog.messages if "measures" in text]
-    assert told == [
+    messages = [text for text in caplog.messages if "measures" in text]
+    assert messages == [
         "LoadAware: no measures from http://127.0.0.1:2020/watcher: connection refused",
         "LoadAware: measures again from http://127.0.0.1:2020/watcher",
     ]
@@ -298,7 +298,7 @@ def test_nodes_without_a_proper_measure_are_left_out() -> None:
 def test_pods_go_where_the_score_is_best_whatever_the_server_says(
     answers: list[bytes | None], cpus: list[int]
 ) -> None:
-    harness = start([one or b"{" for one in answers])
+    harness = start([answer or b"{" for answer in answers])
     plugin = harness.plugin(LoadAware)
     for number, cpu in enumerate(cpus):
         new = pod(f"p{number}", cpu)
@@ -310,14 +310,16 @@ def test_pods_go_where_the_score_is_best_whatever_the_server_says(
     harness.assert_no_errors()
 
 
-def _cpu(one: Pod) -> int:
-    return one.spec.containers[0].resources.requests["cpu"].milli_value
+def _cpu(pod: Pod) -> int:
+    return pod.spec.containers[0].resources.requests["cpu"].milli_value
 
 
 def _score(harness: SchedulerHarness, plugin: LoadAware, name: str, new: Pod) -> int:
-    """What the rule says by plain arithmetic."""
+    """Compute the rule naively."""
     requested = sum(
-        _cpu(one) for one in harness.cluster.list(Pod).items if one.node_name == name
+        _cpu(placed)
+        for placed in harness.cluster.list(Pod).items
+        if placed.node_name == name
     )
     loads = plugin.loads
     measure = loads.percent.get(name)
@@ -327,7 +329,7 @@ def _score(harness: SchedulerHarness, plugin: LoadAware, name: str, new: Pod) ->
 
 
 class Watcher(BaseHTTPRequestHandler):
-    """A server that tells two measures, to whoever asks at the right place."""
+    """Run a server that returns two measurements at the right path."""
 
     def do_GET(self) -> None:
         if self.path != "/watcher":

@@ -1,4 +1,4 @@
-"""LoadAware keeps the contract of plugins."""
+"""LoadAware fulfils the plugin contract."""
 
 from collections.abc import Mapping
 

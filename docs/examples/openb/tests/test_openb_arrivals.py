@@ -14,7 +14,7 @@ from quaymaster_openb.data import Arrivals, PodRow, arrivals_of, nodes_of, pods_
 DATA = Path(__file__).parent / "data"
 DRAW = Path(__file__).parents[1] / "arrivals.go"
 SEEDS = range(42, 52)
-ASKED = 1.3  # of all GPUs
+REQUESTED = 1.3  # of all GPUs
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if go is None:
         pytest.skip("needs Go")
     folder = tmp_path_factory.mktemp("lists")
-    for one in DATA.glob("*.csv.gz"):
-        shutil.copy(one, folder)
+    for path in DATA.glob("*.csv.gz"):
+        shutil.copy(path, folder)
     subprocess.run([go, "run", str(DRAW), str(folder)], check=True, timeout=300)
     return folder
 
@@ -34,8 +34,8 @@ def drawn(folder: Path, seed: int) -> Arrivals:
     return arrivals_of(folder, "default", seed)
 
 
-def asked(pods: list[PodRow]) -> int:
-    return sum(one.gpus * one.milli for one in pods)
+def requested_gpus(pods: list[PodRow]) -> int:
+    return sum(pod.gpus * pod.milli for pod in pods)
 
 
 @pytest.mark.long
@@ -50,12 +50,12 @@ def test_all_pods_come_once_and_then_some_again_until_enough_is_asked_for(
     folder: Path, seed: int
 ) -> None:
     pods, nodes = pods_of(folder, "default"), nodes_of(folder)
-    goal = ASKED * 1000 * sum(one.gpus for one in nodes)
+    goal = REQUESTED * 1000 * sum(node.gpus for node in nodes)
     rows = drawn(folder, seed).pods
     assert sorted(rows[: len(pods)]) == list(range(len(pods)))
     assert list(rows[: len(pods)]) != sorted(rows[: len(pods)])
-    most = max(one.gpus * one.milli for one in pods)
-    assert goal - most <= asked([pods[row] for row in rows]) <= goal + most
+    most = max(pod.gpus * pod.milli for pod in pods)
+    assert goal - most <= requested_gpus([pods[row] for row in rows]) <= goal + most
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""What each policy says of nodes, and which GPUs pods get: examples by hand."""
+"""Scores of each policy, and the GPUs of pods: examples by hand."""
 
 import inspect
 import sys
@@ -63,7 +63,9 @@ def scores(plugin: type, pod: Pod, *there: Pod, **nodes: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    "plugin", [FGDGpuShare, FGDScore, GpuShare, *OTHERS], ids=lambda one: one.__name__
+    "plugin",
+    [FGDGpuShare, FGDScore, GpuShare, *OTHERS],
+    ids=lambda plugin: plugin.__name__,
 )
 def test_a_policy_is_read_on_two_pages(plugin: type) -> None:
     assert len(inspect.getsource(sys.modules[plugin.__module__]).splitlines()) < 120
@@ -215,9 +217,9 @@ def test_fgd_takes_the_gpu_that_leaves_least_in_pieces() -> None:
 
 def test_typical_pods_are_19_of_20() -> None:
     rows = pods_of(DATA, "default")
-    typical = typical_pods((one.cpu, one.milli, one.gpus, one.models) for one in rows)
+    typical = typical_pods((row.cpu, row.milli, row.gpus, row.models) for row in rows)
     assert len(typical) == 35
     first = typical[0]
     assert (first.milli_cpu, first.gpus, first.gpu_milli) == (3152, 1, 810)
     assert first.share == 0.13481843935101726
-    assert sum(one.share for one in typical) == pytest.approx(1)
+    assert sum(entry.share for entry in typical) == pytest.approx(1)

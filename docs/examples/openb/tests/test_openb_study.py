@@ -1,4 +1,4 @@
-"""The study on an excerpt: decisions, figures, and what is told of mistakes."""
+"""The study on an excerpt: decisions, figures, and error messages."""
 
 import csv
 import gzip
@@ -15,7 +15,7 @@ from quaymaster_openb.policies import POLICIES, Policy, experiment
 
 DATA = Path(__file__).parent / "data"
 PACKAGE = Path(__file__).parents[1]
-ONE = ["--data", str(DATA), "--workloads", "default", "--seeds", "42"]
+SINGLE_RUN = ["--data", str(DATA), "--workloads", "default", "--seeds", "42"]
 
 
 def published(policy: Policy) -> list[list[str]]:
@@ -25,7 +25,7 @@ def published(policy: Policy) -> list[list[str]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("policy", POLICIES[1:], ids=lambda one: one.name)
+@pytest.mark.parametrize("policy", POLICIES[1:], ids=lambda policy: policy.name)
 def test_decisions_are_the_published_ones(policy: Policy) -> None:
     """Nodes and scores, for all policies but the one that draws lots."""
     made = experiment(
@@ -44,7 +44,7 @@ def test_decisions_are_the_published_ones(policy: Policy) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_decisions_are_the_same_without_twins_and_memory(policy: Policy) -> None:
     made = experiment(DATA, workloads=["default"], policies=[policy], seeds=[42])
     result = run_cell(made, made.cells[0], verify=80)
@@ -69,7 +69,7 @@ def test_the_tuning_finds_its_experiment_and_the_lists_beside_it(
 def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:
     out, trace = tmp_path / "figures.csv", tmp_path / "trace.csv"
     files = ["--out", str(out), "--trace", str(trace)]
-    assert main([*ONE, "--policies", "06", "--workers", "1", *files]) == 0
+    assert main([*SINGLE_RUN, "--policies", "06", "--workers", "1", *files]) == 0
     with trace.open(newline="") as file:
         assert list(csv.reader(file)) == published(POLICIES[-1])
     with out.open(newline="") as file:
@@ -85,7 +85,7 @@ def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:
 def test_a_policy_that_draws_lots_has_no_scores(tmp_path: Path) -> None:
     out, trace = tmp_path / "figures.csv", tmp_path / "trace.csv"
     files = ["--out", str(out), "--trace", str(trace)]
-    assert main([*ONE, "--policies", "01", "--workers", "1", *files]) == 0
+    assert main([*SINGLE_RUN, "--policies", "01", "--workers", "1", *files]) == 0
     with trace.open(newline="") as file:
         _, *rows = csv.reader(file)
     assert {row[5] for row in rows} == {""}
@@ -98,12 +98,12 @@ def test_runs_that_fail_are_told_with_their_cause(
     shutil.copytree(DATA, tmp_path / "data")
     pods = tmp_path / "data" / "openb_pod_list_default.csv.gz"
     pods.write_bytes(gzip.compress(b"name,cpu_milli\np,1\n"))
-    given = ["--data", str(tmp_path / "data"), *ONE[2:], "--policies", "06"]
+    given = ["--data", str(tmp_path / "data"), *SINGLE_RUN[2:], "--policies", "06"]
     out = ["--workers", "1", "--out", str(tmp_path / "figures.csv")]
     assert main([*given, *out]) == 1
-    told = capsys.readouterr().err
-    assert "failed: input default" in told
-    assert "csv.gz:1: expected a column memory_mib, got name, cpu_milli" in told
+    message = capsys.readouterr().err
+    assert "failed: input default" in message
+    assert "csv.gz:1: expected a column memory_mib, got name, cpu_milli" in message
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_wrong_choice_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit):
-        main([*ONE, *changed, "--out", str(tmp_path / "out.csv")])
+        main([*SINGLE_RUN, *changed, "--out", str(tmp_path / "out.csv")])
     assert expected in capsys.readouterr().err
 
 

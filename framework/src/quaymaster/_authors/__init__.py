@@ -1,1 +1,1 @@
-"""For authors of plugins: the test kit and the packages that they publish."""
+"""For authors of plugins: the test kit, and tools for their packages."""

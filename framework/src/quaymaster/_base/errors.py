@@ -1,7 +1,7 @@
 """The errors that the framework raises on purpose.
 
-Every one derives from `QuaymasterError`, reads as one line (where, what was expected,
-what came) and carries its parts as attributes.
+Every error derives from `QuaymasterError`, reads as one line (where, what was expected,
+what the input had) and carries its parts as attributes.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ __all__ = [
 
 _LONGEST_PART: Final = 1000
 _SHOWN: Final = 5
-"""How many differences are told; there may be as many as nodes."""
+"""How many differences a message lists; there may be as many as nodes."""
 
 
 class QuaymasterError(Exception):
@@ -36,11 +36,11 @@ class QuaymasterError(Exception):
 
 
 class KindError(QuaymasterError):
-    """A kind of objects that cannot be declared like that."""
+    """A declared kind of objects has an invalid name, version or field."""
 
 
 class ObserverError(QuaymasterError):
-    """An installed observer of hooks that cannot be used."""
+    """An observer of hooks cannot be installed or used."""
 
 
 class PluginError(QuaymasterError):
@@ -62,8 +62,8 @@ class UnknownObjectionError(ValueError, QuaymasterError):
 
     Attributes:
         pod: The pod's key.
-        plugin: The name that was given.
-        expected: The names that can be given.
+        plugin: The plugin's name, as the caller gave it.
+        expected: The plugins that the pod waits for.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class UnknownObjectionError(ValueError, QuaymasterError):
 
 
 class QuantityError(ValueError, QuaymasterError):
-    """A text is no Kubernetes quantity.
+    """A text is not a Kubernetes quantity.
 
     Attributes:
-        text: What came.
+        text: The text.
     """
 
     def __init__(self, text: object) -> None:
@@ -95,10 +95,10 @@ class QuantityError(ValueError, QuaymasterError):
 
 
 class TimeError(ValueError, QuaymasterError):
-    """A text is no RFC 3339 time.
+    """A text is not an RFC 3339 time.
 
     Attributes:
-        text: What came.
+        text: The text.
     """
 
     def __init__(self, text: object) -> None:
@@ -109,15 +109,14 @@ class TimeError(ValueError, QuaymasterError):
 
 
 class SelectorError(ValueError, QuaymasterError):
-    """Kubernetes could not evaluate a selector.
+    """A selector cannot be evaluated by Kubernetes.
 
     Args:
-        problems: Everything that is wrong with it, one line each.
-        text: Kubernetes' own text, which becomes that of the error; without it, the
-            problems do.
+        problems: All that is wrong with the selector, one line each.
+        text: Kubernetes' own message. By default, the message lists the problems.
 
     Attributes:
-        problems: Everything that is wrong with it, one line each.
+        problems: All that is wrong with the selector, one line each.
     """
 
     def __init__(self, problems: Iterable[str], text: str = "") -> None:
@@ -127,12 +126,12 @@ class SelectorError(ValueError, QuaymasterError):
 
 @attrs.frozen(kw_only=True)
 class Problem:
-    """One thing that is wrong with what the user gave.
+    """One mistake in the user's input.
 
     Attributes:
-        where: The file, and the document and object in it, as far as they are known.
+        where: The file, and the document and object in it, if they are available.
         path: The field, such as ``spec.containers[0].image``; may be empty.
-        message: What was expected and what came.
+        message: What was expected and what the input had.
     """
 
     where: str = ""
@@ -144,7 +143,7 @@ class Problem:
 
 
 def one_line(*parts: str) -> str:
-    """The parts that are not empty, each cut to a readable length.
+    """Join the parts that are not empty, each cut to a readable length.
 
     Line breaks and control characters are escaped as in Python's texts.
     """
@@ -152,7 +151,7 @@ def one_line(*parts: str) -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """``1 node`` or ``2 nodes``."""
+    """Return ``1 node`` or ``2 nodes``."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
@@ -183,23 +182,24 @@ class ObjectError(_Problems, ValueError):
 
 
 class ManifestErrors(_Problems):
-    """Some files could not be loaded; nothing was.
+    """Some files could not be loaded, so no file was loaded.
 
     Attributes:
-        problems: Everything that is wrong, in the order of the files.
+        problems: All problems, in the order of the files.
     """
 
 
 class VerificationError(QuaymasterError):
-    """Two ways to make a decision differ; see ``SchedulerOptions.verify``.
+    """Two ways to make the same decision differ; see ``SchedulerOptions.verify``.
 
-    Some plugin's batch twin does not say what its scalar hook says, its answers depend
-    on more than its scope and its ``sign_pod`` tell, ``sign_pod`` itself depends on
-    more than the pod, or ``reserve`` has taken what ``verify_reserve`` does not find.
+    The error has one of four causes. A batch twin differs from its scalar hook. The
+    answers of a plugin depend on more than its scope and its ``sign_pod`` cover.
+    ``sign_pod`` depends on more than the pod. ``verify_reserve`` does not find what
+    ``reserve`` has taken.
 
     Attributes:
         pod: The pod's key.
-        differences: What differs, one line for each node.
+        differences: The differences, one line for each node.
     """
 
     def __init__(

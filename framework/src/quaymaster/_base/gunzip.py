@@ -22,10 +22,10 @@ class Gunzip:
         self._complete = 0  # members so far
 
     def decompress(self, block: bytes) -> bytes:
-        """Return the content that the stream has up to the end of this block.
+        """Return the content of the stream up to the end of this block.
 
         Raises:
-            zlib.error: The block, or what follows a member in it, is not gzip.
+            zlib.error: The block is not gzip, or the bytes after a member are not.
         """
         parts = []
         while block:

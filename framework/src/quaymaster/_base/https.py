@@ -1,4 +1,4 @@
-"""HTTPS connections of clients: who they are, and which name they expect."""
+"""HTTPS connections of clients: client certificates, and the expected server name."""
 
 import http.client
 import socket
@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["NamedConnection", "load_client_certificate", "notice_dead_peer"]
 
-_SECONDS_OF_SILENCE: Final = 15  # before the peer of an idle connection is asked
+_SECONDS_OF_SILENCE: Final = 15  # before the kernel probes the peer of an idle socket
 _PROBES: Final = 3
 _SECONDS_OF_PROBE: Final = 5
 
@@ -18,10 +18,10 @@ class NamedConnection(http.client.HTTPConnection):
     """A connection that checks the certificate of its server against a given name.
 
     Args:
-        host: Where to connect to.
-        port: The port there.
-        timeout: For how many seconds to wait for each answer; None waits for ever.
-        context: How TLS is spoken; None speaks none.
+        host: The host to connect to.
+        port: The port of the host.
+        timeout: How many seconds to wait for each response; None waits for ever.
+        context: The TLS context; None connects without TLS.
         server_name: The name that the server's certificate must have.
     """
 
@@ -38,7 +38,7 @@ class NamedConnection(http.client.HTTPConnection):
         self._server_name = server_name
 
     def connect(self) -> None:
-        """Connect, through a tunnel if one is set, and begin to speak TLS."""
+        """Connect, through a proxy's tunnel if one is set, and start TLS."""
         super().connect()
         if self._context is not None:
             self.sock = self._context.wrap_socket(
@@ -49,7 +49,7 @@ class NamedConnection(http.client.HTTPConnection):
 def notice_dead_peer(connection: socket.socket) -> None:
     """Have a connection break half a minute after its peer has vanished, idle or not.
 
-    A peer that is there and says nothing is not noticed by this.
+    This does not notice a peer that is there but sends nothing.
     """
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # as on Linux
@@ -69,21 +69,22 @@ def load_client_certificate(
     key_file: str = "",
     key_data: bytes = b"",
 ) -> None:
-    """Have clients show a certificate, if there is one; data come before files.
+    """Load the client certificate, if there is one; data come before files.
 
     Raises:
         OSError: A file cannot be read, or certificate and key cannot be used.
-        ValueError: They cannot be used.
+        ValueError: Certificate and key cannot be used.
     """
     if not (cert_data or cert_file):
         return
-    with tempfile.TemporaryDirectory() as folder:  # ssl reads nothing but files
+    with tempfile.TemporaryDirectory() as folder:  # ssl reads only files
         certificate, key = cert_file, key_file
         if cert_data:
             certificate = _written(Path(folder, "cert.pem"), cert_data)
         if key_data:
             key = _written(Path(folder, "key.pem"), key_data)
-        # A key with a password cannot be used: nobody is to be asked for it.
+        # A key with a password cannot be used: there is no user to ask for the
+        # password.
         context.load_cert_chain(certificate, key or None, password=_no_password)
 
 

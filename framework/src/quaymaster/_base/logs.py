@@ -1,8 +1,8 @@
 """Log lines as JSON objects, without secrets.
 
-The fields ``ts``, ``level`` and ``msg`` are what upstream's JSON logs have
-(k8s.io/component-base v0.36, ``logs/json``); others are ``logger``, ``error`` with a
-traceback, and whatever a message was given, such as ``pod``, ``node`` or ``plugin``.
+The fields ``ts``, ``level`` and ``msg`` are those of upstream's JSON logs
+(k8s.io/component-base v0.36, ``logs/json``). Others are ``logger``, ``error`` with a
+traceback, and the extra fields of a message, such as ``pod``, ``node`` or ``plugin``.
 """
 
 import logging
@@ -55,4 +55,4 @@ FORMATTERS: Final[Mapping[str, Callable[[], logging.Formatter]]] = {
     "text": lambda: logging.Formatter("%(message)s"),
     "json": JsonFormatter,
 }
-"""What makes the lines of a log, by the name of the format."""
+"""The formatters of log lines, by the name of the format."""

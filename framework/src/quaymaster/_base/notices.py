@@ -1,4 +1,4 @@
-"""Notices: warnings to the user, none of which stops anything."""
+"""Notices: warnings to the user that stop nothing."""
 
 import enum
 from collections.abc import Iterable
@@ -11,49 +11,49 @@ __all__ = ["Notice", "NoticeReason", "has_missing_pods"]
 
 
 class NoticeReason(enum.StrEnum):
-    """The kinds of notices, for programs to tell apart."""
+    """The kinds of notices, by which programs can distinguish them."""
 
     UNKNOWN_KIND = "UnknownKind"
     """A kind that Kubernetes does not have; probably misspelt."""
 
     UNREAD_KINDS = "UnreadKinds"
-    """Objects of a live cluster that nobody could or may read."""
+    """Objects of a live cluster that could not, or may not, be read."""
 
     UNKNOWN_VERSION = "UnknownVersion"
     """A kind that scheduling reads, but under another ``apiVersion``."""
 
     MISSING_PODS = "MissingPods"
-    """Something asks for pods that the simulation does not have."""
+    """A workload or claim needs pods that the simulation does not have."""
 
     ENDED_PODS = "EndedPods"
-    """Pods that came in have ended, so they play no part."""
+    """Pods of the input have ended, so they have no effect."""
 
     STRAY_PODS = "StrayPods"
-    """Pods run on nodes that are not known."""
+    """Pods run on nodes that the input does not have."""
 
     NOT_READY_NODES = "NotReadyNodes"
     """Nodes that are not ready are treated as if they were."""
 
     REFUSED_OBJECTS = "RefusedObjects"
-    """Objects that make no pods were kept out by a quota."""
+    """A quota rejected objects that create no pods."""
 
     GATED_OBJECTS = "GatedObjects"
     """Objects have no effect while a feature gate is off."""
 
     IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
-    """Claims use a StorageClass that nobody gave."""
+    """Claims use a StorageClass that the input does not have."""
 
     OTHER_SCHEDULERS = "OtherSchedulers"
-    """Pods wait for schedulers that do not take part."""
+    """Pods wait for schedulers that are not simulated."""
 
     ODD_FIELDS = "OddFields"
-    """A field is unknown, or there twice."""
+    """A field is unknown, or occurs twice."""
 
     DROPPED_FIELDS = "DroppedFields"
     """A field is dropped, since its feature gate is off."""
 
     LEFT_OUT = "LeftOut"
-    """Parts of a scenario that play no part in an answer."""
+    """Parts of a scenario have no effect on an answer."""
 
     CONFIGURATION = "Configuration"
     """Something in the scheduler's configuration is probably a mistake."""
@@ -61,11 +61,11 @@ class NoticeReason(enum.StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Notice:
-    """One thing that was left out, assumed or changed.
+    """One thing that was ignored, assumed or changed.
 
     Attributes:
-        reason: What kind of thing it is.
-        where: The file, and the document and object in it, as far as they are known.
+        reason: The kind of notice.
+        where: The file, and the document and object in it, if they are available.
         path: The field, such as ``spec.template``; may be empty.
         message: What happened, and what can be done about it.
     """
@@ -80,5 +80,5 @@ class Notice:
 
 
 def has_missing_pods(notices: Iterable[Notice]) -> bool:
-    """Whether any notice says that pods are missing from the input."""
+    """Return whether a notice reports that pods are missing from the input."""
     return any(notice.reason is NoticeReason.MISSING_PODS for notice in notices)

@@ -1,8 +1,8 @@
 """Describes exceptions of plugins in one line: type, text and place.
 
 ``KeyError: 'tier' (acme_racks/racks.py:9)`` is enough to find a line; the bare text,
-``'tier'``, is not. The place is the innermost line that is the plugin's own: what it
-calls (the framework, numpy, a client of some server) is left out.
+``'tier'``, is not. The place is the innermost line of the plugin itself. Lines of its
+callees (the framework, numpy, a client library) are left out.
 """
 
 import inspect
@@ -27,7 +27,7 @@ _NOT_A_PLUGIN: Final = frozenset({"quaymaster", "pluggy"})
 
 
 def describe_exception(error: BaseException) -> str:
-    """Say in one line what a plugin raised, and where.
+    """Describe in one line what a plugin raised, and where.
 
     Args:
         error: The exception, as it was caught.
@@ -39,12 +39,12 @@ def describe_exception(error: BaseException) -> str:
 
 
 def located(text: str, place: str) -> str:
-    """A text and the place that it is about, if there is one."""
+    """Join a text and the place that it is about, if there is one."""
     return f"{text} ({place})" if place else text
 
 
 def class_place(kind: type) -> str:
-    """Where a class is defined, or its module if that is all that is known."""
+    """Return where a class is defined; its module if the line is unavailable."""
     try:
         line = inspect.getsourcelines(kind)[1]
         return f"{_file(inspect.getfile(kind), kind.__module__)}:{line}"
@@ -56,13 +56,13 @@ def _with_type(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = " ".join(str(error).split())
-    except Exception:  # it is a plugin's, and may fail even at that
+    except Exception:  # the exception's class is a plugin's, so even str() may raise
         text = ""
     return f"{name}: {text}" if text else name
 
 
 def exception_place(error: BaseException) -> str:
-    """The innermost line of a plugin that was running, or empty."""
+    """Return the innermost line of a plugin that was running, or empty."""
     lines = list(_lines(error.__traceback__))
     package = _plugins_package([frame for frame, _ in lines])
     for frame, number in reversed(lines):
@@ -78,17 +78,19 @@ def _lines(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 
 def _plugins_package(frames: list[FrameType]) -> str:
-    """The package of the function that the framework called, or empty.
+    """Return the package of the function that the framework called, or empty.
 
-    A wrapper comes before the hook that it goes around, although it may have done no
-    more than let the exception pass; wrappers are generators.
+    A wrapper comes before the hook that it wraps, although it may only have passed the
+    exception on. Wrappers are generators, so generators come last.
     """
     called = [
         frame
         for caller, frame in itertools.pairwise(frames)
         if _package(caller) in _NOT_A_PLUGIN and _package(frame) not in _NOT_A_PLUGIN
     ]
-    hooks = [one for one in called if not one.f_code.co_flags & inspect.CO_GENERATOR]
+    hooks = [
+        frame for frame in called if not frame.f_code.co_flags & inspect.CO_GENERATOR
+    ]
     found = (hooks or called)[:1]
     return _package(found[0]) if found else ""
 
@@ -102,7 +104,7 @@ def _module(frame: FrameType) -> str:
 
 
 def _file(path: str, module: str) -> str:
-    """The end of a path that says which module it is; the rest is the machine's."""
+    """Cut a path to the part that shows the module; the rest depends on the machine."""
     parts = PurePath(path).parts
     depth = len(module.split("."))
     if parts[-1:] == ("__init__.py",):
@@ -111,10 +113,10 @@ def _file(path: str, module: str) -> str:
 
 
 def is_from_outside(error: BaseException) -> bool:
-    """Whether this is no failure of the plugin that happened to run.
+    """Return whether the plugin that was running did not cause this exception.
 
     Args:
-        error: What was caught.
+        error: The caught exception.
     """
     if isinstance(error, SystemExit):
         return _is_from_signal(error)
@@ -124,10 +126,10 @@ def is_from_outside(error: BaseException) -> bool:
 
 
 def _is_from_signal(error: SystemExit) -> bool:
-    """Whether the handler of a signal raised this while a plugin ran."""
+    """Return whether a signal handler raised this while a plugin ran."""
     if threading.current_thread() != threading.main_thread():
         return False
-    handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
     traceback = error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code in handlers:

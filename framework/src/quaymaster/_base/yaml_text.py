@@ -12,7 +12,7 @@ _WIDTH: Final = 100
 
 
 class _Dumper(yaml.SafeDumper):
-    """Indents lists, and writes texts of several lines as such."""
+    """Indents lists, and writes texts of several lines as literals."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - lists are indented, whatever it says
         super().increase_indent(flow, False)
@@ -27,7 +27,7 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def yaml_text(tree: object, *, is_dense: bool = False) -> str:
-    """A tree as YAML.
+    """Format a tree as YAML.
 
     Args:
         tree: Mappings, lists and scalars.
@@ -44,7 +44,7 @@ def yaml_text(tree: object, *, is_dense: bool = False) -> str:
 
 
 def commented(comment: str, text: str) -> str:
-    """A text with a comment in front of it, in lines of some length."""
+    """Put a comment before a text, folded to lines of readable width."""
     return comment_of([comment], indent="") + text
 
 

@@ -8,6 +8,7 @@ import click
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
@@ -31,7 +32,7 @@ __all__ = ["build_plugins", "group"]
 NOT_STRICT = 1
 
 
-@click.group("config")
+@click.group("config", cls=SuggestingGroup)
 def group() -> None:
     """Check and show scheduler configurations.
 
@@ -39,7 +40,7 @@ def group() -> None:
     """
 
 
-@group.command("validate")
+@group.command("validate", short_help="Check a configuration against installed plugins")
 @click.argument("file", shell_complete=complete_config)
 @kubernetes_options()
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
@@ -58,7 +59,7 @@ def validate(file: str, asked: Sequence[Kubernetes], strict: bool) -> None:
         sys.exit(NOT_STRICT)
 
 
-@group.command("show")
+@group.command("show", short_help="Show a configuration with all defaults")
 @click.argument("file", shell_complete=complete_config)
 @kubernetes_options()
 @output_option(OutputFormat.YAML, OutputFormat.JSON)
@@ -72,7 +73,7 @@ def show(file: str, asked: Sequence[Kubernetes], output: OutputFormat) -> None:
     print_notices(notices)
 
 
-@group.command("schema")
+@group.command("schema", short_help="Print the JSON Schema of configurations")
 def schema() -> None:
     """Print the JSON Schema of configurations, the installed plugins' args included."""
     print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)

@@ -10,6 +10,7 @@ import attrs
 import click
 import msgspec
 
+from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.output import print_line
 from quaymaster._clusters.kubernetes.access import Access, Pem
 from quaymaster._clusters.kubernetes.client import ApiClient
@@ -23,7 +24,7 @@ __all__ = ["group"]
 _SECONDS: Final = 300.0
 
 
-@click.group("debug")
+@click.group("debug", cls=SuggestingGroup)
 def group() -> None:
     """Look into a scheduler that runs."""
 
@@ -70,7 +71,7 @@ def _reaching(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@group.command("dump")
+@group.command("dump", short_help="Print the queues, nominations and waiting pods")
 @_reaching
 def dump(
     server: str,
@@ -93,7 +94,7 @@ def dump(
     _print(tree, form, told_in_lines)
 
 
-@group.command("attempts")
+@group.command("attempts", short_help="Print why the last attempts ended as they did")
 @click.argument("pod", required=False, default="")
 @click.option("--node", metavar="NAME", default="", help="Tell of this node only.")
 @_reaching

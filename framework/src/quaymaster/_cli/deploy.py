@@ -10,6 +10,7 @@ import click
 
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
+from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, print_text, warn
 from quaymaster._core.config.kinds import profile_plugins
@@ -32,7 +33,7 @@ _LONGEST_NAME: Final = 63
 _LARGEST_PORT: Final = 65535
 
 
-@click.group("deploy")
+@click.group("deploy", cls=SuggestingGroup)
 def group() -> None:
     """Put the scheduler on a cluster."""
 
@@ -51,7 +52,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     return text
 
 
-@group.command("render")
+@group.command("render", short_help='Print manifests for "kubectl apply"')
 @config_options()
 @click.option(
     "--scheduler-name",

@@ -30,7 +30,7 @@ from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.nodes_spec import MAX_NODES, make_nodes
 from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
 from quaymaster._clusters.manifests.load import load
-from quaymaster._clusters.manifests.loaded import Loaded, Source, skipped_told
+from quaymaster._clusters.manifests.loaded import Loaded, Source, skipped_text
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
@@ -283,7 +283,7 @@ def read_inputs(
             kubernetes=kubernetes or config.kubernetes,
         )
     if loaded.skipped:
-        warn(skipped_told(loaded))
+        warn(skipped_text(loaded))
     return Inputs(
         registry=registry,
         config=config,

@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
-import msgspec
-import yaml
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._cli.progress import progress_bar, scheduling_in, trying_in
 from quaymaster._cli.tables import Table, folded
-from quaymaster._cli.terminal import bold, line_width, progress_console, shows_progress
+from quaymaster._cli.terminal import bold, line_width
 
 __all__ = [
     "NobodyReadsError",
@@ -55,9 +53,14 @@ class OutputFormat(enum.StrEnum):
 
 def print_document(document: object, form: OutputFormat) -> None:
     """Print plain data as JSON or YAML."""
+    # Tables, and --help, need neither of these.
     if form is OutputFormat.YAML:
+        import yaml  # noqa: PLC0415 - above
+
         print_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
+    import msgspec  # noqa: PLC0415 - above
+
     encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
     print_text(encoded.decode() + "\n")
 
@@ -110,38 +113,6 @@ def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F],
         callback=lambda _context, _option, value: OutputFormat(value),
         help="The form of the output.",
     )
-
-
-def progress_bar() -> Progress:
-    """Make a progress bar on standard error, shown if that is a terminal."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=progress_console(sys.stderr),
-        transient=True,
-        disable=not shows_progress(sys.stderr),
-    )
-
-
-def scheduling_in(progress: Progress) -> Callable[[int, int], None]:
-    """Show in a progress bar how many pods have been scheduled, of how many."""
-    task = progress.add_task("making pods", total=None)
-
-    def update(done: int, total: int) -> None:
-        progress.update(task, completed=done, total=total, description="scheduling")
-
-    return update
-
-
-def trying_in(progress: Progress) -> Callable[[int, int], None]:
-    """Show in a progress bar how many changes have been tried, of how many at most."""
-    task = progress.add_task("trying changes", total=None, visible=False)
-
-    def update(done: int, total: int) -> None:
-        progress.update(task, completed=done, total=total, visible=True)
-
-    return update
 
 
 def print_text(text: str) -> None:

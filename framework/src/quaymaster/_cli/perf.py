@@ -173,7 +173,7 @@ def _run(
             progress.update(task, completed=bound)
 
         on_progress: Callable[[int], None] | None
-        on_progress = None if progress.disable else follow
+        on_progress = None if progress.is_hidden else follow
         return run_apart(
             workload,
             config_file=configured.file,

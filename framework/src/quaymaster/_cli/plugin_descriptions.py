@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._authors.packages.description import PluginDescription
-from quaymaster._authors.packages.events import EventsTold
+from quaymaster._authors.packages.events import EventsDeclaration
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._core.contract.declarations import Write
 from quaymaster._core.contract.hook_marks import HookAge
@@ -17,9 +17,9 @@ def kind_names(kinds: Sequence[type[ApiObject]]) -> list[str]:
     return [f"{kind.kind} ({kind.api_version})" for kind in kinds]
 
 
-def told_word(told: EventsTold) -> str | None:
+def told_word(told: EventsDeclaration) -> str | None:
     """What documents say in the place of a sign."""
-    words = {EventsTold.UNNEEDED: None, EventsTold.UNKNOWN: "unknown"}
+    words = {EventsDeclaration.UNNEEDED: None, EventsDeclaration.UNKNOWN: "unknown"}
     return words.get(told, told.value)
 
 
@@ -31,7 +31,7 @@ def print_description(one: PluginDescription) -> None:
         "ORIGIN": one.plugin.origin,
         "SCOPE": one.scope.value if one.scope else "?",
         "POD USE": one.pod_use.value if one.pod_use else "?",
-        "EVENTS": one.told.value,
+        "EVENTS": one.declaration.value,
         "KINDS": ", ".join(kind_names(one.kinds)) or "-",
         "READS": _listed(None if one.reads is None else kind_names(one.reads)),
         "WRITES": _listed(None if one.writes is None else _write_names(one.writes)),
@@ -121,7 +121,7 @@ def as_document(one: PluginDescription) -> dict[str, object]:
             }
             for argument in one.arguments
         ],
-        "events": told_word(one.told),
+        "events": told_word(one.declaration),
         "registered": [
             {
                 "resource": event.resource,

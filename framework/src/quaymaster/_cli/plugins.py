@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from quaymaster._authors.packages.check import check_package
 from quaymaster._authors.packages.description import describe
-from quaymaster._authors.packages.events import events_told
+from quaymaster._authors.packages.events import declared_events
 from quaymaster._authors.packages.findings import Level
 from quaymaster._authors.packages.kinds import BroughtKind, brought_kinds
 from quaymaster._authors.packages.new import DEFAULT_POINTS, make_package, parse_points
@@ -17,6 +17,7 @@ from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._base.errors import KindError
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli import plugin_findings
+from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.output import (
     OutputFormat,
@@ -43,12 +44,12 @@ _HEADER: Final = (
 )
 
 
-@click.group("plugins")
+@click.group("plugins", cls=SuggestingGroup)
 def group() -> None:
     """See which plugins are installed, make new ones, and check packages."""
 
 
-@group.command("list")
+@group.command("list", short_help="List the installed plugins")
 @output_option(
     OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -81,7 +82,7 @@ def _complete_plugin(
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@group.command("show")
+@group.command("show", short_help="Show the hooks, arguments and events of a plugin")
 @click.argument("name", shell_complete=_complete_plugin)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def show_plugin(name: str, output: OutputFormat) -> None:
@@ -97,7 +98,7 @@ def show_plugin(name: str, output: OutputFormat) -> None:
         print_document(as_document(described), output)
 
 
-@group.command("kinds")
+@group.command("kinds", short_help="List the kinds of objects that plugins declare")
 @output_option(
     OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -121,7 +122,7 @@ def list_kinds(output: OutputFormat) -> None:
         print_document([_kind_document(one) for one in kinds], output)
 
 
-@group.command("new")
+@group.command("new", short_help="Create a package with a new plugin")
 @click.argument("name")
 @click.option(
     "--points",
@@ -150,7 +151,7 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     print_text(f"{folder}\n")
 
 
-@group.command("check")
+@group.command("check", short_help="Check a package of plugins")
 @click.argument("package")
 @click.option(
     "--config",
@@ -220,7 +221,7 @@ def _row(plugin: RegisteredPlugin) -> tuple[str, ...]:
         plugin.distribution,
         plugin.version,
         ",".join(_points(plugin)),
-        events_told(plugin),
+        declared_events(plugin),
         ",".join(_kinds(plugin)) or "-",
         args.__name__ if args else "-",
         plugin.origin,
@@ -235,7 +236,7 @@ def _as_document(plugin: RegisteredPlugin) -> dict[str, object]:
         "version": plugin.version,
         "origin": plugin.origin,
         "extensionPoints": _points(plugin),
-        "events": told_word(events_told(plugin)),
+        "events": told_word(declared_events(plugin)),
         "kinds": _kinds(plugin),
         "args": args.__name__ if args else None,
     }

@@ -10,6 +10,7 @@ import click
 from quaymaster._base.errors import Problem
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
+from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -53,7 +54,7 @@ _FILES = click.argument(
 )
 
 
-@click.group("scenario")
+@click.group("scenario", cls=SuggestingGroup)
 def group() -> None:
     """Run scenarios: what happens to a cluster in virtual time, and what must hold.
 
@@ -62,7 +63,7 @@ def group() -> None:
     """
 
 
-@group.command("run")
+@group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
 @config_options()
 @click.option(
@@ -126,7 +127,7 @@ def run(
         sys.exit(SOME_FAILED)
 
 
-@group.command("validate")
+@group.command("validate", short_help="Check scenarios and the files that they name")
 @_FILES
 def validate(files: Sequence[str]) -> None:
     """Check scenarios and all files that they name; print every mistake.
@@ -138,7 +139,7 @@ def validate(files: Sequence[str]) -> None:
         print_notices(scenario.notices)
 
 
-@group.command("schema")
+@group.command("schema", short_help="Print the JSON Schema of scenario files")
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     print_document(scenario_schema(), OutputFormat.JSON)

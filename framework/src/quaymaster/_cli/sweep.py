@@ -2,9 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
@@ -19,6 +19,9 @@ from quaymaster._studies.experiments.sweeping import (
     SweepResult,
     sweep,
 )
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["command"]
 
@@ -115,7 +118,14 @@ def _draw(result: SweepResult, picture: Path) -> None:
     print_line(f"picture: {picture}")
 
 
-def _progress_bar() -> Progress:
+def _progress_bar() -> "Progress":
+    from rich.progress import (  # noqa: PLC0415 - not needed by --help
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+    )
+
     return Progress(
         TextColumn("runs"),
         BarColumn(),
@@ -127,7 +137,7 @@ def _progress_bar() -> Progress:
     )
 
 
-def _showing_in(progress: Progress) -> SweepProgressFn:
+def _showing_in(progress: "Progress") -> SweepProgressFn:
     task = progress.add_task("", total=None)
 
     def update(now: SweepProgress) -> None:

@@ -8,9 +8,10 @@ changes where lines are broken.
 
 import os
 import shutil
-from typing import Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "Stream",
@@ -61,8 +62,10 @@ def shows_progress(stream: Stream) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def progress_console(stream: TextIO) -> Console:
-    """The console that shows progress on a stream."""
+def progress_console(stream: TextIO) -> "Console":
+    """Return the console that shows progress on a stream."""
+    from rich.console import Console  # noqa: PLC0415 - commands without a bar
+
     return Console(
         file=stream,
         force_terminal=stream.isatty(),

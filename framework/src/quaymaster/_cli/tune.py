@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
@@ -22,6 +22,9 @@ from quaymaster._studies.tuning.schema import tuning_schema
 from quaymaster._studies.tuning.trials import Trial, TrialOutcome
 from quaymaster._studies.tuning.tuned import TuneProgressFn, TuneResult, tune
 from quaymaster._studies.tuning.tuning import Tuning
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["command"]
 
@@ -58,7 +61,14 @@ def command(file: str, folder: str | None, workers: int | None) -> None:
         sys.exit(NOTHING_FOUND)
 
 
-def _progress_bar() -> Progress:
+def _progress_bar() -> "Progress":
+    from rich.progress import (  # noqa: PLC0415 - not needed by --help
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+    )
+
     return Progress(
         TextColumn("trials"),
         BarColumn(),
@@ -70,7 +80,7 @@ def _progress_bar() -> Progress:
     )
 
 
-def _showing_in(progress: Progress, tuning: Tuning) -> TuneProgressFn:
+def _showing_in(progress: "Progress", tuning: Tuning) -> TuneProgressFn:
     task = progress.add_task("", total=tuning.trials)
 
     def update(trial: Trial) -> None:

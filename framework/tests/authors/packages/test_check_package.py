@@ -278,7 +278,7 @@ TWO_MISTAKES = (
     ("code", "problems"),
     [
         (UNKNOWN_HOOK, ["unknown hook 'bnd'; did you mean 'bind'?"]),
-        (NO_HOOK, ["has no hook, so no profile takes it"]),
+        (NO_HOOK, ["has no hook, so no profile can use it"]),
         (
             TWO_MISTAKES,
             ["hook 'filter': unknown argument 'pods'", "method 'score' has the name"],
@@ -343,7 +343,7 @@ def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
 
 
 def test_plugin_that_needs_arguments_is_not_asked(make_folder: MakeFolder) -> None:
-    problem = "not asked: it needs arguments (zone), see --config"
+    problem = "skipped: it needs arguments (zone), see --config"
     assert findings(make_folder(code=NEEDY)) == [
         f"warning: [contract] plugin 'Gates': {problem}"
     ]
@@ -372,7 +372,7 @@ def test_configuration_without_arguments_is_refused(
 def test_package_without_types_is_told(make_folder: MakeFolder) -> None:
     folder = Path(make_folder(code=NEEDY))
     (folder / "src" / "acme_gates" / "py.typed").unlink()
-    problem = "has no file py.typed, so type checkers take nothing from it"
+    problem = "has no file py.typed, so type checkers ignore its types"
     assert f"warning: [typing] package 'acme_gates': {problem}" in findings(str(folder))
 
 
@@ -393,7 +393,7 @@ def test_kind_that_something_installed_declares_is_found(
         code=LANE,
     )
     gates = NEEDY.replace("class Gates:", "class Gates:\n    kinds = (Lane,)\n")
-    problem = "other-lanes 1.0 declares it by another class"
+    problem = "other-lanes 1.0 declares it with another class"
     found = findings(make_folder(code=LANE + gates))
     assert f"error: [name clash] kind 'Lane': {problem}" in found
 
@@ -521,13 +521,13 @@ def test_package_that_is_not_installed_is_bad_input() -> None:
 
 
 @pytest.mark.long
-def test_plugin_that_does_not_say_what_it_reads_is_told_what_follows(
+def test_plugin_that_does_not_declare_what_it_reads_gets_a_warning(
     make_folder: MakeFolder,
 ) -> None:
     folder = make_folder(code=GATES.replace("    reads = ()\n", ""))
     (line,) = findings(folder)
     assert line == (
-        "warning: [rights] plugin 'Gates': says neither what it reads nor what it "
-        "writes, so a scheduler with it asks for all that is usual; for nodes and pods "
+        "warning: [rights] plugin 'Gates': declares neither what it reads nor what it "
+        "writes, so a scheduler with it requests the usual rights; for nodes and pods "
         "alone, reads = () is enough"
     )

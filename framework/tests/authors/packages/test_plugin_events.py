@@ -8,7 +8,7 @@ import pytest
 from quaymaster import Change, Handle, NodeInfo, Status, hookimpl, on_node
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.internals.packages import events_told
+from tests.kit.internals.packages import declared_events
 
 
 class Scorer:
@@ -77,7 +77,7 @@ class Broken(Silent):
 )
 def test_events_of_a_plugin_are_told_in_a_word(plugin: type, told: str) -> None:
     registry = PluginRegistry.of({"Plugin": plugin})
-    assert events_told(registry["Plugin"]) == told
+    assert declared_events(registry["Plugin"]) == told
 
 
 def test_every_built_in_plugin_that_rejects_says_what_helps() -> None:
@@ -85,4 +85,4 @@ def test_every_built_in_plugin_that_rejects_says_what_helps() -> None:
     assert rejecting < {point.key for point in EXTENSION_POINTS}
     for plugin in PluginRegistry.discover().values():
         if any(point.key in rejecting for point in plugin.extension_points):
-            assert events_told(plugin) in ("list", "none"), plugin.name
+            assert declared_events(plugin) in ("list", "none"), plugin.name

@@ -150,7 +150,7 @@ def test_pipe_that_nobody_writes_to_is_told(
     monkeypatch.setattr(PATIENCE_MS, 1)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert problems(pipe) == ["pipe: nobody writes to this pipe"]
+    assert problems(pipe) == ["pipe: no process writes to this pipe"]
 
 
 def test_pipe_is_read_to_its_end(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
         pytest.param(
             "apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization",
             NoticeReason.MISSING_PODS,
-            "what a kustomization stands for is missing; "
+            "the objects of this kustomization are missing; "
             "kubectl kustomize DIR | quaymaster simulate - reads it",
             id="kustomization under a name of its own",
         ),
@@ -155,7 +155,7 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             f"apiVersion: x.io/v1, kind: Farm, spec: {{a: [{{template: {TEMPLATE}}}]}}",
             NoticeReason.MISSING_PODS,
             "spec.a[0].template: the pods of this Farm (x.io/v1) are missing; "
-            "--custom-kinds FILE can tell how many there are",
+            "--custom-kinds FILE describes how many there are",
             id="custom kind with a pod template",
         ),
         pytest.param(
@@ -163,7 +163,7 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             "spec: {template: {spec: {containers: [{image: x}]}}}",
             NoticeReason.MISSING_PODS,
             "spec.template: the pods of this Service (serving.knative.dev/v1) are "
-            "missing; --custom-kinds FILE can tell how many there are",
+            "missing; --custom-kinds FILE describes how many there are",
             id="custom kind with a pod template that leaves the name open",
         ),
         pytest.param(
@@ -171,7 +171,7 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             "spec: {sets: [{podTemplate: {spec: {containers: [{name: main}]}}}]}",
             NoticeReason.MISSING_PODS,
             "spec.sets[0].podTemplate: the pods of this Search (x.io/v1) are missing; "
-            "--custom-kinds FILE can tell how many there are",
+            "--custom-kinds FILE describes how many there are",
             id="custom kind with a pod template that leaves the image open",
         ),
     ],

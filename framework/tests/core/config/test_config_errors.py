@@ -238,7 +238,7 @@ def test_problems_carry_their_parts() -> None:
         ),
         pytest.param(
             "kind: Pod\nprofiles: []\nprofiles: []",
-            "line 3, column 1: the key 'profiles' is there twice",
+            "line 3, column 1: the key 'profiles' occurs twice",
             id="a key twice",
         ),
         pytest.param(

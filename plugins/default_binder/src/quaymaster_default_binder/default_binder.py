@@ -1,7 +1,7 @@
 """Bind a pod to its node through the cluster.
 
 Writes the pod's binding subresource, with the annotations that plugins have chosen for
-the pod (upstream's binding has none). A refusal is an Error status, which keeps the
+the pod (upstream's binding has none). A failed call becomes an Error status with the
 `ApiError` as its ``error``: after an `UnknownOutcomeError` the framework reads the pod
 to find out whether it was bound.
 

@@ -1,4 +1,4 @@
-"""Make room for a pod by evicting less important ones."""
+"""Make room for a pod by evicting pods of lower priority."""
 
 from quaymaster_default_preemption.args import DefaultPreemptionArgs
 from quaymaster_default_preemption.default_preemption import DefaultPreemption

@@ -17,12 +17,11 @@ __all__ = ["DefaultPreemptionArgs", "candidates_wanted"]
 class DefaultPreemptionArgs:
     """The arguments of DefaultPreemption.
 
-    At least as many candidates are looked for as both limits ask for, as long as there
-    are nodes to try.
+    The search stops when the number of candidates reaches both limits.
 
     Attributes:
-        min_candidate_nodes_percentage: In percent of the nodes that could be helped.
-        min_candidate_nodes_absolute: As a number of nodes.
+        min_candidate_nodes_percentage: The limit in percent of the tried nodes.
+        min_candidate_nodes_absolute: The limit as a number of nodes.
     """
 
     min_candidate_nodes_percentage: int = attrs.field(
@@ -31,7 +30,7 @@ class DefaultPreemptionArgs:
     min_candidate_nodes_absolute: int = attrs.field(default=100, validator=integer(0))
 
     def validate(self) -> Iterator[ArgsError]:
-        """Whether any candidates are looked for at all."""
+        """Check that the limits are not both 0."""
         keys = "minCandidateNodesPercentage", "minCandidateNodesAbsolute"
         if not self.min_candidate_nodes_percentage + self.min_candidate_nodes_absolute:
             for key, other in (keys, keys[::-1]):
@@ -43,7 +42,7 @@ def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
 
     Args:
         args: The limits.
-        nodes: How many nodes could be tried.
+        nodes: The number of nodes that could be tried.
     """
     share = nodes * args.min_candidate_nodes_percentage // 100
     return min(max(share, args.min_candidate_nodes_absolute), nodes)

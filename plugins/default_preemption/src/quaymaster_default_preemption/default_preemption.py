@@ -1,8 +1,7 @@
-"""Make room for a pod by evicting less important ones.
+"""Make room for a pod by evicting pods of lower priority.
 
-A pod that fits nowhere gets the node where the least has to go: the pods of lower
-priority that are in its way are evicted, and the node is noted as its nominated node
-until it has room.
+An unschedulable pod gets the node where preemption does the least harm. The pods of
+lower priority that block it there are evicted, and the pod is nominated to that node.
 
 Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``) and
@@ -56,10 +55,10 @@ _NO_CANDIDATE: Final = "no candidate node for preemption"
 
 
 class DefaultPreemption:
-    """Finds the node with the least casualties, and evicts them.
+    """Finds the node where preemption does the least harm, and evicts the victims.
 
     Args:
-        args: How many nodes are tried.
+        args: How many candidates are enough.
         handle: The framework.
     """
 
@@ -82,8 +81,8 @@ class DefaultPreemption:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        # A deletion opens the gate above. It is for the plugins that rejected the pod
-        # to say whether it also makes the pod schedulable.
+        # A deletion opens the gate above. Whether it also makes the pod schedulable is
+        # decided by the hints of the plugins that rejected the pod.
         return [on_pod.assigned(Change.DELETE, _after_pod_deletion)]
 
     @hookimpl
@@ -112,25 +111,25 @@ class DefaultPreemption:
     def find_candidates(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> Search:
-        """Try nodes until there are enough candidates; changes nothing.
+        """Try nodes until there are enough candidates, without changing anything.
 
         Args:
             state: The pod's scratch space after filtering.
-            pod: The pod that fits nowhere.
-            statuses: Why each node was rejected. Only nodes that are Unschedulable are
-                tried: elsewhere, evicting pods would not help.
+            pod: The unschedulable pod.
+            statuses: Why each node was rejected. Only Unschedulable nodes are
+                tried: on the others, evicting pods would not help.
         """
         handle = self._handle
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         if not len(rows):
             return Search()
         wanted = candidates_wanted(self._args, len(rows))
-        # Where to begin decides nothing if all nodes are tried anyway.
+        # The first node does not matter if all nodes are tried.
         offset = handle.random.randrange(len(rows)) if wanted < len(rows) else 0
         return self._dry_run.find(state, pod, rows, first=offset, wanted=wanted)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Return the best candidate; the generator decides between equal ones."""
+        """Return the best candidate; the random generator breaks ties."""
         best = best_candidates(candidates)
         if len(best) == 1:
             return best[0]

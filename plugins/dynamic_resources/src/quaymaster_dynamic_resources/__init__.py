@@ -1,4 +1,4 @@
-"""Give pods the devices that their claims ask for."""
+"""Allocate the devices that pods claim."""
 
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.dynamic_resources import DynamicResources

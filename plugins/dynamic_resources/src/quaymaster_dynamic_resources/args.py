@@ -15,10 +15,10 @@ __all__ = ["DynamicResourcesArgs"]
 
 @attrs.frozen(kw_only=True)
 class DynamicResourcesArgs:
-    """The arguments of DynamicResources; without an effect while nothing is allocated.
+    """The arguments of DynamicResources; they matter only to pods with claims.
 
     Attributes:
-        filter_timeout: How long allocation may take per node; 0 is as long as it takes.
+        filter_timeout: How long to search per node; 0 means no limit.
         binding_timeout: How long to wait for devices to become ready.
     """
 

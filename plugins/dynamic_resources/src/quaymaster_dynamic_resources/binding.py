@@ -1,4 +1,4 @@
-"""Reserve and PreBind: what a pod was given is promised, written, and waited for.
+"""Reserve and PreBind: reserve devices, write allocations, and wait for devices.
 
 Mirrors ``Reserve``, ``Unreserve`` and ``PreBind`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
@@ -22,16 +22,16 @@ from quaymaster_dynamic_resources.conditions import (
     is_ready,
 )
 from quaymaster_dynamic_resources.extended import is_implicit
-from quaymaster_dynamic_resources.settling import Loose, Settlements, Undo
+from quaymaster_dynamic_resources.settlements import Settlements, Undo, UnsettledClaim
 from quaymaster_dynamic_resources.state import ClaimsState
 from quaymaster_dynamic_resources.tracker import ClaimTracker
-from quaymaster_dynamic_resources.writing import (
+from quaymaster_dynamic_resources.writes import (
     WriteError,
     create_claim,
     delete_claim,
     remove_reservation,
     reserve_claim,
-    tell_pod,
+    write_pod_status,
 )
 
 __all__ = ["ClaimBinder"]
@@ -43,12 +43,12 @@ _TIMED_OUT: Final = Status.from_error(
 
 
 class ClaimBinder:
-    """Gives a pod's claims what was found for them on the node that was chosen.
+    """Allocates the devices that the search found on the chosen node to a pod's claims.
 
     Args:
         handle: The framework.
-        tracker: The devices that are taken.
-        settlements: The claims of bindings that have failed.
+        tracker: The allocated devices.
+        settlements: The claims of failed bindings.
         timeout_seconds: How long devices may take to become ready.
     """
 
@@ -65,18 +65,18 @@ class ClaimBinder:
         self._timeout_seconds = timeout_seconds
 
     def reserve(self, state: ClaimsState, node_name: str) -> Status | None:
-        """Count the devices that were found on a node as taken."""
+        """Reserve the devices that the search found on a node."""
         places = state.to_allocate
         if not places:
             return None
-        found = state.allocations.get(node_name)
-        if found is None or not found.results:
+        allocation = state.allocations.get(node_name)
+        if allocation is None or not allocation.results:
             # The node offers the extended resources itself.
             if all(place == state.implicit for place in places):
                 return None
             return Status.from_error("claim allocation not found for node")
         for place, claim, result in zip(
-            places, found.claims, found.results, strict=True
+            places, allocation.claims, allocation.results, strict=True
         ):
             named = self._with_share_ids(result)
             state.reserved[place] = named
@@ -84,25 +84,25 @@ class ClaimBinder:
         return None
 
     def unreserve(self, state: ClaimsState, pod: Pod) -> None:
-        """Give back what was not written, and the reservations that were."""
-        loose = []
+        """Release unwritten allocations, and remove written reservations."""
+        unsettled = []
         for place, claim in enumerate(state.claims):
             uid = state.implicit_uid if place == state.implicit else claim.uid
             if place not in state.reserved:
-                uid = ""  # another pod may have promised devices to it since
+                uid = ""  # another pod may have reserved devices for it since
             undo = self._undo(state, place, pod)
             if undo is None and place not in state.in_doubt:
                 self._tracker.release(uid)
             else:
-                loose.append(Loose(claim, uid, undo))
-        if loose:
-            self._settlements.begin(self._handle, pod, loose)
+                unsettled.append(UnsettledClaim(claim, uid, undo))
+        if unsettled:
+            self._settlements.begin(self._handle, pod, unsettled)
 
     def write(self, state: ClaimsState, pod: Pod, node_name: str) -> None:
         """Write allocations and reservations; may be called from any thread.
 
         Raises:
-            WriteError: Something was not written. What was written stays.
+            WriteError: A write failed. Earlier writes are not undone.
         """
         for place, claim in enumerate(state.claims):
             if not is_reserved_for(claim, pod):
@@ -111,7 +111,7 @@ class ClaimBinder:
     def wait(
         self, state: ClaimsState, pod: Pod, node_name: str
     ) -> PreBindWait | Status | None:
-        """Say whether the devices of the claims, as they were written, are ready."""
+        """Return how to wait for the devices of the written claims, if necessary."""
         if not any(has_conditions(claim) for claim in state.claims):
             return None
         self._handle.cluster.record(
@@ -142,13 +142,15 @@ class ClaimBinder:
         is_extended = place == state.implicit
         if is_extended and allocation is None and not claim.spec.devices.requests:
             return
-        found = state.allocations.get(node_name)
+        node_allocation = state.allocations.get(node_name)
         uid = claim.uid
         if is_extended and is_implicit(claim):
-            if found is None:
+            if node_allocation is None:
                 text = f"extended resource claim not found for node {node_name}"
                 raise WriteError(text)
-            claim = state.claims[place] = create_claim(cluster, found.claims[-1])
+            claim = state.claims[place] = create_claim(
+                cluster, node_allocation.claims[-1]
+            )
         now = self._handle.clock.now()
         try:
             claim = reserve_claim(cluster, claim, allocation, pod, now)
@@ -159,13 +161,15 @@ class ClaimBinder:
         state.claims[place] = claim
         self._tracker.written(claim, uid)
         if is_extended:
-            tell_pod(cluster, pod, claim, found.mappings if found else ())
+            write_pod_status(
+                cluster, pod, claim, node_allocation.mappings if node_allocation else ()
+            )
 
     def _look_again(self, state: ClaimsState) -> bool | Status:
         for place, claim in enumerate(state.claims):
-            found = self._tracker.get(claim.key)
-            if found is not None:
-                state.claims[place] = found
+            stored = self._tracker.get(claim.key)
+            if stored is not None:
+                state.claims[place] = stored
             elif not is_implicit(claim):
                 text = f'could not find ResourceClaim "{claim.key}"'
                 return Status.from_error(text)
@@ -174,7 +178,7 @@ class ClaimBinder:
     def _are_ready(self, claims: Sequence[ResourceClaim]) -> bool | Status:
         now = self._handle.clock.now()
         for claim in claims:
-            # A node may offer the extended resources itself: then there is no claim.
+            # If the node offers the extended resources itself, there is no claim.
             if is_implicit(claim):
                 continue
             try:
@@ -189,21 +193,21 @@ class ClaimBinder:
         return True
 
     def _with_share_ids(self, allocation: AllocationResult) -> AllocationResult:
-        """Name the shares of devices: each by a name that no other one has."""
+        """Give each share of a device a unique id."""
         devices = allocation.devices
-        if all(one.share_id is None for one in devices.results):
+        if all(result.share_id is None for result in devices.results):
             return allocation
         bits = self._handle.random.getrandbits
         results = tuple(
-            replace(one, share_id=str(UUID(int=bits(128), version=4)))
-            if one.share_id is not None
-            else one
-            for one in devices.results
+            replace(result, share_id=str(UUID(int=bits(128), version=4)))
+            if result.share_id is not None
+            else result
+            for result in devices.results
         )
         return replace(allocation, devices=replace(devices, results=results))
 
     def _undo(self, state: ClaimsState, place: int, pod: Pod) -> Undo | None:
-        """How to take back what was written to a claim; None if there is nothing."""
+        """Return a function that undoes the writes to a claim, or None."""
         claim = state.claims[place]
         if place == state.implicit:
             return None if is_implicit(claim) else partial(_delete, claim=claim)

@@ -27,11 +27,11 @@ __all__ = [
 
 
 class ClaimError(Exception):
-    """A claim of a pod is not there, or cannot be used by it."""
+    """A claim of a pod does not exist, or the pod cannot use it."""
 
 
 def claims_of(tracker: ClaimTracker, pod: Pod) -> list[ResourceClaim]:
-    """Return the claims that a pod names, in its order.
+    """Return the claims of a pod, in the pod's order.
 
     Raises:
         ClaimError: One of them cannot be used, at least for now.
@@ -40,7 +40,7 @@ def claims_of(tracker: ClaimTracker, pod: Pod) -> list[ResourceClaim]:
 
 
 def may_need_devices(pod: Pod) -> bool:
-    """Return whether a pod has claims, or resources that a device class may back."""
+    """Return whether a pod has claims, or resources that devices may serve."""
     return bool(pod.spec.resource_claims) or any(
         amount and may_be_served_by_devices(name)
         for container in (*pod.spec.init_containers, *pod.spec.containers)
@@ -49,17 +49,17 @@ def may_need_devices(pod: Pod) -> bool:
 
 
 def is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether a pod is among those that a claim is reserved for."""
-    return any(one.uid == pod.uid for one in claim.status.reserved_for)
+    """Return whether a claim is reserved for a pod."""
+    return any(reference.uid == pod.uid for reference in claim.status.reserved_for)
 
 
 def is_used_by_others(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether a claim is reserved for another pod than this one."""
-    return any(one.uid != pod.uid for one in claim.status.reserved_for)
+    """Return whether a claim is reserved for any other pod."""
+    return any(reference.uid != pod.uid for reference in claim.status.reserved_for)
 
 
 def consumer(pod: Pod) -> ResourceClaimConsumerReference:
-    """Return the entry of a pod among those that a claim is reserved for."""
+    """Return the reservation entry for a pod."""
     return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
 
 
@@ -83,7 +83,7 @@ def _claims_of(tracker: ClaimTracker, pod: Pod) -> Iterator[ResourceClaim]:
 
 
 def _name_of(pod: Pod, named: PodResourceClaim) -> str | None:
-    """The name of a claim; None if the pod needs none."""
+    """Return the name of a claim, or None if the pod needs no claim."""
     if named.resource_claim_name is not None:
         return named.resource_claim_name
     if named.resource_claim_template_name is None:

@@ -1,4 +1,4 @@
-"""Whether the devices of a claim have been made ready for its pods.
+"""Check whether the devices of a claim are ready.
 
 Mirrors ``isClaimReadyForBinding`` and ``isClaimTimeout`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
@@ -18,19 +18,19 @@ __all__ = ["BindingFailedError", "has_conditions", "has_timed_out", "is_ready"]
 
 
 class BindingFailedError(Exception):
-    """A device of a claim cannot be made ready."""
+    """A device of a claim has failed to become ready."""
 
 
 def has_conditions(claim: ResourceClaim) -> bool:
-    """Return whether a claim has devices that have to be made ready."""
+    """Return whether a claim has devices with binding conditions."""
     return any(result.binding_conditions for result in _results(claim))
 
 
 def is_ready(claim: ResourceClaim) -> bool:
-    """Return whether all devices of a claim are ready; those without conditions are.
+    """Return whether all devices with binding conditions of a claim are ready.
 
     Raises:
-        BindingFailedError: The first that is not has failed for good.
+        BindingFailedError: The first device that is not ready has failed permanently.
     """
     if claim.status.allocation is None:
         return False
@@ -80,7 +80,7 @@ def _status_of(
 
 
 def _by_type(conditions: Iterable[Condition]) -> dict[str, Condition]:
-    found: dict[str, Condition] = {}
+    by_type: dict[str, Condition] = {}
     for condition in conditions:
-        found.setdefault(condition.type, condition)
-    return found
+        by_type.setdefault(condition.type, condition)
+    return by_type

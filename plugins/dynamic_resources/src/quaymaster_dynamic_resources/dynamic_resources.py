@@ -1,10 +1,10 @@
-"""Give pods the devices that their claims ask for.
+"""Allocate the devices that pods claim.
 
-A claim without devices gets the first ones that meet it on a node, together with the
-other claims of the pod; one with devices keeps the pod to the nodes that can use them.
-Extended resources that a device class stands for are served by a claim that nobody
-wrote. What was found is promised in Reserve and written in PreBind, which then waits
-until drivers have made the devices ready.
+An unallocated claim gets the first suitable devices on a node, together with the other
+claims of the pod. An allocated claim restricts the pod to the nodes that can use its
+devices. Extended resources with a device class are served by an implicit claim.
+Reserve reserves the devices, and PreBind writes them. PreBind then waits until drivers
+report the devices ready.
 
 Mirrors ``DynamicResources`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources``).
@@ -54,6 +54,7 @@ from quaymaster.objects import (
 )
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.binding import ClaimBinder
+from quaymaster_dynamic_resources.cached_verdicts import CachedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.claims import (
     ClaimError,
     claims_of,
@@ -72,13 +73,12 @@ from quaymaster_dynamic_resources.hints import (
     claim_keys,
     keys_of_claim_change,
 )
-from quaymaster_dynamic_resources.remembered import RememberedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.score import score_of
-from quaymaster_dynamic_resources.settling import Loose, Settlements
+from quaymaster_dynamic_resources.settlements import Settlements, UnsettledClaim
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
-from quaymaster_dynamic_resources.verifying import differences
-from quaymaster_dynamic_resources.writing import WriteError, deallocate, delete_claim
+from quaymaster_dynamic_resources.verification import differences
+from quaymaster_dynamic_resources.writes import WriteError, deallocate, delete_claim
 
 __all__ = ["DynamicResources"]
 
@@ -86,7 +86,7 @@ _STATE: Final = StateKey[ClaimsState](
     "DynamicResources",
     missing="not found",
 )
-# Most pods have no claims: nothing is ever noted for them.
+# Shared by all pods without claims, which are most pods; never modified.
 _NO_CLAIMS: Final = ClaimsState()
 _SKIP: Final = Status.skip()
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
@@ -94,16 +94,16 @@ _NOT_SETTLED: Final = Status.unresolvable(
     "the claims of its last attempt are still being given back"
 )
 _STILL_NOT: Final = Status.unschedulable("still not schedulable")
-_WITHOUT_A_WORD: Final = Status.unschedulable()
+_NO_MESSAGE: Final = Status.unschedulable()
 _DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
 _DELETED: Final = Status.unschedulable("deletion of ResourceClaim completed")
 
 
 class DynamicResources:
-    """Gives pods devices, and rejects the nodes that have none for them.
+    """Allocates devices to pods, and rejects nodes without suitable devices.
 
     Args:
-        args: How long to search for devices, and to wait for them.
+        args: The limits for searching devices and for waiting.
         handle: The framework.
     """
 
@@ -116,7 +116,7 @@ class DynamicResources:
         Write(Verb.UPDATE, ResourceClaim),
         Write(Verb.DELETE, ResourceClaim),
         Write(Verb.PATCH, ResourceClaim, "status"),
-        # API servers ask for this, too, where an allocation or a reservation changes.
+        # API servers also require this right if allocation or reservation changes.
         Write(Verb.PATCH, ResourceClaim, "binding"),
         Write(Verb.PATCH, Pod, "status"),
     )
@@ -140,19 +140,19 @@ class DynamicResources:
         )
         self._binder = ClaimBinder(handle, self._tracker, self._settlements, timeout)
         self._is_silent = handle.kubernetes.has("preemption-messages")
-        self._hears_of_deleted_claims = handle.kubernetes.since("1.37")
+        self._registers_deleted_claims = handle.kubernetes.since("1.37")
 
     def allocations(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[tuple[ResourceClaim, AllocationResult]]:
-        """Return what a pod's claims would get on a node that passed."""
-        found = self._found(state.get(_STATE) or _NO_CLAIMS, pod, node)
-        if found is None:
+        """Return the allocations of a pod's claims on a node that passed."""
+        allocation = self._allocation_on(state.get(_STATE) or _NO_CLAIMS, pod, node)
+        if allocation is None:
             return ()
-        return list(zip(found.claims, found.results, strict=True))
+        return list(zip(allocation.claims, allocation.results, strict=True))
 
     def unavailable_claims(self, state: CycleState) -> Sequence[ResourceClaim]:
-        """Return the claims with devices that some node could not use, in order."""
+        """Return the claims whose devices some node could not use, in order."""
         return (state.get(_STATE) or _NO_CLAIMS).unavailable_claims
 
     @hookimpl
@@ -168,7 +168,7 @@ class DynamicResources:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         add_or_update = Change.ADD | Change.UPDATE
-        change = Change.ALL if self._hears_of_deleted_claims else add_or_update
+        change = Change.ALL if self._registers_deleted_claims else add_or_update
         claims = EventsOf(ResourceClaim)(change, self._after_claim_change)
         nodes = Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
         generated = Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM
@@ -197,22 +197,22 @@ class DynamicResources:
             claims = claims_of(self._tracker, pod)
         except ClaimError as error:
             return Status.unresolvable(str(error))
-        found = ClaimsState(claims)
-        self._add_extended(found, pod)
-        if not found.claims:
+        prepared = ClaimsState(claims)
+        self._add_extended(prepared, pod)
+        if not prepared.claims:
             return _SKIP
         if self._settlements.holds_up(pod):
             return _NOT_SETTLED
-        status = next(self._problems(found), None)
+        status = next(self._problems(prepared), None)
         if status is not None:
             return status
         try:
-            found.matchers = [_matcher(claim) for claim in found.claims]
+            prepared.matchers = [_matcher(claim) for claim in prepared.claims]
         except SelectorError as error:
             return Status.from_error(error)
-        found.needs_devices = bool(found.to_allocate)
-        found.has_alternatives = any(map(_has_alternatives, found.claims))
-        state[_STATE] = found
+        prepared.needs_devices = bool(prepared.to_allocate)
+        prepared.has_alternatives = any(map(_has_alternatives, prepared.claims))
+        state[_STATE] = prepared
         return None
 
     @hookimpl
@@ -227,13 +227,13 @@ class DynamicResources:
         claims = state[_STATE]
         if not claims.claims:
             return None
-        # Up to date, so that what has changed since is known.
+        # Before the verdicts are read: it notes the nodes that have changed.
         self._tracker.take_stock()
-        known = self._memo.of(claims, pod)
-        if known is None:
-            known = RememberedVerdicts()
-        known.catch_up(nodes, self._tracker.changes)
-        error = known.fill(
+        verdicts = self._memo.of(claims, pod)
+        if verdicts is None:
+            verdicts = CachedVerdicts()
+        verdicts.catch_up(nodes, self._tracker.changes)
+        error = verdicts.fill(
             nodes,
             rows,
             lambda node: self._judge.judge(claims, pod, node),
@@ -241,9 +241,9 @@ class DynamicResources:
         )
         if error is not None:
             return error
-        claims.known = known
-        # A copy: verdicts are read long after, when others may be known.
-        codes, statuses = known.codes[rows].copy(), known.statuses
+        claims.verdicts = verdicts
+        # A copy: the result is read later, when the cache may have changed.
+        codes, statuses = verdicts.codes[rows].copy(), verdicts.statuses
         return NodeVerdicts(codes, lambda code: statuses[code - 1])
 
     @hookimpl
@@ -256,7 +256,7 @@ class DynamicResources:
     def post_filter(self, state: CycleState, pod: Pod) -> Status:
         claims = state[_STATE]
         if not claims.claims:
-            return _WITHOUT_A_WORD if self._is_silent else _NOTHING_TO_FREE
+            return _NO_MESSAGE if self._is_silent else _NOTHING_TO_FREE
         try:
             return self._free(claims, pod)
         except ApiError as error:
@@ -265,8 +265,10 @@ class DynamicResources:
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         claims = state[_STATE]
-        found = self._found(claims, pod, node) if claims.has_alternatives else None
-        return 0 if found is None else score_of(claims.claims, found.results)
+        allocation = (
+            self._allocation_on(claims, pod, node) if claims.has_alternatives else None
+        )
+        return 0 if allocation is None else score_of(claims.claims, allocation.results)
 
     @hookimpl
     def score_nodes(
@@ -276,9 +278,9 @@ class DynamicResources:
         scores = np.zeros(nodes.count(rows), dtype=np.int64)
         if claims.has_alternatives:
             for at, node in enumerate(nodes.infos_at(rows)):
-                found = self._found(claims, pod, node)
-                if found is not None:
-                    scores[at] = score_of(claims.claims, found.results)
+                allocation = self._allocation_on(claims, pod, node)
+                if allocation is not None:
+                    scores[at] = score_of(claims.claims, allocation.results)
         return scores
 
     @hookimpl
@@ -292,7 +294,7 @@ class DynamicResources:
             return None
         node = self._handle.snapshot.get(node_name)
         if node is not None:
-            self._found(claims, pod, node)
+            self._allocation_on(claims, pod, node)
         return self._binder.reserve(claims, node_name)
 
     @hookimpl
@@ -326,42 +328,46 @@ class DynamicResources:
             return Status.from_error(str(error))
         return self._binder.wait(claims, pod, node_name)
 
-    def _found(
+    def _allocation_on(
         self, claims: ClaimsState, pod: Pod, node: NodeInfo
     ) -> NodeAllocation | None:
-        """What a pod gets on a node that passed; None if it needs nothing there."""
-        found = claims.allocations.get(node.name)
-        known = claims.known
-        if found is None and known is not None and known.has_passed(node.row):
-            # Its verdict was known, and nothing has changed since.
-            results = known.results.get(node.row)
+        """Return a pod's allocation on a node that passed, or None if it needs none."""
+        allocation = claims.allocations.get(node.name)
+        verdicts = claims.verdicts
+        if (
+            allocation is None
+            and verdicts is not None
+            and verdicts.has_passed(node.row)
+        ):
+            # The verdict was cached, and nothing has changed since.
+            results = verdicts.results.get(node.row)
             if results is None:
                 self._judge.judge(claims, pod, node)
             else:
                 claims.take_on(node, results)
-            found = claims.allocations.get(node.name)
-        return found
+            allocation = claims.allocations.get(node.name)
+        return allocation
 
-    def _add_extended(self, found: ClaimsState, pod: Pod) -> None:
-        """Add the claim of a pod's extended resources, if devices serve any of them."""
+    def _add_extended(self, claims: ClaimsState, pod: Pod) -> None:
+        """Add the implicit claim, if devices serve any of the extended resources."""
         amounts = extended_amounts(pod, self._resources)
         if amounts is None:
             return
-        found.implicit, found.amounts = len(found.claims), amounts
-        earlier = self._tracker.made_for(pod)
-        claim = earlier[0] if earlier else make_claim(pod, self._tracker.name_new())
-        found.implicit_uid = claim.uid
-        found.claims.append(claim)
+        claims.implicit, claims.amounts = len(claims.claims), amounts
+        earlier = self._tracker.extended_claims_of(pod)
+        claim = earlier[0] if earlier else make_claim(pod, self._tracker.new_uid())
+        claims.implicit_uid = claim.uid
+        claims.claims.append(claim)
 
-    def _problems(self, found: ClaimsState) -> Iterator[Status]:
-        """What keeps claims from getting devices on whatever node."""
-        for place in found.to_allocate:
-            claim = found.claims[place]
+    def _problems(self, claims: ClaimsState) -> Iterator[Status]:
+        """Yield the reasons why claims cannot be allocated on any node."""
+        for place in claims.to_allocate:
+            claim = claims.claims[place]
             if self._tracker.is_in_flight(claim.uid):
                 yield Status.unresolvable(
                     f"resource claim {claim.key} is in the process of being allocated"
                 )
-            if place == found.implicit:
+            if place == claims.implicit:
                 continue
             for name, class_name in _classes(claim):
                 if class_name is None:
@@ -378,16 +384,16 @@ class DynamicResources:
                     )
 
     def _free(self, claims: ClaimsState, pod: Pod) -> Status:
-        """Take the devices from a claim that only this pod uses, and cannot use."""
+        """Deallocate a claim that this pod cannot use and no other pod uses."""
         cluster = self._handle.cluster
         for claim in claims.unavailable_claims:
             if not is_used_by_others(claim, pod):
                 try:
                     self._tracker.written(deallocate(cluster, claim), "")
                 except ApiError:
-                    # It may have been done: then the pod must not be bound to it.
-                    loose = [Loose(claim, "", None)]
-                    self._settlements.begin(self._handle, pod, loose)
+                    # The write may have succeeded: the pod must not use the claim.
+                    unsettled = [UnsettledClaim(claim, "", None)]
+                    self._settlements.begin(self._handle, pod, unsettled)
                     raise
                 return _DEALLOCATED
         if claims.implicit >= 0:
@@ -396,7 +402,7 @@ class DynamicResources:
                 delete_claim(cluster, claim)
                 self._tracker.forget(claim, claim.uid)
                 return _DELETED
-        return _WITHOUT_A_WORD if self._is_silent else _STILL_NOT
+        return _NO_MESSAGE if self._is_silent else _STILL_NOT
 
     def _class_revision(self) -> int:
         return self._resources.revision
@@ -404,7 +410,7 @@ class DynamicResources:
     def _after_claim_change(
         self, pod: Pod, old: ApiObject | None, new: ApiObject | None
     ) -> QueueingHint:
-        # Registered for these alone.
+        # Registered only for claims.
         assert new is None or isinstance(new, ResourceClaim)
         assert old is None or isinstance(old, ResourceClaim)
         return after_claim_change(self._tracker, pod, old, new)
@@ -414,10 +420,10 @@ class DynamicResources:
 
 
 def _matcher(claim: ResourceClaim) -> NodeMatcher | None:
-    """Where the devices of a claim can be used; None stands for all nodes.
+    """Return a matcher for the nodes that can use a claim's devices; None means all.
 
     Raises:
-        SelectorError: Its selector cannot be read.
+        SelectorError: The selector is invalid.
     """
     allocation = claim.status.allocation
     if allocation is None or allocation.node_selector is None:
@@ -428,13 +434,16 @@ def _matcher(claim: ResourceClaim) -> NodeMatcher | None:
 
 
 def _classes(claim: ResourceClaim) -> Iterator[tuple[str, str | None]]:
-    """The names of requests, and of their classes; None if a request has no class."""
+    """Yield the name and the class of each request; None if it has no class."""
     for request in claim.spec.devices.requests:
         if request.exactly is not None:
             yield request.name, request.exactly.device_class_name
         elif request.first_available:
-            for one in request.first_available:
-                yield f"{request.name}/{one.name}", one.device_class_name
+            for alternative in request.first_available:
+                yield (
+                    f"{request.name}/{alternative.name}",
+                    alternative.device_class_name,
+                )
         else:
             yield request.name, None
 

@@ -1,4 +1,4 @@
-"""The claim that serves the extended resources of a pod, and which nobody wrote.
+"""The implicit claim that serves the extended resources of a pod.
 
 Mirrors kube-scheduler 1.36.2
 (``pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go``).
@@ -38,34 +38,34 @@ __all__ = [
 
 ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
 _NAME: Final = "<extended-resources>"
-"""The name of the claim while it is in no cluster; no claim can have it there."""
+"""The claim's name before it is created; no stored claim can have this name."""
 
 Mappings = tuple[ContainerExtendedResourceRequest, ...]
-"""Which request serves which resource of which container."""
+"""The requests that serve each extended resource of each container."""
 
 
 class NotServedError(Exception):
-    """A resource is offered by neither devices nor the node itself."""
+    """Neither devices nor the node itself offer a resource."""
 
 
 class Demand(NamedTuple):
-    """What is asked of devices for extended resources.
+    """The device requests for a pod's extended resources on a node.
 
     Attributes:
         requests: The requests of the claim.
-        mappings: What they are for.
+        mappings: The extended resources that they serve.
     """
 
     requests: tuple[DeviceRequest, ...]
     mappings: Mappings
 
 
-class _Asked(NamedTuple):
-    """What one container asks for of one resource.
+class _ContainerDemand(NamedTuple):
+    """The demand of one container for one resource.
 
     Attributes:
-        request: The request that it adds; None if it needs none of its own.
-        mappings: The requests that serve it.
+        request: The additional request, or None if others suffice.
+        mappings: The requests that serve the container.
     """
 
     request: DeviceRequest | None = None
@@ -75,15 +75,15 @@ class _Asked(NamedTuple):
 def extended_amounts(
     pod: Pod, resources: ExtendedResources
 ) -> Mapping[str, int] | None:
-    """Return how much a pod requests of what devices may serve.
+    """Return a pod's requests for extended resources, if devices may serve any.
 
     Args:
         pod: The pod.
-        resources: The classes of devices.
+        resources: The device classes with extended resources.
 
     Returns:
-        Resource -> amount, also for those that only nodes offer; None if no class
-        stands for any of them.
+        Resource -> amount, including resources that only nodes offer; None if no class
+        serves any of them.
     """
     amounts = {
         name: amount
@@ -96,7 +96,7 @@ def extended_amounts(
 
 
 def make_claim(pod: Pod, uid: str) -> ResourceClaim:
-    """Make the claim of a pod, without requests: these depend on the node."""
+    """Make the implicit claim of a pod, without requests: these depend on the node."""
     owner = OwnerReference(
         api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True
     )
@@ -112,7 +112,7 @@ def make_claim(pod: Pod, uid: str) -> ResourceClaim:
 
 
 def is_implicit(claim: ResourceClaim) -> bool:
-    """Return whether a claim is in no cluster yet."""
+    """Return whether a claim has not been created in the cluster yet."""
     return claim.name == _NAME
 
 
@@ -122,19 +122,19 @@ def demand_on(
     amounts: Mapping[str, int],
     resources: ExtendedResources,
 ) -> Demand | None:
-    """Return what a pod asks of devices on a node, which may offer resources itself.
+    """Return a pod's device requests on a node, which may offer resources itself.
 
     Args:
         node: The node.
         pod: The pod.
-        amounts: Resource -> how much the pod requests of it.
-        resources: The classes of devices.
+        amounts: Resource -> the pod's request.
+        resources: The device classes with extended resources.
 
     Returns:
-        The demand; None if the node offers everything itself.
+        The demand, or None if the node offers all resources itself.
 
     Raises:
-        NotServedError: It does not offer something that devices do not serve either.
+        NotServedError: Neither the node nor devices offer a resource.
     """
     offered = node.allocatable.scalars
     served = {}
@@ -148,7 +148,7 @@ def demand_on(
 
 
 def with_requests(claim: ResourceClaim, demand: Demand) -> ResourceClaim:
-    """Return the claim with the requests that a node calls for."""
+    """Return the claim with the requests that the pod has on a node."""
     devices = DeviceClaim(requests=demand.requests)
     return replace(claim, spec=ResourceClaimSpec(devices=devices))
 
@@ -156,23 +156,25 @@ def with_requests(claim: ResourceClaim, demand: Demand) -> ResourceClaim:
 def _demand(pod: Pod, classes: Mapping[str, str]) -> Demand:
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     short = [
-        at for at, one in enumerate(pod.spec.init_containers) if not one.is_sidecar
+        at
+        for at, container in enumerate(pod.spec.init_containers)
+        if not container.is_sidecar
     ]
     requests: list[DeviceRequest] = []
     mappings: list[ContainerExtendedResourceRequest] = []
     for resource in sorted(classes):
-        asked = [
-            _Asked()
+        demands = [
+            _ContainerDemand()
             if at in short
             else _ask(at, container, resource, classes[resource], ())
             for at, container in enumerate(containers)
         ]
-        long_lived = [one.request for one in asked]
+        long_lived = [demand.request for demand in demands]
         most, short_mappings = _short_lived(
             short, containers, resource, classes[resource], long_lived
         )
-        requests += [one for one in (most, *long_lived) if one is not None]
-        mappings += [mapping for one in asked for mapping in one.mappings]
+        requests += [request for request in (most, *long_lived) if request is not None]
+        mappings += [mapping for demand in demands for mapping in demand.mappings]
         mappings += short_mappings
     requests.sort(key=lambda request: request.name)
     return Demand(tuple(requests), tuple(mappings))
@@ -185,26 +187,28 @@ def _short_lived(
     class_name: str,
     long_lived: Sequence[DeviceRequest | None],
 ) -> tuple[DeviceRequest | None, list[ContainerExtendedResourceRequest]]:
-    """What plain init containers ask for: they run one after the other.
+    """Return the largest additional request of plain init containers.
 
-    They use the devices of containers that come later, so that only the largest of
-    what each of them asks for beyond that is asked for.
+    They run one after the other and may use the devices of later containers. So only
+    the largest of their additional requests is needed.
     """
     most: DeviceRequest | None = None
     names: set[str] = set()
     mappings: list[ContainerExtendedResourceRequest] = []
     for at in positions:
-        reusable = [one for one in long_lived[at:] if one is not None]
-        asked = _ask(at, containers[at], resource, class_name, reusable)
-        mappings += asked.mappings
-        if asked.request is not None:
-            names.add(asked.request.name)
-            if most is None or _count(most) < _count(asked.request):
-                most = asked.request
+        reusable = [request for request in long_lived[at:] if request is not None]
+        demand = _ask(at, containers[at], resource, class_name, reusable)
+        mappings += demand.mappings
+        if demand.request is not None:
+            names.add(demand.request.name)
+            if most is None or _count(most) < _count(demand.request):
+                most = demand.request
     if most is not None:
         mappings = [
-            replace(one, request_name=most.name) if one.request_name in names else one
-            for one in mappings
+            replace(mapping, request_name=most.name)
+            if mapping.request_name in names
+            else mapping
+            for mapping in mappings
         ]
     return most, mappings
 
@@ -215,26 +219,26 @@ def _ask(
     resource: str,
     class_name: str,
     reusable: Sequence[DeviceRequest],
-) -> _Asked:
+) -> _ContainerDemand:
     requested = container.resources.requests
     amount = requested[resource].value if resource in requested else 0
     if not amount:
-        return _Asked()
+        return _ContainerDemand()
     mappings = []
-    found = 0
+    reusable_count = 0
     for request in reusable:
-        found += _count(request)
+        reusable_count += _count(request)
         mappings.append(_mapping(container, resource, request.name))
-        if found >= amount:
-            return _Asked(None, mappings)
+        if reusable_count >= amount:
+            return _ContainerDemand(None, mappings)
     name = f"container-{at}-request-{sorted(requested).index(resource)}"
     exactly = ExactDeviceRequest(
         device_class_name=class_name,
         allocation_mode="ExactCount",
-        count=amount - found,
+        count=amount - reusable_count,
     )
     mappings.append(_mapping(container, resource, name))
-    return _Asked(DeviceRequest(name=name, exactly=exactly), mappings)
+    return _ContainerDemand(DeviceRequest(name=name, exactly=exactly), mappings)
 
 
 def _mapping(
@@ -246,5 +250,5 @@ def _mapping(
 
 
 def _count(request: DeviceRequest) -> int:
-    assert request.exactly is not None  # these requests are made by `_ask` alone
+    assert request.exactly is not None  # only `_ask` creates these requests
     return request.exactly.count

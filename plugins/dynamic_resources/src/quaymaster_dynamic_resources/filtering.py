@@ -1,4 +1,4 @@
-"""What a pod's claims get on a node, or why they get nothing there.
+"""Search devices for a pod's claims on a node, and explain rejections.
 
 Mirrors ``Filter`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
@@ -48,7 +48,7 @@ from quaymaster_dynamic_resources.tracker import ClaimTracker
 __all__ = ["SHARE_ID", "NodeJudge"]
 
 SHARE_ID: Final = "a share"
-"""Stands for the names of shares until Reserve: most searches are for nothing."""
+"""A placeholder for ids of shares until Reserve, because most results are unused."""
 
 _NOT_ALLOCATED: Final = Status.unresolvable("cannot allocate all claims")
 _NOT_AVAILABLE: Final = Status.unresolvable("resourceclaim not available on the node")
@@ -60,19 +60,19 @@ _NOTHING: Final = Demand((), ())
 _TAKEN: Final = (ObstacleKind.ALLOCATED, ObstacleKind.CAPACITY)
 _OPTIONAL_OPERATIONS: Final = "DRAOptionalNodeOperations"
 _NAMED: Final = 4
-"""How many claims are named that have devices."""
-# Chosen, not measured: upstream searches for as long as it may, on its machine.
+"""How many claims with devices a message names at most."""
+# Chosen, not measured: upstream's limit is a time and depends on the machine.
 _STEPS_PER_SECOND: Final = 100_000
 
 
 class NodeJudge:
-    """Judges one node for one pod, and remembers what was found there.
+    """Filters one node for one pod, and keeps the allocations that it found.
 
     Args:
-        args: How long to search, and how long devices may take to become ready.
+        args: The limits for searching and for waiting.
         handle: The framework.
-        tracker: The devices that there are and that are taken.
-        resources: The classes of devices that serve resources.
+        tracker: The existing and the allocated devices.
+        resources: The device classes with extended resources.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class NodeJudge:
         self._minds_operations = handle.kubernetes.since("1.37")
 
     def judge(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return why a pod's claims cannot be met on a node; None if they can."""
+        """Return why a node cannot satisfy a pod's claims, or None if it can."""
         demand: Demand | None = None
         if state.implicit >= 0:
             implicit = state.claims[state.implicit]
@@ -105,24 +105,24 @@ class NodeJudge:
             ):
                 return None
         unavailable = self._unavailable(state, node)
-        found: NodeAllocation | None = None
+        allocation: NodeAllocation | None = None
         if state.needs_devices:
             answer = self._allocate(state, node, demand or _NOTHING)
             if isinstance(answer, Status):
                 return answer
-            found = answer
+            allocation = answer
         if unavailable:
             state.unavailable.update(unavailable)
             return _NOT_AVAILABLE
-        if found is not None:
-            state.allocations[node.name] = found
+        if allocation is not None:
+            state.allocations[node.name] = allocation
         return None
 
     def explain(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Sequence[str]:
-        """Return why a pod's claims cannot be met on a node.
+        """Return why a node cannot satisfy a pod's claims.
 
-        The first sentence is the same for all nodes with like devices; the others name
-        what this node has.
+        The first sentence is the same for all nodes with equal devices; the others name
+        claims and pools of this node.
         """
         demand: Demand | None = None
         if state.implicit >= 0:
@@ -130,26 +130,27 @@ class NodeJudge:
                 demand = demand_on(node, pod, state.amounts, self._resources)
             except NotServedError as error:
                 return [f"neither the node nor any device class offers {error}"]
-        said = [
+        reasons = [
             self._why_unavailable(state, at, node)
             for at in self._unavailable(state, node)
         ]
         claims = self._wanting(state, demand or _NOTHING)
         if not claims:
-            return said
+            return reasons
         allocator = self._allocator(state, _key(demand or _NOTHING), claims)
         try:
-            found = allocator.why_not(node.node)
+            shortages = allocator.why_not(node.node)
         except AllocationError as error:
-            return [*said, str(error)]
+            return [*reasons, str(error)]
         implicit = state.claims[state.implicit].name if demand else ""
-        told = [
-            _of_container(one, demand)
-            if demand and one.claim.endswith(f"/{implicit}")
-            else str(one)
-            for one in found
+        sentences = [
+            _of_container(shortage, demand)
+            if demand and shortage.claim.endswith(f"/{implicit}")
+            else str(shortage)
+            for shortage in shortages
         ]
-        return ["; ".join((*said, *told)), *_named(found, self._tracker.holders())]
+        sentence = "; ".join((*reasons, *sentences))
+        return [sentence, *_named(shortages, self._tracker.holders())]
 
     def _why_unavailable(self, state: ClaimsState, at: int, node: NodeInfo) -> str:
         claim = state.claims[at]
@@ -162,13 +163,13 @@ class NodeJudge:
             return f"claim {claim.key}: its devices have not become ready"
         assert claim.status.allocation is not None
         devices = ", ".join(
-            f"{one.driver}/{one.pool}/{one.device}"
-            for one in claim.status.allocation.devices.results
+            f"{result.driver}/{result.pool}/{result.device}"
+            for result in claim.status.allocation.devices.results
         )
         return f"claim {claim.key}: has devices that other nodes reach ({devices})"
 
     def _unavailable(self, state: ClaimsState, node: NodeInfo) -> Sequence[int]:
-        """The claims with devices that a node cannot use, or that are not ready."""
+        """Return the claims whose devices this node cannot use, or that failed."""
         return [
             at
             for at, claim in enumerate(state.claims)
@@ -189,12 +190,14 @@ class NodeJudge:
         return (
             self._minds_operations
             and allocation is not None
-            and any(one.skip_node_operations for one in allocation.devices.results)
+            and any(
+                result.skip_node_operations for result in allocation.devices.results
+            )
             and _OPTIONAL_OPERATIONS not in node.node.status.declared_features
         )
 
     def _is_lost(self, claim: ResourceClaim) -> bool:
-        """Whether the devices of a claim will not become ready."""
+        """Whether the devices of a claim have failed or timed out."""
         try:
             if is_ready(claim):
                 return False
@@ -221,7 +224,7 @@ class NodeJudge:
         return NodeAllocation(claims, results, demand.mappings)
 
     def _wanting(self, state: ClaimsState, demand: Demand) -> Sequence[ResourceClaim]:
-        """The claims without devices, that of extended resources with its requests."""
+        """Return the unallocated claims, the implicit one with its requests."""
         return [
             with_requests(state.claims[at], demand)
             if at == state.implicit
@@ -239,24 +242,24 @@ class NodeJudge:
             )
         return allocator
 
-    def search_anew(
+    def search_again(
         self,
         claims: Sequence[ResourceClaim],
         taken: AllocatedDevices,
         node: Node,
     ) -> Sequence[AllocationResult] | None:
-        """Find devices on a node by the slices that are listed, with nothing kept.
+        """Search devices on a node in the listed slices, without caches.
 
         Args:
             claims: The claims.
-            taken: What others have.
+            taken: The devices of other claims.
             node: The node.
 
         Returns:
-            What each of them gets; None if they get nothing there.
+            An allocation for each claim, or None if the node cannot satisfy them.
 
         Raises:
-            AllocationError: They cannot be tried.
+            AllocationError: The search failed.
         """
         slices = self._handle.informers.list(ResourceSlice)
         inventory = Inventory(
@@ -286,12 +289,12 @@ def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:
 
 
 def _named(
-    found: Sequence[Shortage], holders: Mapping[DeviceId, Sequence[str]]
+    shortages: Sequence[Shortage], holders: Mapping[DeviceId, Sequence[str]]
 ) -> Iterator[str]:
-    """The claims and pools that are in the way, by name."""
+    """Name the claims and pools that block devices."""
     claims = {
         name: None
-        for shortage in found
+        for shortage in shortages
         for blocked in shortage.blocked
         if any(cause.kind in _TAKEN for cause in blocked.causes)
         for name in holders.get(blocked.device, ())
@@ -299,17 +302,19 @@ def _named(
     if claims:
         more = f" and {len(claims) - _NAMED} more" if len(claims) > _NAMED else ""
         yield f"devices are allocated to {', '.join(list(claims)[:_NAMED])}{more}"
-    pools = {pool: why for shortage in found for pool, why in shortage.pools.items()}
+    pools = {
+        pool: why for shortage in shortages for pool, why in shortage.pools.items()
+    }
     for pool, why in pools.items():
         yield f"pool {pool} is {why}"
 
 
 def _of_container(shortage: Shortage, demand: Demand | None) -> str:
-    """What is said of a request that nobody wrote, by the resource that it serves."""
+    """Describe the shortage of an implicit request by the resource that it serves."""
     resources = {
-        f"{one.resource_name} of container {one.container_name}"
-        for one in (demand.mappings if demand else ())
-        if one.request_name == shortage.request
+        f"{mapping.resource_name} of container {mapping.container_name}"
+        for mapping in (demand.mappings if demand else ())
+        if mapping.request_name == shortage.request
     }
     return shortage.told(f"extended resource {' and '.join(sorted(resources))}")
 
@@ -319,13 +324,13 @@ def _key(demand: Demand) -> Hashable:
 
 
 def _key_of(request: DeviceRequest) -> Hashable:
-    """What tells the requests of extended resources apart."""
+    """Return the parts in which requests for extended resources can differ."""
     exactly = request.exactly
     return request.name, exactly and (exactly.device_class_name, exactly.count)
 
 
 def _steps(timeout: timedelta) -> int:
-    """How many steps stand for a time: none of these is limited without the other."""
+    """Convert a time limit to a number of search steps; 0 means no limit."""
     if not timeout:
         return sys.maxsize
     return int(timeout.total_seconds() * _STEPS_PER_SECOND)

@@ -1,4 +1,4 @@
-"""Whether a change of a claim, or of the pod itself, may help a rejected pod.
+"""Queueing hints for changes of claims, and of the rejected pod itself.
 
 Mirrors ``isSchedulableAfterClaimChange`` and ``isSchedulableAfterPodChange``
 (kube-scheduler 1.36.2; ``isSchedulableAfterTargetPodUpdate`` in 1.37.2,
@@ -26,19 +26,18 @@ def after_claim_change(
     old: ResourceClaim | None,
     new: ResourceClaim | None,
 ) -> QueueingHint:
-    """Queue the pod if devices were given back, or if a claim of its own has changed.
+    """Queue the pod if devices were released, or if one of its own claims has changed.
 
     Args:
         tracker: The claims.
         pod: The rejected pod.
-        old: The claim before; None if it was added.
-        new: The claim after; None if it was deleted, which Kubernetes 1.36 does not
-            ask about.
+        old: The claim before, or None if it was added.
+        new: The claim after, or None if it was deleted (only since Kubernetes 1.37).
     """
     if new is None:
-        assert old is not None, "a deleted claim was there"
-        gives_back = old.status.allocation is not None
-        return QueueingHint.QUEUE if gives_back else QueueingHint.SKIP
+        assert old is not None, "a deleted claim existed before"
+        has_devices = old.status.allocation is not None
+        return QueueingHint.QUEUE if has_devices else QueueingHint.SKIP
     try:
         claims = claims_of(tracker, pod)
     except ClaimError:
@@ -53,7 +52,7 @@ def after_claim_change(
 
 
 def after_claim_generation(tracker: ClaimTracker, pod: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is the one that changed, and all its claims are there.
+    """Queue the pod if it has changed itself, and all its claims exist.
 
     Args:
         tracker: The claims.
@@ -70,19 +69,19 @@ def after_claim_generation(tracker: ClaimTracker, pod: Pod, new: Pod) -> Queuein
 
 
 def claim_keys(pod: Pod) -> Iterable[str]:
-    """Return the keys of the claims that a pod names, as far as they have names."""
-    names = {one.resource_claim_name for one in pod.spec.resource_claims}
-    names |= {one.resource_claim_name for one in pod.status.resource_claim_statuses}
+    """Return the keys of a pod's claims that have names already."""
+    names = {claim.resource_claim_name for claim in pod.spec.resource_claims}
+    names |= {claim.resource_claim_name for claim in pod.status.resource_claim_statuses}
     return [f"{pod.namespace}/{name}" for name in names if name is not None]
 
 
 def keys_of_claim_change(
     old: ResourceClaim | None, new: ResourceClaim | None
 ) -> Iterable[str] | None:
-    """Return the claim that has changed; None if it has given devices back."""
-    gives_back = old is not None and old.status.allocation is not None
+    """Return the key of a changed claim, or None if it has released devices."""
+    had_devices = old is not None and old.status.allocation is not None
     if new is None:
-        return None if gives_back else ()
-    if gives_back and new.status.allocation is None:
+        return None if had_devices else ()
+    if had_devices and new.status.allocation is None:
         return None
     return (new.key,)

@@ -1,4 +1,4 @@
-"""How good the alternatives are that were found: the earlier ones are better.
+"""Score the chosen alternatives of requests: earlier ones are better.
 
 Mirrors ``computeScore`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
@@ -14,14 +14,16 @@ __all__ = ["score_of"]
 _MOST_ALTERNATIVES: Final = 8
 
 
-def score_of(claims: Iterable[ResourceClaim], found: Iterable[AllocationResult]) -> int:
+def score_of(
+    claims: Iterable[ResourceClaim], allocations: Iterable[AllocationResult]
+) -> int:
     """Return the score of a node.
 
     Args:
         claims: All claims of a pod.
-        found: What was found for those without devices, in their order.
+        allocations: The new allocations of claims that had none, in their order.
     """
-    results = iter(found)
+    results = iter(allocations)
     score = 0
     for claim in claims:
         allocation = claim.status.allocation or next(results)

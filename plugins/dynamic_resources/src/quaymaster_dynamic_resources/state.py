@@ -1,4 +1,4 @@
-"""What is known of a pod's claims during one attempt.
+"""The state of a pod's claims during one attempt.
 
 Mirrors ``stateData`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
@@ -21,28 +21,28 @@ from quaymaster_dynamic_resources.extended import Mappings
 __all__ = ["ClaimsState", "NodeAllocation"]
 
 
-class KnownVerdicts(Protocol):
-    """What is known of nodes for claims of a kind.
+class Verdicts(Protocol):
+    """Cached verdicts on nodes for one kind of claims.
 
     Attributes:
-        results: Row -> what the claims get there, if that is known.
+        results: Row -> the cached allocations there.
     """
 
     results: dict[int, Sequence[AllocationResult]]
 
     def has_passed(self, row: int) -> bool:
-        """Whether a row is known to have devices."""
+        """Whether the cached verdict on a row is that it passes."""
 
 
 @attrs.frozen(eq=False)
 class NodeAllocation:
-    """What was found for a pod on a node.
+    """The allocations for a pod on a node.
 
     Attributes:
-        claims: The claims that were to be allocated, that of extended resources last,
-            as the node calls for it.
-        results: What they get.
-        mappings: Which request serves which extended resource.
+        claims: The unallocated claims, the implicit one last, with its requests on this
+            node.
+        results: Their allocations.
+        mappings: The requests that serve each extended resource.
     """
 
     claims: Sequence[ResourceClaim]
@@ -52,22 +52,22 @@ class NodeAllocation:
 
 @attrs.define(eq=False)
 class ClaimsState:
-    """The claims of a pod, and what was found for them.
+    """The claims of a pod, and their allocations.
 
     Attributes:
-        claims: The claims, that of extended resources last.
-        implicit: The place of the claim of extended resources; -1 if there is none.
-        implicit_uid: Its uid while it is in no cluster.
-        amounts: Resource -> how much of it the pod requests.
-        matchers: Claim -> where its devices can be used; None stands for all nodes.
-        needs_devices: Whether some claim has no devices yet.
-        has_alternatives: Whether a request of some claim has several.
-        allocators: What finds devices, by what extended resources call for.
-        allocations: Node -> what was found there.
-        reserved: Claim -> what it was given in Reserve; None if it had devices.
-        in_doubt: The claims of which it is not known whether they were written.
-        unavailable: The claims that cannot be used on some node.
-        known: The verdicts that were known, of rows for which nothing was found yet.
+        claims: The claims, the implicit one for extended resources last.
+        implicit: The index of the implicit claim, or -1.
+        implicit_uid: Its uid before it is created.
+        amounts: Resource -> the pod's request.
+        matchers: Index of a claim -> the nodes that can use its devices; None is all.
+        needs_devices: Whether some claim is not allocated yet.
+        has_alternatives: Whether a request of some claim has alternatives.
+        allocators: The searches, by the device requests for extended resources.
+        allocations: Node -> the allocations there.
+        reserved: Index of a claim -> its allocation in Reserve.
+        in_doubt: The indexes of claims whose write has an unknown outcome.
+        unavailable: The indexes of claims that some node cannot use.
+        verdicts: Cached verdicts, for rows that have no entry in `allocations`.
     """
 
     claims: list[ResourceClaim] = attrs.field(factory=list)
@@ -82,16 +82,16 @@ class ClaimsState:
     reserved: dict[int, AllocationResult] = attrs.field(factory=dict)
     in_doubt: set[int] = attrs.field(factory=set)
     unavailable: set[int] = attrs.field(factory=set)
-    known: KnownVerdicts | None = None
+    verdicts: Verdicts | None = None
 
     @property
     def has_own_claims(self) -> bool:
-        """Whether the pod names claims, beside its extended resources."""
+        """Whether the pod has claims other than the implicit one."""
         return len(self.claims) > (self.implicit >= 0)
 
     @property
     def to_allocate(self) -> Sequence[int]:
-        """The places of the claims without devices."""
+        """The indexes of the unallocated claims."""
         return [
             at
             for at, claim in enumerate(self.claims)
@@ -99,19 +99,19 @@ class ClaimsState:
         ]
 
     def results_on(self, node: NodeInfo) -> Sequence[AllocationResult] | None:
-        """What was found on a node for claims that the pod names, if for those alone.
+        """Return the allocations on a node, or None if there is an implicit claim.
 
-        What the claim of extended resources asks for differs from node to node.
+        The requests of the implicit claim differ from node to node.
         """
-        found = self.allocations.get(node.name)
-        return None if found is None or self.implicit >= 0 else found.results
+        allocation = self.allocations.get(node.name)
+        return None if allocation is None or self.implicit >= 0 else allocation.results
 
     def take_on(self, node: NodeInfo, results: Sequence[AllocationResult]) -> None:
-        """Take over what claims that ask for the same get on a node."""
+        """Use the cached allocations of equal claims on a node."""
         wanting = [self.claims[at] for at in self.to_allocate]
         self.allocations[node.name] = NodeAllocation(wanting, results)
 
     @property
     def unavailable_claims(self) -> Sequence[ResourceClaim]:
-        """The claims that cannot be used on some node, in order."""
+        """The claims that some node cannot use, in order."""
         return [self.claims[at] for at in sorted(self.unavailable - {self.implicit})]

@@ -1,4 +1,4 @@
-"""Claims as the scheduler knows them, and the devices that they have taken.
+"""The scheduler's view of claims, and the devices that are allocated to them.
 
 Mirrors ``claimTracker`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dra_manager.go``).
@@ -22,17 +22,17 @@ from quaymaster_dynamic_resources.extended import ANNOTATION
 
 __all__ = ["ClaimTracker"]
 
-# How many claims may be deleted while one write is under way: as many as informers log.
-_MOST_DELETED: Final = 1 << 16
+# At most this many claims may be deleted during a write: as many as informers log.
+_MAX_DELETED: Final = 1 << 16
 
 
 class ClaimTracker:
-    """Keeps count of devices: of claims that are stored, written, or in flight.
+    """Tracks the devices of claims that are stored, written, or in flight.
 
-    An allocation is in flight from Reserve until it is written. A claim that was
-    written stands for the informer's one until that is as new.
+    An allocation is in flight from Reserve until it is written. A written claim
+    replaces the informer's version until that is at least as new.
 
-    `written` may be called from any thread; everything else belongs to the scheduling
+    `written` may be called from any thread; all other methods only from the scheduling
     thread.
 
     Args:
@@ -40,17 +40,17 @@ class ClaimTracker:
         kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
-        changes: The names of nodes for which other devices are free than before; an
-            empty name stands for all nodes. See `take_stock`.
-        has_mixed_counters: Whether drivers share the counters of a pool of one name,
-            as upstream has it: then what a node gets depends on the other nodes.
+        changes: The names of nodes whose free devices have changed; an empty name
+            means all nodes. See `take_stock`.
+        has_mixed_counters: Whether several drivers share the counters of pools with
+            one name, as in upstream. Verdicts on nodes then depend on other nodes.
     """
 
     def __init__(self, informers: Informers, kubernetes: Kubernetes) -> None:
         self.changes: ChangeLog[str] = ChangeLog()
         self.has_mixed_counters = False
         self._informers = informers
-        self._made = informers.index(ResourceClaim, by=_owner)
+        self._extended_claims = informers.index(ResourceClaim, by=_owner)
         self._revision = -1
         self._slice_revision = -1
         self._reads_rules = kubernetes.reads(DeviceTaintRule.kind)
@@ -67,22 +67,22 @@ class ClaimTracker:
         self._allocated = AllocatedDevices()
         self._inventory = Inventory(kubernetes=kubernetes)
         self._slices: dict[str, ResourceSlice] = {}
-        # Pool -> slice -> the one node that sees it, or "".
+        # Pool -> slice -> the only node that can use it, or "".
         self._homes: dict[str, dict[str, str]] = {}
         self._names = 0
         self._newest = 0
-        # Written claims of which the informer has not told, the oldest first.
-        self._unheard: dict[str, None] = {}
+        # Written claims that the informer has not delivered yet, the oldest first.
+        self._unobserved: dict[str, None] = {}
 
     @property
     def allocated(self) -> AllocatedDevices:
-        """The devices that are taken, up to date."""
+        """The allocated devices, up to date."""
         self._sync()
         return self._allocated
 
     @property
     def inventory(self) -> Inventory:
-        """The devices that there are, up to date."""
+        """The devices of all slices, up to date."""
         if self._reads_rules:
             self._follow_rules()
         log = self._informers.changes(ResourceSlice)
@@ -90,75 +90,79 @@ class ClaimTracker:
             names = log.since(self._slice_revision)
             if names is None:
                 listed = self._informers.list(ResourceSlice)
-                names = dict.fromkeys([*self._slices, *(one.name for one in listed)])
+                names = dict.fromkeys(
+                    [*self._slices, *(resource_slice.name for resource_slice in listed)]
+                )
             self._take_slices(names)
             self._slice_revision = log.revision
         return self._inventory
 
     def holders(self) -> Mapping[DeviceId, Sequence[str]]:
-        """Return the keys of the claims that have each device; for explanations."""
+        """Map each device to the keys of its claims, for explanations."""
         self._sync()
         if self._holders is None:
             keys = {uid: key for key, uid in self._uids.items()}
             keys |= {uid: claim.key for uid, (claim, _) in self._in_flight.items()}
-            found: dict[DeviceId, list[str]] = {}
+            holders: dict[DeviceId, list[str]] = {}
             for uid, allocation in self._counted.items():
-                for one in allocation.devices.results:
-                    device = DeviceId(one.driver, one.pool, one.device)
-                    found.setdefault(device, []).append(keys.get(uid, uid))
-            self._holders = found
+                for result in allocation.devices.results:
+                    device = DeviceId(result.driver, result.pool, result.device)
+                    holders.setdefault(device, []).append(keys.get(uid, uid))
+            self._holders = holders
         return self._holders
 
     def take_stock(self) -> None:
-        """Take over what has changed, so that `changes` tells all of it."""
+        """Process all pending changes, so that `changes` is complete."""
         _ = self.allocated, self.inventory
 
     def get(self, key: str) -> ResourceClaim | None:
-        """Return a claim by its key, as it was written last; None if there is none."""
+        """Return the last written version of a claim by its key, or None."""
         self._sync()
         return self._in_effect(key)
 
-    def made_for(self, pod: Pod) -> Sequence[ResourceClaim]:
-        """Return the claims that an earlier attempt made for extended resources."""
+    def extended_claims_of(self, pod: Pod) -> Sequence[ResourceClaim]:
+        """Return the claims that earlier attempts created for extended resources."""
         self._sync()
-        found = {one.key: one for one in self._made.get(pod.uid)}
-        found |= {
-            key: one for key, one in self._written.items() if _owner(one) == pod.uid
+        claims = {claim.key: claim for claim in self._extended_claims.get(pod.uid)}
+        claims |= {
+            key: claim
+            for key, claim in self._written.items()
+            if _owner(claim) == pod.uid
         }
-        in_effect = map(self._in_effect, found)
-        return [claim for claim in in_effect if claim is not None]
+        in_effect = map(self._in_effect, claims)
+        return [stored for stored in in_effect if stored is not None]
 
     def is_in_flight(self, uid: str) -> bool:
-        """Whether the allocation of a claim is still to be written."""
+        """Whether the allocation of a claim is reserved and not written yet."""
         self._sync()
         return uid in self._in_flight
 
     def in_flight(self) -> Collection[str]:
-        """Return the keys of the claims whose allocations are still to be written."""
+        """Return the keys of the claims whose allocations are not written yet."""
         self._sync()
         return [claim.key for claim, _ in self._in_flight.values()]
 
-    def name_new(self) -> str:
-        """Return a uid for a claim that is in no cluster yet; another one each time."""
+    def new_uid(self) -> str:
+        """Return a new uid for a claim that is not in the cluster yet."""
         self._names += 1
         return f"new-{self._names}"
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
-        """Count devices as taken by a claim, until they are written or released."""
+        """Reserve devices for a claim, until they are written or released."""
         self._sync()
         self._in_flight[claim.uid] = claim, allocation
         self._count(claim.uid, allocation)
 
     def release(self, uid: str) -> None:
-        """Give back the devices of a claim that were not written."""
+        """Release the reserved devices of a claim."""
         self._sync()
-        found = self._in_flight.pop(uid, None)
-        if found is not None:
+        entry = self._in_flight.pop(uid, None)
+        if entry is not None:
             self._count(uid, None)
-            self._recount(found[0].key)
+            self._recount(entry[0].key)
 
     def written(self, claim: ResourceClaim, uid: str) -> None:
-        """Take over a claim as the cluster has stored it; from any thread.
+        """Record a claim that the cluster has stored; may be called from any thread.
 
         Args:
             claim: The claim.
@@ -167,26 +171,24 @@ class ClaimTracker:
         self._inbox.append((claim, uid))
 
     def forget(self, claim: ResourceClaim, uid: str) -> None:
-        """Forget a claim that was to be written, or was, and is gone.
+        """Drop a claim that was deleted before or after it was written.
 
         Args:
-            claim: The claim; what the informer still has to tell of it is old.
+            claim: The claim; later updates of the informer about it are outdated.
             uid: The uid under which its allocation was in flight.
         """
         self._sync()
-        _remember(self._gone, claim.uid)
+        _add_key(self._gone, claim.uid)
         if self._in_flight.pop(uid, None) is not None:
             self._count(uid, None)
         self._written.pop(claim.key, None)
         self._recount(claim.key)
 
-    def tell_all(self) -> Iterator[tuple[ResourceClaim, AllocationResult]]:
-        """Tell who has which devices, from what is known of claims alone.
-
-        Nothing that was counted before is relied on.
+    def recompute(self) -> Iterator[tuple[ResourceClaim, AllocationResult]]:
+        """List all allocations from the claims, without using any cached count.
 
         Yields:
-            Claims as they are, or are to be written, and what they have.
+            Claims that are stored, written or in flight, with their allocations.
         """
         self._sync()
         listed = (claim.key for claim in self._informers.list(ResourceClaim))
@@ -197,7 +199,7 @@ class ClaimTracker:
                 owners.add(_owner(claim) or claim.uid)
                 yield claim, claim.status.allocation
         for claim, allocation in self._in_flight.values():
-            # It may have been told of already, by the uid that it was stored with.
+            # It may be among the stored claims already, with the uid from the cluster.
             if (_owner(claim) or claim.uid) not in owners:
                 yield claim, allocation
 
@@ -244,7 +246,7 @@ class ClaimTracker:
         self._note_slices(tainted)
 
     def _note_slices(self, slices: Iterable[ResourceSlice]) -> None:
-        for pool in dict.fromkeys(one.spec.pool.name for one in slices):
+        for pool in dict.fromkeys(changed.spec.pool.name for changed in slices):
             self._note_pool(pool)
 
     def _take_slices(self, names: Iterable[str]) -> None:
@@ -261,18 +263,20 @@ class ClaimTracker:
                 self._homes.setdefault(new.spec.pool.name, {})[name] = _home(new)
                 self._note_pool(new.spec.pool.name)
         drivers: dict[str, set[str]] = {}
-        for one in self._slices.values():
-            if one.spec.shared_counters:
-                drivers.setdefault(one.spec.pool.name, set()).add(one.spec.driver)
-        self.has_mixed_counters = any(len(found) > 1 for found in drivers.values())
+        for resource_slice in self._slices.values():
+            if resource_slice.spec.shared_counters:
+                drivers.setdefault(resource_slice.spec.pool.name, set()).add(
+                    resource_slice.spec.driver
+                )
+        self.has_mixed_counters = any(len(names) > 1 for names in drivers.values())
 
     def _note_pool(self, pool: str) -> None:
-        """Note the nodes that see a pool of a name, of whatever driver."""
+        """Note the nodes that can use a pool with this name, of any driver."""
         for node in dict.fromkeys(self._homes.get(pool, {}).values()):
             self.changes.note(node)
 
     def _note(self, allocation: AllocationResult) -> None:
-        for pool in dict.fromkeys(one.pool for one in allocation.devices.results):
+        for pool in dict.fromkeys(result.pool for result in allocation.devices.results):
             self._note_pool(pool)
 
     def _sync(self) -> None:
@@ -281,12 +285,12 @@ class ClaimTracker:
             keys = log.since(self._revision)
             if keys is None:
                 listed = self._informers.list(ResourceClaim)
-                known = [*self._uids, *self._written]
-                keys = dict.fromkeys([*known, *(one.key for one in listed)])
+                cached = [*self._uids, *self._written]
+                keys = dict.fromkeys([*cached, *(claim.key for claim in listed)])
             self._revision = log.revision
             for key in keys:
                 self._follow(key)
-            self._drop_unheard()
+            self._drop_unobserved()
         while self._inbox:
             claim, uid = self._inbox.popleft()
             was_in_flight = self._in_flight.pop(uid, None) is not None
@@ -295,23 +299,23 @@ class ClaimTracker:
                 self._count(claim.uid, None)
                 continue
             stored = self._informers.get(ResourceClaim, claim.key)
-            # What the informer has told of already, it does not tell of again.
+            # The informer does not deliver a version again that it has delivered.
             if stored is None or _version(stored) < _version(claim):
                 self._written[claim.key] = claim
             if stored is None:
-                self._unheard[claim.key] = None
+                self._unobserved[claim.key] = None
             if was_in_flight and uid != claim.uid:
-                # The informer may have told of the claim by its other uid already:
-                # both are the same devices.
+                # The informer may have delivered the claim with its final uid already:
+                # both uids have the same devices.
                 self._count(uid, None)
                 self._count(claim.uid, None)
             self._recount(claim.key)
 
     def _is_gone(self, claim: ResourceClaim, uid: str) -> bool:
-        """Whether a claim has been deleted before it was known to be written.
+        """Whether a claim was deleted before the result of its write arrived.
 
-        The informer has told of it, and will not again. A claim that was made for
-        extended resources may still be on its way.
+        The informer has delivered the deletion already. A claim that was created for
+        extended resources may simply not have been delivered yet.
         """
         if claim.uid in self._gone:
             return True
@@ -319,33 +323,33 @@ class ClaimTracker:
             return False
         return uid == claim.uid or claim.key in self._deleted
 
-    def _drop_unheard(self) -> None:
-        """Drop claims that came and went before the informer could tell of them.
+    def _drop_unobserved(self) -> None:
+        """Drop claims that were created and deleted before the informer saw them.
 
-        It tells in order: what it does not know of, and is older than what it knows, is
-        gone.
+        It delivers versions in order. So a claim that is missing there, and older than
+        its newest version, was deleted.
         """
-        while self._unheard:
-            key = next(iter(self._unheard))
+        while self._unobserved:
+            key = next(iter(self._unobserved))
             claim = self._written.get(key)
             if claim is not None and _version(claim) >= self._newest:
-                return  # as are those that were written later
-            del self._unheard[key]
+                return  # later ones were written later, too
+            del self._unobserved[key]
             if claim is not None and self._informers.get(ResourceClaim, key) is None:
                 del self._written[key]
                 self._recount(key)
 
     def _follow(self, key: str) -> None:
-        """Take over what the informer says of a claim that has changed or gone."""
+        """Process the informer's change of a claim."""
         stored, written = (
             self._informers.get(ResourceClaim, key),
             self._written.get(key),
         )
         if stored is not None:
             self._newest = max(self._newest, _version(stored))
-            self._unheard.pop(key, None)
+            self._unobserved.pop(key, None)
         else:
-            _remember(self._deleted, key)
+            _add_key(self._deleted, key)
         if written is not None and (
             stored is None or _version(stored) >= _version(written)
         ):
@@ -364,10 +368,10 @@ class ClaimTracker:
         return written
 
     def _recount(self, key: str) -> None:
-        claim, known = self._in_effect(key), self._uids.get(key)
-        if known is not None and (claim is None or claim.uid != known):
-            if known not in self._in_flight:
-                self._count(known, None)
+        claim, uid = self._in_effect(key), self._uids.get(key)
+        if uid is not None and (claim is None or claim.uid != uid):
+            if uid not in self._in_flight:
+                self._count(uid, None)
             del self._uids[key]
         if claim is None:
             return
@@ -396,21 +400,21 @@ class ClaimTracker:
             self._note(allocation)
 
 
-def _remember(some: dict[str, None], one: str) -> None:
-    """Remember something, and forget the oldest if that is too much."""
-    some[one] = None
-    if len(some) > _MOST_DELETED:
-        del some[next(iter(some))]
+def _add_key(keys: dict[str, None], key: str) -> None:
+    """Add a key, and evict the oldest one if there are too many."""
+    keys[key] = None
+    if len(keys) > _MAX_DELETED:
+        del keys[next(iter(keys))]
 
 
 def _home(resource_slice: ResourceSlice) -> str:
-    """The one node that sees a slice; empty if there may be others."""
+    """Return the only node that can use a slice; empty if there may be others."""
     spec = resource_slice.spec
     return "" if spec.shared_counters else spec.node_name or ""
 
 
 def _owner(claim: ResourceClaim) -> str | None:
-    """The pod that a claim was made for; None if somebody else made the claim."""
+    """Return the uid of the pod whose extended resources a claim serves, or None."""
     if claim.annotations.get(ANNOTATION) != "true":
         return None
     owner = claim.metadata.controller

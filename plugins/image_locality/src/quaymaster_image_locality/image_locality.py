@@ -1,9 +1,10 @@
 """Prefer nodes that already hold the pod's images.
 
-Every image of a container, init container or image volume that a node holds counts
-with its size, times the part of all nodes that hold it too: so an image which few nodes
-have does not draw all pods to them. The sum is 0 points up to 23 MiB and 100 points
-from 1000 MiB per container on; since Kubernetes 1.37 image volumes count there, too.
+A node's sum adds the sizes of all images that the node holds, for containers, init
+containers and image volumes. Each size is multiplied by the share of all nodes that
+hold the image, so that an image on few nodes does not attract all pods to them.
+Up to 23 MiB the score is 0; from 1000 MiB per container on it is 100. Since Kubernetes
+1.37, image volumes count as containers here.
 
 Mirrors ``ImageLocality`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/imagelocality/image_locality.go``).
@@ -33,18 +34,17 @@ _MIB: Final = 1024 * 1024
 _LOWEST_SUM: Final = 23 * _MIB
 _HIGHEST_SUM_PER_IMAGE: Final = 1000 * _MIB
 
-# How many columns are kept: 10 MiB at 5,000 nodes. This is a bound, and not from a
-# measurement.
+# The number of cached columns: 10 MiB at 5,000 nodes. Chosen, not measured.
 _MAX_COLUMNS: Final = 256
 
 
 class _Images(NamedTuple):
-    """The images of a pod, on which its scores depend.
+    """The images of a pod, which determine its scores.
 
     Attributes:
-        names: The images, sorted; one that is used twice is here twice.
-        counted: For how many of them 100 points are to be had: those of containers and
-            init containers, or all.
+        names: The images, sorted; an image that is used twice is listed twice.
+        counted: The number of images in the formula for 100 points: those of containers
+            and init containers, or all.
     """
 
     names: tuple[str, ...]
@@ -52,9 +52,9 @@ class _Images(NamedTuple):
 
 
 class ImageLocality:
-    """Scores nodes by the images that they need not pull."""
+    """Scores nodes by the images that they hold already."""
 
-    # How many other nodes have an image is part of a node's score.
+    # A score depends on how many other nodes have an image.
     scope = Scope.NODES
     reads = ()
 
@@ -85,7 +85,7 @@ class ImageLocality:
 
 
 class _Columns:
-    """Keeps the scores of all nodes by images, until some node changes."""
+    """Caches the scores of all nodes by set of images, until some node changes."""
 
     def __init__(self) -> None:
         self._revision = -1
@@ -121,7 +121,7 @@ def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
 
 
 def _spread_size(image: ImageState, node_count: int) -> int:
-    """Return an image's size in bytes, times the part of all nodes that have it."""
+    """Return an image's size in bytes, times the share of all nodes that hold it."""
     return int(image.size_bytes * (len(image.rows) / node_count))
 
 

@@ -1,4 +1,4 @@
-"""Keep pods near to, or away from, other pods.
+"""Place pods near other pods, or away from them.
 
 Mirrors ``InterPodAffinity`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/interpodaffinity``).

@@ -16,10 +16,10 @@ class InterPodAffinityArgs:
     """The arguments of InterPodAffinity.
 
     Attributes:
-        hard_pod_affinity_weight: How much a required affinity of a running pod counts
-            as that pod's preference for the incoming one; 0 does not count it.
-        ignore_preferred_terms_of_existing_pods: Whether pods without preferences of
-            their own are not scored at all.
+        hard_pod_affinity_weight: The weight of running pods' required affinity terms in
+            the score; 0 ignores them.
+        ignore_preferred_terms_of_existing_pods: Whether to skip the score for pods
+            without preferred terms.
     """
 
     hard_pod_affinity_weight: int = attrs.field(default=1, validator=integer(0, 100))

@@ -33,7 +33,7 @@ _NEAR: Final = Status.unschedulable("node(s) didn't match pod anti-affinity rule
 _UNWELCOME: Final = Status.unschedulable(
     "node(s) didn't satisfy existing pods anti-affinity rules"
 )
-# What is checked first has the highest code, so that the highest of several decides.
+# The first check has the highest code, so that the highest of several codes decides.
 _UNWELCOME_CODE, _NEAR_CODE, _FAR_CODE = 1, 2, 3
 _UINT8: Final = tuple(map(np.uint8, range(4)))
 _STATUSES: Final = (None, _UNWELCOME, _NEAR, _FAR)
@@ -42,7 +42,7 @@ Codes = npt.NDArray[np.uint8]
 
 
 class FilterState:
-    """The required terms that decide about a pod, with counts of the pods they match.
+    """The required terms that concern a pod, with counts of the matching pods.
 
     Args:
         pod: The pod being scheduled.
@@ -94,7 +94,7 @@ class FilterState:
         self._existing.add(group.by_domain(domains))
 
     def clone(self) -> "FilterState":
-        """Return a copy in which other pods may be imagined."""
+        """Return a copy to which hypothetical pods can be added."""
         other = FilterState.__new__(FilterState)
         self._is_shared = other._is_shared = True
         other._pod = self._pod
@@ -119,7 +119,7 @@ class FilterState:
         )
 
     def imagine(self, other: Pod, node: Node, change: int) -> None:
-        """Count a pod in (1) or out (-1) on a node."""
+        """Add (1) or remove (-1) a pod on a node."""
         if self._is_shared:
             self._affinity = self._affinity.clone()
             self._anti_affinity = self._anti_affinity.clone()
@@ -139,7 +139,7 @@ class FilterState:
                 self._existing.imagine(key, labels.get(key), change)
 
     def judge(self, node: NodeInfo) -> Status | None:
-        """Return the first of three reasons why a node does not pass, or None."""
+        """Return the first of three reasons why a node is rejected, or None."""
         if not self._has_affinity(node):
             return _FAR
         if _is_near(self._anti_affinity, node):
@@ -149,7 +149,7 @@ class FilterState:
         return None
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
-        """Judge many nodes as `judge` does."""
+        """Filter many nodes with the result of `judge` for each."""
         if self._hosts is not None:
             return NodeVerdicts(self._hosts.codes(rows), _status_of)
         codes: Codes | None = None
@@ -164,7 +164,7 @@ class FilterState:
         return None if codes is None else NodeVerdicts(codes, _status_of)
 
     def _host_verdicts(self) -> HostVerdicts | None:
-        """Return verdicts by host, if only anti-affinity over host names decides."""
+        """Return verdicts by host, if there is only anti-affinity over host names."""
         groups = [
             *((_UNWELCOME_CODE, counts) for counts in self._existing.groups),
             *((_NEAR_CODE, counts) for counts in self._anti_affinity.groups),
@@ -173,14 +173,14 @@ class FilterState:
             return None
         domains = groups[0][1].domains
         # Identity: `PodCounts` has one `Domains` for each topology key.
-        if domains.is_by_row and all(one.domains is domains for _, one in groups):
+        if domains.is_by_row and all(group.domains is domains for _, group in groups):
             return HostVerdicts(groups)
         return None
 
     def _judge_domains(
         self, key: str, domains: Domains, is_first: bool
     ) -> Codes | None:
-        """Give each domain a verdict, shape ``(slots,)``; None if all pass."""
+        """Return a verdict for each domain, shape ``(slots,)``, or None if all pass."""
         verdicts: Codes | None = None
         for tally, code in (
             (self._existing, _UNWELCOME_CODE),
@@ -219,7 +219,7 @@ class FilterState:
         return found or self._is_first()
 
     def _is_first(self) -> bool:
-        """Return whether the pod is the first of a group that wants to be together."""
+        """Return whether the pod is the first of a group with affinity to itself."""
         return (
             self._affinity.is_empty
             and self._all_terms is not None
@@ -232,8 +232,8 @@ def _codes(flags: BoolArray, code: int) -> Codes:
     return flags.view(np.uint8) * _UINT8[code]
 
 
-def _highest(one: Codes | None, other: Codes) -> Codes:
-    return other if one is None else np.maximum(one, other)
+def _highest(codes: Codes | None, other: Codes) -> Codes:
+    return other if codes is None else np.maximum(codes, other)
 
 
 def _is_near(tally: Tally, node: NodeInfo) -> bool:

@@ -1,7 +1,7 @@
-"""The changes that may help a pod which InterPodAffinity rejected.
+"""Queueing hints for pods that InterPodAffinity rejected.
 
-Mirrors ``isSchedulableAfterPodChange`` (1.36.2), the two functions that it is split
-into (1.37.2), and ``isSchedulableAfterNodeChange`` (kube-scheduler,
+Mirrors ``isSchedulableAfterPodChange`` (1.36.2), its two parts in
+1.37.2, and ``isSchedulableAfterNodeChange`` (kube-scheduler,
 ``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 
@@ -26,7 +26,7 @@ Conflicts: TypeAlias = Callable[[Sequence[PodTerm], Pod], bool]
 
 
 class BrokenTermsError(QuaymasterError):
-    """A pod's terms cannot be evaluated; the queue then wakes the rejected pod."""
+    """A pod's terms cannot be evaluated; the queue then requeues the rejected pod."""
 
 
 def pod_change_helps(
@@ -38,15 +38,16 @@ def pod_change_helps(
         pod: The rejected pod.
         old: The changed pod before, or None.
         new: The changed pod after, or None.
-        conflicts: Whether a pod is one that terms of anti-affinity keep away from.
-            `matches_any` is right; in Kubernetes 1.36 it is `matches_all`, and a pod
-            with several terms is not woken when one of them has nothing to shun.
+        conflicts: Whether a pod matches terms of anti-affinity. The correct function is
+            `matches_any`. Kubernetes 1.36 uses `matches_all`, so a pod with several
+            terms is not requeued when the pods of only one term are gone.
 
     Raises:
         BrokenTermsError: The terms of one of them cannot be evaluated.
     """
     if old is not None and new is not None and pod.uid == new.uid:
-        return True  # only its labels can have changed: others may welcome it now
+        # Only its labels can have changed: terms of other pods may match differently.
+        return True
     if _is_nowhere(old) or _is_nowhere(new):
         return False
     terms = affinity_terms(pod)
@@ -68,14 +69,14 @@ def pod_change_helps(
 
 
 def waiting_keys(pod: Pod) -> Iterable[Hashable] | None:
-    """Return what a change must have to help a rejected pod: see `keys_of_pod_change`.
+    """Return the keys of changes that may help a pod: see `keys_of_pod_change`.
 
     Args:
         pod: The rejected pod.
 
     Returns:
-        Its own labels; of its affinity, one label that all who match have; of each term
-        of its anti-affinity, too. None if there is no such label.
+        Its own labels, a label that every pod matching its affinity has, and such a
+        label for each term of its anti-affinity. None if some label does not exist.
     """
     terms = affinity_terms(pod)
     if terms.problem:
@@ -91,9 +92,9 @@ def waiting_keys(pod: Pod) -> Iterable[Hashable] | None:
 
 
 def keys_of_pod_change(old: Pod | None, new: Pod | None) -> Iterable[Hashable] | None:
-    """Return whom a change of a pod may help: those who look for one of its labels.
+    """Return the keys of a change of a pod: its labels.
 
-    A pod that goes may also help those whom its own anti-affinity kept away.
+    A deleted pod may also help pods that match its own anti-affinity.
 
     Args:
         old: The pod before, or None.
@@ -117,7 +118,7 @@ def keys_of_pod_change(old: Pod | None, new: Pod | None) -> Iterable[Hashable] |
 
 
 def _label_of(terms: Iterable[PodTerm]) -> tuple[str, str] | None:
-    """A label that every pod has which matches all of some terms; None without one."""
+    """Return a label of every pod that matches all of some terms, or None."""
     for term in terms:
         for label in term.selector.required_labels:
             return label
@@ -145,7 +146,7 @@ def node_change_helps(pod: Pod, old: Node | None, new: Node) -> bool:
     near = [term.topology_key for term in terms.affinity]
     away = [term.topology_key for term in terms.anti_affinity]
     if old is None:
-        # A node without the label can take any pod with anti-affinity.
+        # On a node without the label, anti-affinity rejects no pod.
         return bool(away) or any(key in labels for key in near)
     before = old.metadata.labels
     return any(key in labels and before.get(key) != labels[key] for key in near) or any(

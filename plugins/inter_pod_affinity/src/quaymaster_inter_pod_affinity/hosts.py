@@ -1,7 +1,7 @@
 """Verdicts and scores by host name, updated from pod to pod.
 
-A pod that comes to a node changes what is said of one host. So this is not worked out
-anew for every pod, but followed host by host.
+A pod that is added to a node changes the verdict and the score of one host. So they
+are updated host by host instead of computed again for every pod.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,22 +18,22 @@ from quaymaster_inter_pod_affinity.scale import scale, scale_one
 __all__ = ["HostScores", "HostVerdicts", "Part"]
 
 Part: TypeAlias = tuple[int, DomainCounts]
-"""A weight, and how many pods there are around each value that it counts for."""
+"""A weight, and the number of matching pods around each value."""
 
-# Up to this many hosts are followed one by one. That takes 0.4 of the time of adding up
-# 5,000 hosts anew for one of them, 1.0 for 24 and 2.4 for 96. With 0, a decision of
-# SchedulingPreferredPodAffinity takes 1.4 times as long.
+# Up to this many hosts are updated one by one. Compared with adding up 5,000 hosts,
+# that takes 0.4 of the time for one host, 1.0 for 24 and 2.4 for 96. With 0, a decision
+# of SchedulingPreferredPodAffinity takes 1.4 times as long.
 _FEW_HOSTS: Final = 24
 
-# Sums that lie this close together are counted, others are sorted. To count 5,000 takes
-# 0.4 of the time of sorting them within 50, 0.8 within 4,096, 1.0 within 16,384 and 7
-# times as long within a million. It is done for a pod whose nodes are not those of the
-# pod before.
+# Sums within this span are counted, others are sorted. Compared with sorting, counting
+# 5,000 sums takes 0.4 of the time within a span of 50, 0.8 within 4,096, 1.0 within
+# 16,384 and 7 times as long within a million. It is done for a pod whose feasible nodes
+# differ from those of the pod before.
 _FEW_SUMS: Final = 1 << 12
 
 
 class _Followed:
-    """Finds the hosts whose counts have changed since it was asked last.
+    """Finds the hosts whose counts have changed since the last call.
 
     Args:
         counts: The counts.
@@ -43,10 +43,10 @@ class _Followed:
 
     def __init__(self, counts: Sequence[DomainCounts]) -> None:
         self._counts = counts
-        self._revisions = [one.changes.revision for one in counts]
+        self._revisions = [pod_counts.changes.revision for pod_counts in counts]
 
     def moved(self) -> Collection[int] | None:
-        """Return the hosts whose counts have changed; None for many."""
+        """Return the hosts whose counts have changed, or None if there are many."""
         moved: set[int] | None = set()
         for index, counts in enumerate(self._counts):
             changes, revision = counts.changes, self._revisions[index]
@@ -60,11 +60,11 @@ class _Followed:
 
 
 class HostVerdicts:
-    """Keeps a code for each host: which pods there forbid the pod to come.
+    """Maintains a code for each host: the reason why the pods there reject the pod.
 
     Args:
-        groups: Codes, and the pods that have them said of their hosts, the highest
-            code last; all with the same domains, whose numbers are those of the rows.
+        groups: Codes, and the pods whose hosts get them, the highest code last. All
+            have the same domains, whose numbers are row numbers.
     """
 
     __slots__ = ("_codes", "_followed", "_groups")
@@ -75,12 +75,12 @@ class HostVerdicts:
         self._codes = self._all()
 
     def codes(self, rows: Rows) -> npt.NDArray[np.uint8]:
-        """Return the highest code of each row, 0 without any; it never changes."""
+        """Return the highest code of each row, or 0; the array is never modified."""
         moved = self._followed.moved()
         if moved is None:
             self._codes = self._all()
         elif moved:
-            # Somebody may still look at those that were given before.
+            # Callers may still use arrays that were returned before.
             self._codes = self._codes.copy()
             for host in moved:
                 self._codes[host] = self._code(host)
@@ -103,11 +103,11 @@ class HostVerdicts:
 
 
 class HostScores:
-    """Keeps the sum of weights on each host, and the scores of these sums.
+    """Maintains the sum of weights on each host, and the scores of these sums.
 
     Args:
-        parts: What they are made of; at least one, all with the same domains, whose
-            numbers are those of the rows.
+        parts: The weighted counts; at least one. All have the same domains, whose
+            numbers are row numbers.
 
     Attributes:
         sums: Shape ``(slots,)``, dtype int64; never write to it.
@@ -134,9 +134,9 @@ class HostScores:
         self._parts = parts
         self._followed = _Followed([counts for _, counts in parts])
         self._rows: Rows | None = None
-        # What `raw` gave last, or None if that is out of date.
+        # The last result of `raw`, or None if it is outdated.
         self._given: Int64Array | None = None
-        # The scores of the rows, or None, and where they are out of date.
+        # The scores of the rows, or None, and the positions where they are outdated.
         self._scores: Int64Array | None = None
         self._unscaled: list[int] = []
         self._add_up()
@@ -156,10 +156,10 @@ class HostScores:
         """Return the sums on some rows, shape ``(N,)``, frozen.
 
         Args:
-            rows: The rows. For the same ones as before, only the hosts whose pods
-                have changed since are looked at.
+            rows: The rows. If they are the same as before, only the hosts whose pods
+                have changed are updated.
         """
-        if not self._knows(rows):
+        if not self._is_cached(rows):
             self._look_at(rows)
         if self._lowest == self._highest:
             return constant(self._lowest, len(self._raw))
@@ -171,7 +171,7 @@ class HostScores:
         """Return the scores of the rows, from 0 to 100.
 
         Args:
-            raw: What `raw` gave; None is returned for anything else.
+            raw: The result of `raw`; for another array, None is returned.
         """
         # Identity: frozen scores of `score_nodes` come back as the same object.
         if raw is not self._given:
@@ -186,13 +186,13 @@ class HostScores:
         self._unscaled.clear()
         return freeze(self._scores.view())
 
-    def _knows(self, rows: Rows) -> bool:
-        known = self._rows
+    def _is_cached(self, rows: Rows) -> bool:
+        cached = self._rows
         if isinstance(rows, slice):
-            return isinstance(known, slice) and rows == known
-        # Identity: an array of rows never changes, and a filter that goes on letting
-        # the same nodes pass goes on giving the same one.
-        return rows is known
+            return isinstance(cached, slice) and rows == cached
+        # Identity: arrays of rows are never modified, and a filter returns the same
+        # array as long as the same nodes pass.
+        return rows is cached
 
     def _add_up(self) -> None:
         slots = self._parts[0][1].domains.slots
@@ -201,7 +201,7 @@ class HostScores:
             self.sums += counts.array() * weight
 
     def _begin_anew(self) -> None:
-        """Copy what was handed out, which is frozen, before it changes."""
+        """Copy an array that was returned, and is frozen, before it is modified."""
         if self._rows is None:
             return
         self._given = None

@@ -1,12 +1,12 @@
-"""Keep pods near to, or away from, other pods.
+"""Place pods near other pods, or away from them.
 
 A pod's required affinity needs other pods around a node, its required anti-affinity
-forbids them, and so does the required anti-affinity of running pods. Preferences, the
-pod's and those of running pods about it, rank the nodes that are left.
+forbids them, and so does the required anti-affinity of running pods. Preferred terms,
+the pod's and those of running pods that match it, rank the feasible nodes.
 
 Mirrors ``InterPodAffinity`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``). Pods are counted by the
-snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
+``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``). The snapshot's
+`quaymaster.counting.PodCounts` counts pods; upstream counts again for each pod.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -73,8 +73,8 @@ class InterPodAffinity:
     """Rejects and ranks nodes by the pods around them.
 
     Args:
-        args: How preferences count.
-        handle: Counts pods, and knows namespaces.
+        args: The weights of preferences.
+        handle: The framework, for counts of pods and for namespaces.
     """
 
     Args = InterPodAffinityArgs
@@ -106,8 +106,8 @@ class InterPodAffinity:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
-        # Upstream signs no pod that has terms. Here equal ones get equal answers, since
-        # pods are counted afresh in each cycle.
+        # Upstream signs no pod with terms. Here pods with equal terms have equal
+        # results, because the counts are current in each cycle.
         terms, metadata = affinity_terms(pod), pod.metadata
         return (
             metadata.namespace,
@@ -121,8 +121,8 @@ class InterPodAffinity:
 
     @hookimpl
     def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
-        # Nobody has terms: the first who does is new to the counts. Where somebody has,
-        # it also depends on which pods are where.
+        # A Skip is cached while no pod has terms: the first pod with terms changes the
+        # counts. If a pod has terms, the result also depends on where pods run.
         counts = self._handle.snapshot.counts
         if affinity_terms(pod) is not NO_TERMS:
             return None
@@ -140,16 +140,16 @@ class InterPodAffinity:
         if not is_required and not counts.existing_terms(existing_anti_affinity):
             return Status.skip()
         namespaces = self._namespaces
-        known = self._filter_states.of(
+        cached = self._filter_states.of(
             pod,
             terms,
             counts,
             lambda: FilterState(pod, counts, namespaces),
             namespaces.revision,
         )
-        if known.is_idle:
+        if cached.is_idle:
             return Status.skip()
-        state[_FILTER_STATE] = known.clone()
+        state[_FILTER_STATE] = cached.clone()
         return None
 
     @hookimpl
@@ -187,10 +187,10 @@ class InterPodAffinity:
             lambda: ScoreSource(parts_of(pod, counts, namespaces, hard_weight)),
             namespaces.revision,
         )
-        known = ScoreState(source)
-        if known.is_idle:
+        new_state = ScoreState(source)
+        if new_state.is_idle:
             return Status.skip()
-        state[_SCORE_STATE] = known
+        state[_SCORE_STATE] = new_state
         return None
 
     @hookimpl

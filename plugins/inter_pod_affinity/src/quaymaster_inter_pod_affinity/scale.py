@@ -1,4 +1,4 @@
-"""From sums of weights to scores from 0 to 100.
+"""Scale sums of weights to scores from 0 to 100.
 
 Mirrors ``NormalizeScore`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``).
@@ -14,9 +14,9 @@ from quaymaster.columns import Float64Array
 
 __all__ = ["scale", "scale_one"]
 
-# Up to this span, what becomes of each score is looked up in a table. Without tables, a
-# decision of SchedulingPreferredPodAffinity takes 1.09 times as long. To make a table
-# takes as long as to score 5,000 nodes without one for a span of 2,048.
+# Up to this span, scaled scores are looked up in a table. Without tables, a
+# decision of SchedulingPreferredPodAffinity takes 1.09 times as long. Making a
+# table for a span of 2,048 takes as long as scaling 5,000 scores without one.
 _FEW_SCORES: Final = 512
 
 
@@ -24,8 +24,8 @@ def scale(above: Int64Array, span: int) -> Int64Array:
     """Scale sums so that the lowest becomes 0 and the highest 100.
 
     Args:
-        above: Shape ``(N,)``: by how much each is above the lowest.
-        span: By how much the highest is; 0 makes all scores 0.
+        above: Shape ``(N,)``: the difference of each sum from the lowest.
+        span: The difference of the highest; with 0 all scores are 0.
     """
     if span <= _FEW_SCORES:
         return _scaled(span).take(above)

@@ -1,8 +1,8 @@
-"""Preferred terms, the pod's and those of existing pods: how nodes are ranked.
+"""Rank nodes by preferred terms of the pod and of existing pods.
 
 Mirrors ``preScoreState``, ``Score`` and ``NormalizeScore`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``). Preferences go both
-ways: those of the pod about others, and those of others about the pod.
+``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``). Both count:
+the pod's preferences for others, and the preferences of others for the pod.
 """
 
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ from quaymaster_inter_pod_affinity.terms import (
 
 __all__ = ["ScoreSource", "ScoreState", "normalize", "parts_of"]
 
-# Of up to this many domains it is found out whether their sums are all the same. With
-# 0, a decision of SchedulingPodAffinity (one zone) takes 1.17 times as long. From 1,024
-# domains on, to find out takes as long as to do without.
+# With up to this many domains, `_common` checks whether all sums are equal. With 0, a
+# decision of SchedulingPodAffinity (one zone) takes 1.17 times as long. From 1,024
+# domains on, the check takes as long as it saves.
 _FEW_DOMAINS: Final = 64
 
 
 def parts_of(
     pod: Pod, counts: PodCounts, namespaces: Namespaces, hard_weight: int
 ) -> Sequence[Part]:
-    """Find the counts, with their weights, whose sums are a pod's scores.
+    """Return the counts and weights whose sums are a pod's scores.
 
     Args:
         pod: The pod being scheduled.
         counts: The counts of the snapshot.
         namespaces: The namespaces of the cluster.
-        hard_weight: How much a required affinity of a running pod counts.
+        hard_weight: The weight of running pods' required affinity terms.
     """
     parts: list[Part] = []
     terms = affinity_terms(pod)
@@ -72,7 +72,7 @@ class ScoreSource:
         self._hosts: HostScores | None = None
 
     def hosts(self) -> HostScores | None:
-        """Return the sums by host, up to date; None if another topology key matters."""
+        """Return the current sums by host, or None if another topology key matters."""
         if self._hosts is not None:
             self._hosts.refresh()
         elif self.parts:
@@ -89,7 +89,7 @@ class ScoreState:
     """The sums of weights around each value of some topology keys.
 
     Args:
-        source: What they are made of.
+        source: The weighted counts.
     """
 
     __slots__ = ("_hosts", "_sums")
@@ -116,7 +116,7 @@ class ScoreState:
         for key, (domains, sums) in self._sums.items():
             value = node.labels.get(key)
             domain = OUTSIDE if value is None else domains.number(value)
-            # Only an extender gives a node a value that no node has.
+            # Only a node from an extender can have a value that the snapshot lacks.
             if domain != OUTSIDE:
                 score += int(sums[domain])
         return score
@@ -144,21 +144,21 @@ class ScoreState:
         Args:
             scores: Shape ``(N,)``, at least one.
         """
-        known = None if self._hosts is None else self._hosts.scores(scores)
-        return normalize(scores) if known is None else known
+        host_scores = None if self._hosts is None else self._hosts.scores(scores)
+        return normalize(scores) if host_scores is None else host_scores
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
         domains = counts.domains
         sums = counts.array() * weight
         sums[-1] = 0
-        known = self._sums.get(domains.key)
-        if known is not None:
-            sums += known[1]
+        earlier = self._sums.get(domains.key)
+        if earlier is not None:
+            sums += earlier[1]
         self._sums[domains.key] = domains, sums
 
 
 def _common(domains: Domains, sums: Int64Array) -> int | None:
-    """Return the sum that all nodes have; None if they differ, or may."""
+    """Return the sum that all nodes have, or None if they may differ."""
     existing = domains.existing
     if domains.unlabelled or not 0 < len(existing) <= _FEW_DOMAINS:
         return None
@@ -176,7 +176,7 @@ def normalize(scores: Int64Array) -> Int64Array:
     """
     if is_constant(scores):
         return constant(0, len(scores))
-    # To find where the lowest is takes half as long as what it is.
+    # `argmin` and `argmax` take half as long as `min` and `max`.
     lowest = int(scores[scores.argmin()])
     span = int(scores[scores.argmax()]) - lowest
     if not span:

@@ -11,7 +11,7 @@ __all__ = ["Tally"]
 class Tally:
     """Counts the pods around each value of some topology keys.
 
-    The counts are the snapshot's own; what `imagine` adds to them is this tally's.
+    The counts belong to the snapshot, the changes of `imagine` to the tally.
     """
 
     __slots__ = ("_counts", "_imagined")
@@ -21,7 +21,7 @@ class Tally:
         self._imagined: dict[str, dict[str, int]] = {}
 
     def clone(self) -> "Tally":
-        """Return a copy in which other pods may be imagined."""
+        """Return a copy to which hypothetical pods can be added."""
         other = Tally()
         other._counts = self._counts
         other._imagined = {
@@ -34,14 +34,14 @@ class Tally:
         self._counts.setdefault(counts.domains.key, []).append(counts)
 
     def imagine(self, key: str, value: str | None, change: int) -> None:
-        """Count a pod in (1) or out (-1) on a node with a label; None: without it."""
+        """Add (1) or remove (-1) a pod on a node with a value, or without the label."""
         if value is not None:
             changes = self._imagined.setdefault(key, {})
             changes[value] = changes.get(value, 0) + change
 
     @property
     def groups(self) -> Iterable[DomainCounts]:
-        """The counts that were added, without imagined pods."""
+        """The counts that were added, without hypothetical pods."""
         return (counts for groups in self._counts.values() for counts in groups)
 
     @property
@@ -65,7 +65,7 @@ class Tally:
         )
 
     def at(self, key: str, value: str) -> int:
-        """Return how many pods there are around one value."""
+        """Return the number of pods around a value."""
         count = self._imagined.get(key, {}).get(value, 0)
         for counts in self._counts.get(key, ()):
             count += counts.at(counts.domains.number(value))
@@ -74,8 +74,8 @@ class Tally:
     def array(self, key: str) -> Int64Array | None:
         """Return the counts by domain of a key, shape ``(slots,)``; None if all are 0.
 
-        Pods on nodes without the label are not to be relied upon: the last element
-        has no meaning. Never write to it.
+        The last element, for nodes without the label, has no meaning. Never modify
+        the array.
         """
         total: Int64Array | None = None
         for counts in self._counts.get(key, ()):

@@ -43,13 +43,13 @@ __all__ = [
 ]
 
 HARD: Final = "required affinity"
-"""The kind of an existing pod's term whose weight is up to the profile."""
+"""The kind of existing pods' terms whose weight is set by the profile."""
 
 _NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class Queries:
-    """Makes the queries for a pod's terms; they follow the labels of namespaces."""
+    """Creates queries for a pod's terms; they follow changed labels of namespaces."""
 
     __slots__ = ("_known",)
 
@@ -57,7 +57,7 @@ class Queries:
         self._known: dict[tuple[PodTerm, ...], PodQuery] = {}
 
     def of(self, terms: tuple[PodTerm, ...], namespaces: Namespaces) -> PodQuery:
-        """Return the query for pods that match all of some terms, also deleted ones."""
+        """Return a query for pods, terminating ones too, that match all terms."""
         where = _common(terms, namespaces)
         query = self._known.get(terms)
         if query is None or query.namespaces != where:
@@ -90,11 +90,11 @@ class AffinityTerms:
         affinity: Required: some pod that matches all of them must be near.
         anti_affinity: Required: no pod that matches any of them may be near.
         preferences: Weights and terms; the weight of an anti-affinity is negative.
-        has_preferences: Whether the pod has any, be they broken.
-        problems: What is wrong with terms that cannot be evaluated; a list with such
-            a term counts as empty.
-        existing_anti: What other pods see of the required anti-affinity.
-        existing_preferences: What other pods see of everything else.
+        has_preferences: Whether the pod has preferred terms, valid or not.
+        problems: Errors in terms that cannot be evaluated; a list with such a term
+            counts as empty.
+        existing_anti: The required anti-affinity, as counted for other pods.
+        existing_preferences: All other terms, as counted for other pods.
         queries: The queries for the terms.
     """
 
@@ -109,14 +109,14 @@ class AffinityTerms:
 
     @property
     def problem(self) -> str:
-        """All problems in one text; empty if there are none."""
+        """All problems in one text; empty without problems."""
         if len(self.problems) < 2:
             return "".join(self.problems)
         return f"[{', '.join(self.problems)}]"
 
 
 NO_TERMS: Final = AffinityTerms()
-"""What a pod says that says nothing."""
+"""The terms of a pod without affinity."""
 
 
 def affinity_terms(pod: Pod) -> AffinityTerms:
@@ -125,10 +125,10 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
     if spec.affinity is None:
         return NO_TERMS
     by_namespace, namespace = _TERMS.of_spec(spec), pod.metadata.namespace
-    known = by_namespace.get(namespace)
-    if known is None:
-        known = by_namespace[namespace] = _terms(spec.affinity, namespace)
-    return known
+    terms = by_namespace.get(namespace)
+    if terms is None:
+        terms = by_namespace[namespace] = _terms(spec.affinity, namespace)
+    return terms
 
 
 def _none_yet(_spec: PodSpec) -> dict[str, AffinityTerms]:
@@ -145,23 +145,23 @@ def _terms(affinity: Affinity, namespace: str) -> AffinityTerms:
 
 
 def existing_anti_affinity(pod: Pod) -> Sequence[ExistingPodTerm]:
-    """The terms of a running pod that keep others away."""
-    if pod.spec.affinity is None:  # asked of each pod that comes or goes
+    """Return the terms of a running pod that reject other pods."""
+    if pod.spec.affinity is None:  # fast path: called for each added or removed pod
         return ()
     return affinity_terms(pod).existing_anti
 
 
 def existing_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
-    """The terms of a running pod that make others more or less welcome."""
+    """Return the terms of a running pod that change the scores of other pods."""
     if pod.spec.affinity is None:  # as above
         return ()
     return affinity_terms(pod).existing_preferences
 
 
 def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
-    """Return whether a pod matches all terms, of which there is one at least.
+    """Return whether a pod matches all terms; there must be at least one.
 
-    As upstream's hints do, this takes it that namespaces have no labels.
+    Like upstream's hints, this assumes that namespaces have no labels.
     """
     metadata = pod.metadata
     return bool(terms) and all(
@@ -170,9 +170,9 @@ def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
 
 
 def matches_any(terms: Sequence[PodTerm], pod: Pod) -> bool:
-    """Return whether a pod matches one of some terms at least.
+    """Return whether a pod matches at least one of some terms.
 
-    As upstream's hints do, this takes it that namespaces have no labels.
+    Like upstream's hints, this assumes that namespaces have no labels.
     """
     metadata = pod.metadata
     return any(

@@ -21,14 +21,14 @@ class NodeAffinityArgs:
     """The arguments of NodeAffinity.
 
     Attributes:
-        added_affinity: What every pod of the profile requires and prefers besides its
-            own node affinity.
+        added_affinity: A node affinity that applies to every pod of the profile, in
+            addition to the pod's own.
     """
 
     added_affinity: objects.NodeAffinity | None = None
 
     def validate(self) -> Iterator[ArgsError]:
-        """Which of the terms cannot be evaluated."""
+        """Yield the errors of terms that cannot be evaluated."""
         added = self.added_affinity
         if added is None:
             return

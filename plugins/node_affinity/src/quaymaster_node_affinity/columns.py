@@ -1,6 +1,6 @@
 """Node selectors, evaluated for many nodes at once.
 
-The same answers as the compiled selectors of `quaymaster.objects` give node by node.
+The results equal those of the compiled selectors of `quaymaster.objects`, per node.
 """
 
 import numpy as np

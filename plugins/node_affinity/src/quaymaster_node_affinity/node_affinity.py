@@ -1,9 +1,9 @@
 """Match a pod's node selector and node affinity against labels and names of nodes.
 
 Mirrors ``NodeAffinity`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go``). What upstream's
-PreFilter and PreScore compile is kept with the pod's template instead, so the other
-hooks work without them.
+``pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go``). Selectors are
+compiled once per pod template, not in PreFilter and PreScore as in upstream. So the
+other hooks work without these two.
 """
 
 from collections.abc import Hashable, Sequence
@@ -61,7 +61,7 @@ class NodeAffinity:
     """Rejects nodes that do not match a pod's node affinity, and ranks the others.
 
     Args:
-        args: What every pod of the profile wants besides.
+        args: The additional node affinity of all pods of the profile.
         _handle: Not used.
     """
 
@@ -146,9 +146,9 @@ class NodeAffinity:
         return default_normalize(scores)
 
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
-        """Whether a node that was added or relabelled matches the pod only now.
+        """Queue the pod if a new or relabelled node matches it now.
 
-        As upstream, what the added affinity said of the old node is not asked.
+        As in upstream, the added affinity is not evaluated for the old node.
         """
         if self._enforced is not None and not self._enforced.matches(new):
             return QueueingHint.SKIP
@@ -163,7 +163,7 @@ class NodeAffinity:
 
 
 def _has_failed(required: RequiredNodeAffinity, node: Node) -> bool:
-    """Return whether only the node affinity, which has problems, rejected a node."""
+    """Return whether a node was rejected only because the affinity is invalid."""
     affinity = required.affinity
     if affinity is None or not affinity.problems:
         return False

@@ -27,13 +27,13 @@ class NodeAffinityTerms:
     """A pod's node selector and node affinity.
 
     Attributes:
-        required: What a node must match; terms that cannot be evaluated match nothing.
-        has_required: Whether that is anything at all.
-        node_names: The only nodes that can match by their names; None if any can.
-        preferred: What a node should match; None without preferences, or if some of
-            them cannot be evaluated.
-        problem: Why they cannot.
-        fragment: All of this, as something hashable.
+        required: The requirements for nodes; invalid terms match nothing.
+        has_required: Whether there are any requirements.
+        node_names: The only names of nodes that can match; None if any name can.
+        preferred: The preferences; None if there are none, or if some of them are
+            invalid.
+        problem: Why they are invalid.
+        fragment: The signature: all of this in a hashable form.
     """
 
     required: RequiredNodeAffinity
@@ -86,7 +86,7 @@ def _node_affinity(spec: PodSpec) -> NodeAffinity:
 
 
 def _node_names(selector: NodeSelector) -> frozenset[str] | None:
-    """Return the names that the terms allow; None if some term allows any."""
+    """Return the node names that the terms allow, or None if some term allows any."""
     allowed: set[str] = set()
     for term in selector.node_selector_terms:
         names = _names_in_term(term)
@@ -106,4 +106,4 @@ def _names_in_term(term: NodeSelectorTerm) -> frozenset[str] | None:
 
 
 _NOTHING: Final = _compiled(PodSpec())
-"""The terms of pods that may run on any node, and prefer none."""
+"""The terms of pods without node affinity."""

@@ -14,9 +14,9 @@ class NodeCoolDownArgs:
     """The arguments of NodeCoolDown.
 
     Attributes:
-        initial_seconds: How long a node rests when its kubelet has refused a pod.
-        max_seconds: How long it rests at most: each rest is twice as long as the last.
-        calm_seconds: How long after a rest it is forgotten.
+        initial_seconds: How long the first cool-down of a node lasts.
+        max_seconds: The longest cool-down; each one takes twice as long as the last.
+        calm_seconds: How long after a cool-down its length is kept.
     """
 
     initial_seconds: int = attrs.field(default=10, validator=integer(1))
@@ -24,7 +24,7 @@ class NodeCoolDownArgs:
     calm_seconds: int = attrs.field(default=300, validator=integer(1))
 
     def validate(self) -> Iterator[ArgsError]:
-        """Whether the longest rest is no shorter than the first one."""
+        """Check that the longest cool-down is not shorter than the first."""
         if self.max_seconds < self.initial_seconds:
             least = f"initialSeconds ({self.initial_seconds})"
             got = self.max_seconds

@@ -1,10 +1,10 @@
-"""Give nodes a rest whose kubelets refuse pods.
+"""Keep pods off nodes whose kubelets have rejected pods.
 
-Beside another scheduler, or when a kubelet counts what the API does not show, a node
-may look free and is not. The kubelet fails a pod that it has no room for with a reason
-such as ``OutOfcpu``, a controller makes another pod in its place, and that would be
-sent to the same node at once. So such a node gets no pods for a while: twice as long
-each time that it happens again.
+Beside another scheduler, or if a kubelet counts usage that the API does not show, a
+node may be full although it looks free. The kubelet fails a pod for which it has no
+room, with a reason such as ``OutOfcpu``. A controller creates another pod, which would
+be sent to the same node at once. So the node gets no pods for a while: twice as long
+each time.
 
 Kube-scheduler has no such plugin.
 """
@@ -38,32 +38,32 @@ __all__ = ["NodeCoolDown"]
 
 _COOLING: Final = Status.unresolvable("node(s) were cooling down")
 _CRITICAL: Final = 2_000_000_000
-"""The priority from which kubelets make room for a pod by evicting others."""
+"""From this priority on, kubelets make room for a pod by evicting others."""
 
 _PERIOD: Final = 1.0
-"""Seconds after which the pods are looked at, when nothing is reserved."""
+"""Seconds between checks for rejected pods while no pod is reserved."""
 
 _log = logging.getLogger(__name__)
 
 
 @attrs.define
 class _Rest:
-    """When a node's last rest ends, and how long it is."""
+    """The end and the length of a node's last cool-down."""
 
     end: float
     seconds: float
 
 
 class NodeCoolDown:
-    """Rejects nodes that have lately refused a pod.
+    """Rejects nodes whose kubelet has recently rejected a pod.
 
     Args:
-        args: How long nodes rest.
+        args: The lengths of cool-downs.
         handle: The framework.
     """
 
     Args = NodeCoolDownArgs
-    scope = Scope.NODE  # and what refusals change is told by Handle.changed
+    scope = Scope.NODE  # changes by rejections are reported with Handle.changed
     pod_use = PodUse.NONE
     reads = ()
 
@@ -76,12 +76,12 @@ class NodeCoolDown:
 
     @hookimpl
     def start(self) -> None:
-        self._refusals.news()  # those from before have had their time
+        self._refusals.refused_pods()  # skip the rejections from before the start
         self._handle.clock.call_later(_PERIOD, self._look_again, background=True)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        # The end of a rest wakes pods by Handle.changed.
+        # The end of a cool-down requeues pods through Handle.changed.
         return [on_node(Change.ADD)]
 
     @hookimpl
@@ -105,8 +105,8 @@ class NodeCoolDown:
 
     @hookimpl
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
-        # Called for every pod that is about to be bound, whatever is remembered of the
-        # filter's answers: what has come in since the last one is looked at here.
+        # `filter` may use cached results, but this hook is called for every pod that is
+        # about to be bound. So it checks for rejections that have arrived since.
         self._look()
         if node_name not in self._cooling or _is_critical(pod):
             return None
@@ -117,8 +117,8 @@ class NodeCoolDown:
         self._handle.clock.call_later(_PERIOD, self._look_again, background=True)
 
     def _look(self) -> None:
-        """Send the nodes to rest that have refused a pod."""
-        refused = self._refusals.news()
+        """Start a cool-down of each node that has rejected a pod."""
+        refused = self._refusals.refused_pods()
         if not refused:
             return
         now = self._handle.clock.now()
@@ -131,7 +131,7 @@ class NodeCoolDown:
         last = self._rests.get(pod.node_name)
         is_resting = last is not None and now < last.end
         if is_resting or pod.node_name in self._cooling:
-            return  # it was sent there before the rest
+            return  # the pod was bound before the cool-down
         seconds = float(args.initial_seconds)
         if last is not None and now < last.end + args.calm_seconds:
             seconds = min(2 * last.seconds, args.max_seconds)
@@ -147,15 +147,17 @@ class NodeCoolDown:
         )
 
     def _wake(self) -> None:
-        """End the rests that are over, and what was refused meanwhile with them."""
+        """Process new rejections, and end the cool-downs that are over."""
         self._look()
         self._update(self._handle.clock.now())
 
     def _update(self, now: float) -> None:
-        """Forget calm nodes; tell if other nodes are to be rejected than before."""
+        """Drop calm nodes; report a change if the set of cooling nodes differs."""
         calm = self._args.calm_seconds
-        rests = {name: one for name, one in self._rests.items() if now < one.end + calm}
-        cooling = frozenset(name for name, one in rests.items() if now < one.end)
+        rests = {
+            name: rest for name, rest in self._rests.items() if now < rest.end + calm
+        }
+        cooling = frozenset(name for name, rest in rests.items() if now < rest.end)
         self._rests = rests
         if cooling != self._cooling:
             self._cooling = cooling

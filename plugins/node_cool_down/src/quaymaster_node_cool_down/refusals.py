@@ -1,4 +1,4 @@
-"""Which pods were refused by the kubelets of their nodes."""
+"""Find the pods that kubelets have rejected."""
 
 from collections.abc import Collection, Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["Refusals"]
 
 
 class Refusals:
-    """Tells of each refused pod once, but not of those from before the first look.
+    """Reports each rejected pod once, except those that exist at the first call.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -18,41 +18,43 @@ class Refusals:
         self._informers = informers
         self._log = informers.changes(Pod)
         self._revision = -1
-        # Key -> uid of the refused pods that are still there.
-        self._known: dict[str, str] = {}
+        # Key -> uid of the rejected pods that still exist.
+        self._reported: dict[str, str] = {}
 
-    def news(self) -> Sequence[Pod]:
-        """Return the pods that were refused since the last call."""
+    def refused_pods(self) -> Sequence[Pod]:
+        """Return the pods that were rejected since the last call."""
         revision = self._log.revision
         if revision == self._revision:
             return ()
         is_first = self._revision < 0
-        news = [
+        refused = [
             pod
             for key in self._changed()
             if (pod := self._informers.get(Pod, key)) is not None
             and _is_refused(pod)
-            and self._known.get(key) != pod.uid
+            and self._reported.get(key) != pod.uid
         ]
         self._revision = revision
-        self._known.update((pod.key, pod.uid) for pod in news)
-        return () if is_first else news
+        self._reported.update((pod.key, pod.uid) for pod in refused)
+        return () if is_first else refused
 
     def _changed(self) -> Collection[str]:
-        """The keys of the pods that may have changed; forget those that have gone."""
+        """Return the keys of changed pods; drop the entries of deleted ones."""
         changed = self._log.since(self._revision)
-        if changed is None:  # too many, or the first look
-            changed = {pod.key for pod in self._informers.list(Pod)} | set(self._known)
-        for key in self._known.keys() & changed:
+        if changed is None:  # too many, or the first call
+            changed = {pod.key for pod in self._informers.list(Pod)} | set(
+                self._reported
+            )
+        for key in self._reported.keys() & changed:
             if self._informers.get(Pod, key) is None:
-                del self._known[key]
+                del self._reported[key]
         return changed
 
 
 def _is_refused(pod: Pod) -> bool:
-    """Whether the kubelet found no room for it.
+    """Whether the kubelet rejected a pod because of insufficient resources.
 
-    As ``InsufficientResourceError`` (Kubernetes v1.36, ``pkg/kubelet/lifecycle``) says.
+    See ``InsufficientResourceError`` (Kubernetes v1.36, ``pkg/kubelet/lifecycle``).
     """
     status = pod.status
     return status.phase == "Failed" and status.reason.startswith("OutOf")

@@ -1,8 +1,8 @@
-"""The features that a pod needs of its node's kubelet.
+"""Find the features that a pod needs from its node's kubelet.
 
 Mirrors k8s.io/component-helpers v0.36, ``nodedeclaredfeatures/features``: the features
-that matter for placement. Others in its registry matter for updates of running pods
-only.
+that matter for placement. Other features of that registry matter only for updates of
+running pods.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ __all__ = ["required_features"]
 
 
 def required_features(spec: PodSpec) -> frozenset[str]:
-    """Return the names of the features that a pod needs, found once per spec."""
+    """Return the names of the features that a pod needs, computed once per spec."""
     return _REQUIRED.of_spec(spec)
 
 
@@ -35,7 +35,7 @@ def _restarts_all_containers(spec: PodSpec) -> bool:
 
 
 def _has_own_users_in_host_network(spec: PodSpec) -> bool:
-    """Return whether the pod has its own users, but the node's network."""
+    """Return whether the pod has a user namespace, but uses the node's network."""
     return spec.host_network and spec.host_users is False
 
 

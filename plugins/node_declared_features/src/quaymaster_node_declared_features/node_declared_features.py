@@ -1,7 +1,7 @@
-"""Keep a pod off nodes that lack a feature it needs.
+"""Keep a pod off nodes that lack a feature that it needs.
 
-Kubelets declare in ``status.declaredFeatures`` what they can do beyond what every node
-of the cluster can. Most pods need none of it, and are not filtered.
+Kubelets declare in ``status.declaredFeatures`` features that some nodes of the cluster
+may lack. Most pods need none of these features, and are not filtered.
 
 Mirrors ``NodeDeclaredFeatures`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go``).
@@ -46,7 +46,7 @@ class NodeDeclaredFeatures:
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -78,14 +78,14 @@ class NodeDeclaredFeatures:
 
 
 def _after_node_change(_pod: Pod, old: Node | None, new: Node) -> QueueingHint:
-    """Queue the pod if a node is new, or declares other features than before."""
+    """Queue the pod if a node is new, or its declared features have changed."""
     if old is None or old.status.declared_features != new.status.declared_features:
         return QueueingHint.QUEUE
     return QueueingHint.SKIP
 
 
 def _after_pod_update(pod: Pod, old: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is the one that changed, and needs other features now."""
+    """Queue the pod if it has changed itself and needs other features now."""
     if new.uid != pod.uid:
         return QueueingHint.SKIP
     if required_features(old.spec) == required_features(new.spec):

@@ -1,6 +1,6 @@
 """Allow only the node that the pod names.
 
-A pod without ``spec.nodeName`` may run anywhere, as far as this plugin is concerned.
+A pod without ``spec.nodeName`` passes on every node.
 
 Mirrors ``NodeName`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/nodename/node_name.go``).
@@ -32,14 +32,14 @@ _OTHER_NODE = Status.unresolvable("node(s) didn't match the requested node name"
 
 
 class NodeName:
-    """Rejects every node but the one that the pod names."""
+    """Rejects every node except the one that the pod names."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

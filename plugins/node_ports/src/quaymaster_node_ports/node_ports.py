@@ -1,8 +1,8 @@
-"""Keep a pod off nodes where its host ports are taken.
+"""Keep a pod off nodes where its host ports are in use.
 
-Counted are the host ports of containers and sidecars, not those of plain init
-containers. Two of them conflict if protocol and port are equal and so are the
-addresses, or one of these stands for all (``0.0.0.0``, or none given).
+The host ports of containers and sidecars count, those of plain init containers do not.
+Two ports conflict if their protocol, port and address are equal. The address
+``0.0.0.0``, or no address, conflicts with every address.
 
 Mirrors ``NodePorts`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/nodeports/node_ports.go``).
@@ -47,13 +47,13 @@ _TAKEN = Status.unschedulable(
 
 
 class NodePorts:
-    """Rejects nodes on which a host port of the pod is taken."""
+    """Rejects nodes on which a host port of the pod is in use."""
 
     scope = Scope.NODE
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -87,7 +87,7 @@ class NodePorts:
         wanted = state[_WANTED]
         taken: BoolArray = np.zeros(len(nodes.infos), dtype=np.bool_)
         for port in wanted:
-            # These nodes have the port on some address; ask each of them which.
+            # These nodes use the port on some address; check the address on each.
             for row in nodes.rows_with_host_port(port.protocol, port.host_port):
                 node = nodes.infos[row]
                 if node is not None and _conflict((port,), node.used_ports):
@@ -96,14 +96,14 @@ class NodePorts:
 
 
 def _conflict(wanted: Sequence[ContainerPort], used: HostPorts) -> bool:
-    for port in wanted:  # any() would take twice as long
+    for port in wanted:  # any() takes twice as long
         if used.conflicts(port.host_ip, port.protocol, port.host_port):
             return True
     return False
 
 
 def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:
-    """Queue the pod if the deleted one had, or was about to have, one of its ports."""
+    """Queue the pod if the deleted pod used, or was to use, one of its ports."""
     if not old.node_name and not old.status.nominated_node_name:
         return QueueingHint.SKIP
     freed = HostPorts()

@@ -1,4 +1,4 @@
-"""Prefer nodes whose resources would be used evenly.
+"""Prefer nodes whose resources are used evenly with the pod.
 
 Mirrors ``NodeResourcesBalancedAllocation`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``).

@@ -19,8 +19,8 @@ class ResourceSpec:
     """A resource to balance.
 
     Attributes:
-        name: As in a pod's requests.
-        weight: Always 1, since all resources count the same.
+        name: The name in a pod's requests.
+        weight: Always 1, because all resources count equally.
     """
 
     name: str
@@ -37,7 +37,7 @@ class NodeResourcesBalancedAllocationArgs:
     """The arguments of NodeResourcesBalancedAllocation.
 
     Attributes:
-        resources: What is balanced.
+        resources: The resources to balance.
     """
 
     resources: tuple[ResourceSpec, ...] = attrs.field(
@@ -45,7 +45,7 @@ class NodeResourcesBalancedAllocationArgs:
     )
 
     def validate(self) -> Iterator[ArgsError]:
-        """Which resources are listed twice."""
+        """Yield the errors of resources that are listed twice."""
         seen = set()
         for index, resource in enumerate(self.resources):
             if resource.name in seen:

@@ -1,8 +1,8 @@
-"""How evenly the resources of a node are in use, from 50 to 100.
+"""Compute how evenly the resources of a node are used, from 50 to 100.
 
 Mirrors ``balancedResourceScore`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``) to the bit:
-sums are taken one by one, in the order of the resources.
+``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``) to the last
+bit: sums are added one by one, in the order of the resources.
 """
 
 import math
@@ -23,7 +23,7 @@ __all__ = [
     "gain_of",
 ]
 
-# Up to this many rows are worked out one by one. With none, a decision of
+# Up to this many rows are computed one by one. With 0, a decision of
 # ScalingKinds100 takes 1.22 times as long, with 4 and with 64 1.03 to 1.04 times.
 _FEW: Final = 16
 
@@ -32,15 +32,15 @@ _MOST: Final = 3 * MAX_NODE_SCORE // 2
 
 
 class Balanced:
-    """Resources that play a part together.
+    """Resources that are balanced together.
 
     Args:
         resources: The resources.
 
     Attributes:
         resources: The same.
-        block: The same as one.
-        less_before: What is less by the balance of each node as it is.
+        block: The same, as one block of columns.
+        less_before: Caches 1.5 times the best score minus each node's balance.
     """
 
     __slots__ = ("block", "less_before", "resources")
@@ -51,14 +51,14 @@ class Balanced:
         self.less_before = LessBalance(self)
 
 
-@attrs.define(eq=False)  # not frozen, which is slower to make
+@attrs.define(eq=False)  # not frozen, because frozen objects are created more slowly
 class Demands:
-    """What is requested of the ``K`` resources that play a part.
+    """A pod's requests for the ``K`` balanced resources.
 
     Attributes:
-        parts: What reads each of a node, and how much more of it is requested.
+        parts: A reader for each resource of a node, and the request.
         balanced: The same resources, for many nodes.
-        requests: Shape ``(K, 1)``, dtype int64: how much is requested.
+        requests: Shape ``(K, 1)``, dtype int64: the requests.
     """
 
     parts: Sequence[tuple[ReadNode, int]]
@@ -71,7 +71,7 @@ class Demands:
 
         Args:
             balanced: The resources.
-            requests: How much is requested of each.
+            requests: The request for each.
         """
         reads = [resource.read for resource in balanced.resources]
         column = np.array(requests, dtype=np.int64)[:, None]
@@ -79,10 +79,10 @@ class Demands:
 
 
 def balance_of(fractions: Sequence[float]) -> int:
-    """Return the balance of one node: ``100 * (1 - deviation)`` without the decimals.
+    """Return the balance of one node: ``100 * (1 - deviation)``, truncated.
 
     Args:
-        fractions: How much of each resource is in use, at most 1.
+        fractions: The used fraction of each resource, at most 1.
     """
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
@@ -92,17 +92,17 @@ def balance_of(fractions: Sequence[float]) -> int:
 
 
 def gain_of(before: Sequence[float], after: Sequence[float]) -> int:
-    """Return how much greater the balance is with other fractions in use."""
-    if len(after) == 2:  # as `balance_of`, in half of the time
+    """Return the gain of balance between two sets of fractions."""
+    if len(after) == 2:  # like `balance_of`, in half of the time
         was = int((1 - abs((before[0] - before[1]) / 2)) * MAX_NODE_SCORE)
         return int((1 - abs((after[0] - after[1]) / 2)) * MAX_NODE_SCORE) - was
     return balance_of(after) - balance_of(before)
 
 
 def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Array:
-    """Return the balance of many nodes with some more requests on each.
+    """Return the balance of many nodes with additional requests on each.
 
-    Resources that a node has none of are left out.
+    Resources that a node does not offer are ignored.
 
     Returns:
         Shape ``(N,)``, in the order of ``rows``.
@@ -112,14 +112,14 @@ def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Arr
     offered = block.offered(nodes, rows)
     used = block.used_with(demands.requests, nodes, rows)
     divisors = capacities.divisors_of(offered, rows)
-    # Made floats first: of integers, minimum and division take far longer. A resource
-    # that a node has none of is left out below, whatever its fraction is.
+    # Converted to floats first: minimum and division of integers take far longer. The
+    # fraction of a resource that a node does not offer is ignored below.
     fractions = used.astype(np.float64)
     fractions = np.minimum(fractions, divisors, out=fractions)
     fractions /= divisors
     if capacities.is_everywhere:
         return _balances(fractions)
-    # Nodes that have the same resources, a bit for each, go together.
+    # Nodes with the same set of resources, encoded as bits, are computed together.
     kinds = np.zeros(offered.shape[1], dtype=np.min_scalar_type(1 << len(offered)))
     for bit, amounts in enumerate(offered):
         kinds |= (amounts > 0).astype(kinds.dtype) * (1 << bit)
@@ -132,14 +132,13 @@ def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Arr
 
 
 class LessBalance:
-    """Keeps one and a half times the best score less the balance of each node.
+    """Caches one and a half times the best score minus the balance of each node.
 
-    Half of the best score is added to half of a gain that may be negative: so it is
-    added to the gain three times, before that is halved. It is updated where a row has
-    changed.
+    The score is half of the best score plus half of a gain, which may be negative. The
+    constants are added to the gain before it is halved. Only changed rows are updated.
 
     Args:
-        balanced: The resources that play a part.
+        balanced: The resources.
     """
 
     def __init__(self, balanced: Balanced) -> None:
@@ -149,7 +148,7 @@ class LessBalance:
         self._revision = 0
 
     def of(self, nodes: NodeTable) -> Int64Array:
-        """Return them by row number; a row without a node has any number."""
+        """Return the values by row; rows without a node have arbitrary values."""
         changed = self._changed(nodes)
         if changed is None or len(changed) > _FEW:
             rows = nodes.rows
@@ -162,8 +161,8 @@ class LessBalance:
         return self._column
 
     def _changed(self, nodes: NodeTable) -> Collection[int] | None:
-        """Return the rows that have changed; None for all."""
-        # Identity: which table it is. An imagined one has other rows that moved.
+        """Return the rows that have changed, or None for all."""
+        # Identity: a hypothetical copy of the table has other changed rows.
         if nodes is self._nodes and nodes.capacity == len(self._column):
             return nodes.changes.since(self._revision)
         return None
@@ -175,16 +174,16 @@ class LessBalance:
         for read, _ in self._nothing.parts:
             capacity, used = read(node)
             if capacity:
-                whole = float(capacity)  # before the division, as upstream
+                whole = float(capacity)  # before the division, as in upstream
                 fractions.append(float(used) / whole if used < capacity else 1.0)
         return balance_of(fractions)
 
 
 def _balances(fractions: Float64Array) -> Int64Array:
-    """Return the balance of nodes that all have the same resources.
+    """Return the balance of nodes with the same set of resources.
 
     Args:
-        fractions: Shape ``(K, N)``: how much of each is in use.
+        fractions: Shape ``(K, N)``: the used fractions.
     """
     if len(fractions) < 2:
         return np.full(fractions.shape[1], MAX_NODE_SCORE, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Prefer nodes whose resources would be used evenly.
+"""Prefer nodes whose resources are used evenly with the pod.
 
 Mirrors ``NodeResourcesBalancedAllocation`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``). Different
-from upstream, extended resources that device classes provide are not looked up.
+``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``). Unlike in
+upstream, extended resources that device classes provide are not looked up.
 """
 
 import itertools
@@ -44,13 +44,13 @@ _HALF: Final = MAX_NODE_SCORE // 2
 
 
 class NodeResourcesBalancedAllocation:
-    """Compares the balance of a node with the pod to that without it.
+    """Compares the balance of a node with the pod and without it.
 
-    The score is 75 if the pod changes nothing, up to 100 if it evens the node out, and
-    down to 50 if it tilts it.
+    The score is 75 if the pod changes nothing, up to 100 if it makes the usage more
+    even, and down to 50 if it makes it less even.
 
     Args:
-        args: What to balance.
+        args: The resources to balance.
         _handle: Not used.
     """
 
@@ -83,8 +83,8 @@ class NodeResourcesBalancedAllocation:
         if demands is None:
             return 0
         before, after = [], []
-        # Made floats before the division, as upstream. Four calls for that would take
-        # half as long again: this is asked of each node that has changed.
+        # Converted to floats before the division, as in upstream. Inlined, because four
+        # calls for each changed node take half as long again.
         for read, request in demands.parts:
             capacity, used = read(node)
             if capacity:
@@ -102,18 +102,18 @@ class NodeResourcesBalancedAllocation:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
         scores += lines_at(demands.balanced.less_before.of(nodes), rows)
-        scores >>= 1  # faster than //, and the same for what is not negative
+        scores >>= 1  # faster than //, and equal for numbers of at least 0
         return scores
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
-        """Return what the pod requests of each resource, without defaults."""
+        """Return the pod's requests for each resource, without defaults."""
         requests = pod_usage(pod, self._kubernetes).requests
         return tuple([resource.request(requests) for resource in self._resources])
 
     def _demands(self, pod: Pod) -> Demands | None:
-        """What plays a part; nothing for a pod that requests nothing.
+        """Return the pod's demands; they are empty if it requests nothing.
 
-        Asked for by Score only where PreScore is disabled.
+        Score computes them itself only if PreScore is disabled.
         """
         requests = self._requests(pod)
         if not any(requests):

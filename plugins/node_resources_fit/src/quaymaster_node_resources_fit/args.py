@@ -32,7 +32,7 @@ _GROUP: Final = r"(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 
 
 class ScoringStrategyType(enum.StrEnum):
-    """The ways in which the resources of a node become one score."""
+    """The strategies that combine the resources of a node into one score."""
 
     LEAST_ALLOCATED = "LeastAllocated"
     MOST_ALLOCATED = "MostAllocated"
@@ -44,8 +44,8 @@ class ResourceSpec:
     """A resource to score.
 
     Attributes:
-        name: As in a pod's requests.
-        weight: How much it counts beside the others.
+        name: The name in a pod's requests.
+        weight: Its weight relative to the other resources.
     """
 
     name: str
@@ -59,7 +59,7 @@ DEFAULT_RESOURCES: Final = (ResourceSpec(name="cpu"), ResourceSpec(name="memory"
 
 @attrs.frozen(kw_only=True)
 class UtilizationShapePoint:
-    """A corner of the line that turns utilization into a score.
+    """A point of the function from utilization to score.
 
     Attributes:
         utilization: In percent of the capacity.
@@ -72,10 +72,10 @@ class UtilizationShapePoint:
 
 @attrs.frozen(kw_only=True)
 class RequestedToCapacityRatioParam:
-    """The line that RequestedToCapacityRatio scores by.
+    """The score function of RequestedToCapacityRatio.
 
     Attributes:
-        shape: The corners of the line, by rising utilization; it is level outside them.
+        shape: The points by rising utilization; the function is constant outside them.
     """
 
     shape: tuple[UtilizationShapePoint, ...] = ()
@@ -83,12 +83,12 @@ class RequestedToCapacityRatioParam:
 
 @attrs.frozen(kw_only=True)
 class ScoringStrategy:
-    """How nodes are scored.
+    """The scoring of nodes.
 
     Attributes:
         type: The strategy.
-        resources: What is scored.
-        requested_to_capacity_ratio: Needed by that type, and forbidden for the others.
+        resources: The resources that are scored.
+        requested_to_capacity_ratio: Required by this type, and invalid for the others.
     """
 
     type: ScoringStrategyType
@@ -98,7 +98,7 @@ class ScoringStrategy:
     requested_to_capacity_ratio: RequestedToCapacityRatioParam | None = None
 
     def validate(self) -> Iterator[ArgsError]:
-        """What is wrong with the parameters of the ratio."""
+        """Yield the errors of the ratio's parameters."""
         field, ratio = "requestedToCapacityRatio", self.requested_to_capacity_ratio
         needed = self.type is ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
         if needed and ratio is None:
@@ -114,9 +114,9 @@ class NodeResourcesFitArgs:
     """The arguments of NodeResourcesFit.
 
     Attributes:
-        ignored_resources: Extended resources that the filter does not look at.
-        ignored_resource_groups: The same for all with such a prefix: ``example.com``
-            stands for ``example.com/gpu`` and its siblings.
+        ignored_resources: Extended resources that the filter ignores.
+        ignored_resource_groups: Prefixes of ignored extended resources: ``example.com``
+            matches ``example.com/gpu`` and others.
         scoring_strategy: How nodes are scored.
     """
 

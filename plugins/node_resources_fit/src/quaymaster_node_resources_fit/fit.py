@@ -1,7 +1,7 @@
 """Keep a pod off nodes without room for its requests; rank the others.
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/noderesources/fit.go``). Different from upstream,
+``pkg/scheduler/framework/plugins/noderesources/fit.go``). Unlike in upstream,
 devices do not count in the scores of resources that they serve, and placements of pod
 groups are not scored.
 """
@@ -82,20 +82,20 @@ _PRE_SCORE: Final = StateKey[Demands]("PreScoreNodeResourcesFit")
 
 
 class Strategy(Protocol):
-    """Turns the shares of a node's resources into one score from 0 to 100."""
+    """Combines the shares of a node's resources into one score from 0 to 100."""
 
     def score(self, node: NodeInfo, demands: Demands) -> int:
-        """The score of one node."""
+        """Return the score of one node."""
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:
-        """The same for many nodes, shape ``(N,)``; there is at least one share."""
+        """Return the scores of many nodes, shape ``(N,)``; ``K`` is at least 1."""
 
 
 class NodeResourcesFit:
-    """Compares what a pod requests with what its node has left.
+    """Compares a pod's requests with the free resources of nodes.
 
     Args:
-        args: What to ignore, and how to score.
+        args: The ignored resources, and the scoring strategy.
         handle: The framework.
     """
 
@@ -125,7 +125,7 @@ class NodeResourcesFit:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
-        # A resource that devices may serve is one of the classes' matter, too.
+        # If devices may serve a resource, the result also depends on device classes.
         return _FRAGMENT.of(pod)
 
     @hookimpl
@@ -168,7 +168,7 @@ class NodeResourcesFit:
         return self._strategy.score_nodes(share_columns(nodes, rows, demands))
 
     def _is_ignored(self, name: str) -> bool:
-        """Whether the filter leaves out a resource; only extended ones ever are."""
+        """Whether the filter ignores a resource; only extended ones can be ignored."""
         args = self._args
         if not is_extended_resource(name):
             return False
@@ -176,7 +176,7 @@ class NodeResourcesFit:
         return name in args.ignored_resources or group in args.ignored_resource_groups
 
     def _is_served(self, name: str) -> bool:
-        """Whether devices of some class stand for a resource."""
+        """Whether devices of some class serve a resource."""
         return self._served.class_of(name) is not None
 
     def _after_pod_change(self, pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
@@ -186,7 +186,7 @@ class NodeResourcesFit:
         return after_node_change(pod, old, new, self._is_served)
 
     def _demands(self, pod: Pod) -> Demands:
-        """What is scored; asked for by Score alone only where PreScore is disabled."""
+        """Return the demands; Score calls this only if PreScore is disabled."""
         return self._resources.demands(score_requests(pod))
 
 
@@ -195,7 +195,9 @@ def _make_strategy(strategy: ScoringStrategy) -> Strategy:
         return LeastAllocated()
     if strategy.type is ScoringStrategyType.MOST_ALLOCATED:
         return MostAllocated()
-    assert strategy.requested_to_capacity_ratio is not None  # checked in the arguments
+    assert (
+        strategy.requested_to_capacity_ratio is not None
+    )  # the arguments have been validated
     return RequestedToCapacityRatio(strategy.requested_to_capacity_ratio.shape)
 
 

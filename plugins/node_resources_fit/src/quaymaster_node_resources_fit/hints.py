@@ -1,4 +1,4 @@
-"""The changes of the cluster that may make room for a pod.
+"""Queueing hints for pods that NodeResourcesFit rejected.
 
 Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
@@ -25,13 +25,13 @@ _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 def after_pod_change(
     pod: Pod, old: Pod, new: Pod | None, kubernetes: Kubernetes
 ) -> QueueingHint:
-    """Queue the pod if it has changed, or if another one gives back what it needs.
+    """Queue the pod if it has changed, or if another pod releases what it needs.
 
     Args:
         pod: The rejected pod.
         old: The other pod before.
-        new: The other pod after; None if it was deleted.
-        kubernetes: The version that says what a pod uses during a resize.
+        new: The other pod after, or None if it was deleted.
+        kubernetes: The version, which decides what a pod uses during a resize.
     """
     if new is None:
         return _hint(bool(old.node_name or old.status.nominated_node_name))
@@ -40,7 +40,7 @@ def after_pod_change(
     if not new.node_name:
         return QueueingHint.SKIP
     before, after, wanted = (
-        pod_usage(one, kubernetes).requests for one in (old, new, pod)
+        pod_usage(version, kubernetes).requests for version in (old, new, pod)
     )
     return _hint(any(before.get(name) > after.get(name) for name in _requested(wanted)))
 
@@ -48,15 +48,15 @@ def after_pod_change(
 def after_node_change(
     pod: Pod, old: Node | None, new: Node, is_served: IsServed
 ) -> QueueingHint:
-    """Queue the pod if a node is new or has grown, and would fit it when empty.
+    """Queue the pod if a new or larger node would fit it when empty.
 
-    As upstream, this looks at the resources that the filter is told to ignore, too.
+    As in upstream, this includes the resources that the filter ignores.
 
     Args:
         pod: The rejected pod.
-        old: The node before; None if it was added.
+        old: The node before, or None if it was added.
         new: The node after.
-        is_served: Which resources devices serve where the node offers nothing.
+        is_served: Whether devices serve a resource that the node does not offer.
     """
     wanted = pod_requests(pod)
     if find_shortages(wanted, NodeInfo(new), lambda _name: False, is_served):
@@ -76,11 +76,11 @@ def after_node_change(
 def after_device_class_change(
     pod: Pod, old: DeviceClass | None, new: DeviceClass
 ) -> QueueingHint:
-    """Queue the pod if a device class has come to back a resource that it requests.
+    """Queue the pod if a device class now serves a resource that it requests.
 
     Args:
         pod: The rejected pod.
-        old: The class before; None if it was added.
+        old: The class before, or None if it was added.
         new: The class after.
     """
     names = {new.spec.extended_resource_name}

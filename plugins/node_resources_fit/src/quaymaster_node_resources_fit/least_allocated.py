@@ -1,4 +1,4 @@
-"""Prefer the nodes with the most room left.
+"""Prefer the nodes with the most free resources.
 
 Mirrors ``least_allocated.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
@@ -11,13 +11,13 @@ __all__ = ["LeastAllocated"]
 
 
 class LeastAllocated:
-    """Scores each resource with the percentage that is left."""
+    """Scores each resource with the free percentage."""
 
     def score(self, node: NodeInfo, demands: Demands) -> int:
-        """The weighted mean for one node; 0 without resources."""
+        """Return the weighted mean for one node, or 0 without resources."""
         total = weights = 0
-        # What `shares_of` says, without the list: this is asked of each node that has
-        # changed, and takes three fifths of the time.
+        # Like `shares_of`, without a list, which takes three fifths of the time. It
+        # runs for each changed node.
         for weight, read, request in demands.parts:
             capacity, taken = read(node)
             if capacity:
@@ -28,5 +28,5 @@ class LeastAllocated:
         return total // weights if weights else 0
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:
-        """The same for many nodes."""
+        """Return the scores of many nodes."""
         return shares.weighted_mean(shares.percent_left())

@@ -1,4 +1,4 @@
-"""Prefer the nodes that would be fullest.
+"""Prefer the nodes with the least free resources.
 
 Mirrors ``most_allocated.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
@@ -11,10 +11,10 @@ __all__ = ["MostAllocated"]
 
 
 class MostAllocated:
-    """Scores each resource with the percentage in use."""
+    """Scores each resource with the used percentage."""
 
     def score(self, node: NodeInfo, demands: Demands) -> int:
-        """The weighted mean for one node; 0 without resources."""
+        """Return the weighted mean for one node, or 0 without resources."""
         total = weights = 0
         for weight, used, capacity in shares_of(node, demands):
             total += weight * (used * MAX_NODE_SCORE // capacity)
@@ -22,5 +22,5 @@ class MostAllocated:
         return total // weights if weights else 0
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:
-        """The same for many nodes."""
+        """Return the scores of many nodes."""
         return shares.weighted_mean(shares.percent_used())

@@ -1,4 +1,4 @@
-"""Score nodes by a line over their utilization, which the user draws.
+"""Score nodes by a user-defined function of their utilization.
 
 Mirrors ``requested_to_capacity_ratio.go`` and ``BuildBrokenLinearFunction``
 (kube-scheduler 1.36.2, ``pkg/scheduler/framework/plugins/noderesources`` and
@@ -18,16 +18,16 @@ from quaymaster_node_resources_fit.shares import Demands, ShareColumns, shares_o
 __all__ = ["RequestedToCapacityRatio"]
 
 _MAX_UTILIZATION: Final = 100
-_SCALE: Final = MAX_NODE_SCORE // 10  # the points of a shape score from 0 to 10
+_SCALE: Final = MAX_NODE_SCORE // 10  # scores of shape points range from 0 to 10
 
 
 class RequestedToCapacityRatio:
-    """Scores each resource with the value of a broken line at its utilization.
+    """Scores each resource with a piecewise linear function of its utilization.
 
-    Resources that score 0 take no part in the mean, which is rounded.
+    Resources with score 0 are left out of the mean, which is rounded.
 
     Args:
-        shape: The corners of the line, by rising utilization.
+        shape: The points of the function, by rising utilization.
     """
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
@@ -36,7 +36,7 @@ class RequestedToCapacityRatio:
         self._counts: Int32Array = (self._values > 0).astype(np.int32)
 
     def score(self, node: NodeInfo, demands: Demands) -> int:
-        """The mean of the line's values for one node."""
+        """Return the mean of the function's values for one node."""
         total = weights = 0
         for weight, used, capacity in shares_of(node, demands):
             value = self._line[used * _MAX_UTILIZATION // capacity]
@@ -46,17 +46,17 @@ class RequestedToCapacityRatio:
         return (2 * total + weights) // (2 * weights) if weights else 0
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:
-        """The same for many nodes."""
+        """Return the scores of many nodes."""
         utilization, weights = shares.percent_used(), shares.weights()
         total = (weights * self._values.take(utilization)).sum(axis=0)
         weight = (weights * self._counts.take(utilization)).sum(axis=0)
-        # Whole numbers this small divide exactly enough for the floor to be right.
+        # Integers this small divide exactly enough for a correct floor.
         means: Float64Array = (2 * total + weight) / np.maximum(2 * weight, 1)
         return means.astype(np.int64)
 
 
 def _value(shape: Sequence[UtilizationShapePoint], utilization: int) -> int:
-    """The line's value, level before the first corner and after the last."""
+    """Return the function's value, which is constant outside the points."""
     before = shape[0]
     for corner in shape:
         if utilization <= corner.utilization:
@@ -69,9 +69,9 @@ def _between(
     left: UtilizationShapePoint, right: UtilizationShapePoint, utilization: int
 ) -> int:
     run = right.utilization - left.utilization
-    if not run:  # up to the first corner
+    if not run:  # up to the first point
         return right.score * _SCALE
     rise = (right.score - left.score) * _SCALE * (utilization - left.utilization)
-    # Go truncates, Python floors: the two differ where the line falls.
+    # Go truncates, Python floors: they differ where the function falls.
     step = rise // run if rise >= 0 else -(-rise // run)
     return left.score * _SCALE + step

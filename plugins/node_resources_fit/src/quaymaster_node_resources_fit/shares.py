@@ -1,10 +1,10 @@
-"""The shares of resources that strategies score: what a node would have in use.
+"""The shares of resources that strategies score: the usage of a node with the pod.
 
 Mirrors ``resourceAllocationScorer`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/resource_allocation.go``) as Fit uses
 it: CPU and memory count with defaults for containers that request none. A resource is
-left out where a node has none of it, and everywhere if it is counted by its name and
-the pod requests none of it.
+ignored on nodes that do not offer it. A scalar resource is ignored on all nodes if the
+pod does not request it.
 """
 
 import itertools
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 Share: TypeAlias = tuple[int, int, int]
-"""A resource of one node: its weight, what would be in use (at most the capacity), and
-the capacity (more than 0)."""
+"""A resource of one node: its weight, its usage with the pod (at most the capacity),
+and its capacity (more than 0)."""
 
 
 @attrs.frozen(eq=False)
 class _Counted:
-    """Resources that count together.
+    """Resources that are scored together.
 
     Attributes:
         block: The ``K`` resources.
-        weights: Shape ``(K, 1)``: their weights, divided by what divides them all.
+        weights: Shape ``(K, 1)``: their weights, without a common divisor.
         total: Their sum.
     """
 
@@ -58,12 +58,12 @@ class _Counted:
 
 @attrs.define(eq=False)  # not frozen, which is slower to make
 class Demands:
-    """What a pod requests of the resources that are scored for it.
+    """A pod's requests for the scored resources.
 
     Attributes:
-        parts: The weight of each, what reads it of a node, and how much is requested.
+        parts: The weight of each, its reader for a node, and the request.
         counted: The same resources, for many nodes.
-        requests: Shape ``(K, 1)``, dtype int64: how much is requested.
+        requests: Shape ``(K, 1)``, dtype int64: the requests.
     """
 
     parts: Sequence[tuple[int, ReadNode, int]]
@@ -77,8 +77,8 @@ class ShareColumns:
 
     Attributes:
         counted: The resources.
-        used: Shape ``(K, N)``: what would be in use; may be more than the capacity.
-        capacity: Shape ``(K, N)``: where it is 0, the resource does not count.
+        used: Shape ``(K, N)``: the usage with the pod; may exceed the capacity.
+        capacity: Shape ``(K, N)``: the capacity; with 0, the resource is ignored.
         capacities: The same for all nodes, prepared for divisions.
         rows: The rows of these nodes.
     """
@@ -90,25 +90,25 @@ class ShareColumns:
     rows: Rows
 
     def percent_used(self) -> Int32Array:
-        """Return the percentage in use, shape ``(K, N)``; 0 where nothing counts."""
+        """Return the used percentage, shape ``(K, N)``; 0 for ignored resources."""
         if self.capacities.is_exact:
             used = self.used.astype(np.float64)
             return self._percent_of(np.minimum(used, self.capacity, out=used))
         return self._exactly(np.minimum(self.used, self.capacity))
 
     def percent_left(self) -> Int32Array:
-        """Return the percentage that is left, shape ``(K, N)``, likewise."""
+        """Return the free percentage, shape ``(K, N)``; 0 for ignored resources."""
         left = self.capacity - self.used
         if self.capacities.is_exact:
-            # Of floats it takes a fifth of the time.
+            # Floats take a fifth of the time.
             part = left.astype(np.float64)
             return self._percent_of(np.maximum(part, 0.0, out=part))
         return self._exactly(np.maximum(left, 0, out=left))
 
     def weights(self) -> Int32Array:
-        """The weights: of shape ``(K, 1)``, or ``(K, N)`` if not all count everywhere.
+        """The weights, shape ``(K, 1)``, or ``(K, N)`` if some nodes ignore resources.
 
-        They are as small as they can be in the same proportions.
+        They have no common divisor.
         """
         weights = self.counted.weights
         if self.capacities.is_everywhere:
@@ -116,10 +116,10 @@ class ShareColumns:
         return np.where(self.capacity > 0, weights, np.int32(0))
 
     def weighted_mean(self, scores: Int32Array) -> Int64Array:
-        """Return the weighted mean of each node, without the decimals.
+        """Return the weighted mean of each node, truncated.
 
         Args:
-            scores: Shape ``(K, N)``; 0 where the resource does not count.
+            scores: Shape ``(K, N)``; 0 for ignored resources.
 
         Returns:
             Shape ``(N,)``; 0 for nodes without resources.
@@ -130,9 +130,9 @@ class ShareColumns:
             total = np.add.reduce(weights * scores, axis=0, dtype=np.int64)
             total //= np.maximum(np.add.reduce(weights, axis=0), 1)
             return total
-        if self.counted.total != len(scores):  # else each weighs 1
+        if self.counted.total != len(scores):  # otherwise all weights are 1
             scores = weights * scores
-        # Line by line, in the small type: two thirds of the time of a reduction.
+        # Row by row, in the small type: two thirds of the time of a reduction.
         mean: Int32Array = scores[0] + (scores[1] if len(scores) > 1 else 0)
         for line in scores[2:]:
             mean += line
@@ -144,14 +144,14 @@ class ShareColumns:
         """Return ``100 * part // capacity``, for a part of at most the capacity.
 
         Args:
-            part: Is changed.
+            part: The array, which is modified.
         """
         part *= 100.0
         part /= self.capacities.divisors_of(self.capacity, self.rows)
         return part.astype(np.int32)
 
     def _exactly(self, part: Int64Array) -> Int32Array:
-        """Return the same, slowly, and right for amounts of any size."""
+        """Return the same for amounts of any size, more slowly."""
         quotient = part.astype(object) * 100 // np.maximum(self.capacity, 1)
         return quotient.astype(np.int32)
 
@@ -170,7 +170,7 @@ class ScoredResources:
         self._counted: dict[tuple[bool, ...], _Counted] = {}
 
     def demands(self, requests: Resources) -> Demands:
-        """Return what a pod requests of each resource that is scored for it."""
+        """Return a pod's requests for the scored resources."""
         wanted = [resource.request(requests) for _, resource in self._parts]
         counts = tuple(
             [
@@ -202,7 +202,7 @@ def shares_of(node: NodeInfo, demands: Demands) -> list[Share]:
 
     Args:
         node: The node with its pods.
-        demands: What the pod requests.
+        demands: The pod's requests.
     """
     shares = []
     for weight, read, request in demands.parts:

@@ -1,4 +1,4 @@
-"""Whether a node has room for a pod's requests, and what it lacks.
+"""Compare a pod's requests with the free resources of nodes.
 
 Mirrors ``fitsRequest`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``), except that the reasons come
@@ -35,18 +35,18 @@ __all__ = [
 ]
 
 IsIgnored: TypeAlias = Callable[[str], bool]
-"""Whether a resource that is counted by its name is left out of the comparison."""
+"""Returns whether the comparison ignores a scalar resource."""
 
 IsServed: TypeAlias = Callable[[str], bool]
-"""Whether devices serve a resource on nodes that offer nothing of it themselves."""
+"""Returns whether devices serve a resource on nodes that do not offer it."""
 
 
 class Shortage(NamedTuple):
-    """One reason why a pod does not fit.
+    """A resource that a node has too little of.
 
     Attributes:
-        reason: In upstream's words.
-        is_unresolvable: Whether the pod would not fit into the empty node either.
+        reason: Upstream's message.
+        is_unresolvable: Whether the pod would not fit on the empty node either.
     """
 
     reason: str
@@ -57,7 +57,7 @@ _TOO_MANY_PODS: Final = Shortage("Too many pods", False)
 
 
 def has_room(wanted: Resources, node: NodeInfo) -> bool:
-    """Return whether the resources that every node has show already that a pod fits.
+    """Return whether comparing the native resources is enough to accept a node.
 
     Args:
         wanted: What the pod requests.
@@ -82,13 +82,13 @@ def has_room(wanted: Resources, node: NodeInfo) -> bool:
 def find_shortages(
     wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
 ) -> list[Shortage]:
-    """Return everything that a node has too little of.
+    """Return all resources that a node has too little of.
 
     Args:
         wanted: What the pod requests.
         node: The node with its pods.
-        is_ignored: Which resources to leave out.
-        is_served: Which resources devices serve where the node offers nothing.
+        is_ignored: Whether to ignore a resource.
+        is_served: Whether devices serve a resource that the node does not offer.
     """
     offered, used = node.allocatable, node.requested
     amounts = [
@@ -115,7 +115,7 @@ def find_shortages(
 
 
 def rejection(shortages: Sequence[Shortage]) -> Status | None:
-    """Make the status for shortages; unresolvable if an empty node has some too."""
+    """Make the status for shortages; unresolvable if an empty node has one, too."""
     if not shortages:
         return None
     reasons = (shortage.reason for shortage in shortages)
@@ -126,13 +126,13 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
 
 @attrs.define(eq=False)  # not frozen, which is slower to make
 class Wanted:
-    """What a pod requests, for one node and for many.
+    """A pod's requests, for one node and for many.
 
     Attributes:
-        resources: All of it.
-        names: Those of the ``K`` resources that every node has which it requests.
-        lines: Which lines of the columns these are.
-        amounts: Shape ``(K, 1)``: how much it requests of each.
+        resources: All requests.
+        names: The names of the ``K`` requested native resources.
+        lines: Their rows in the columns.
+        amounts: Shape ``(K, 1)``: the request for each.
     """
 
     resources: Resources
@@ -142,13 +142,13 @@ class Wanted:
 
     @classmethod
     def of(cls, resources: Resources) -> "Wanted":
-        """Return what is wanted by someone who requests these resources."""
+        """Return the demands of a pod with these requests."""
         every = (
             (CPU, "cpu", resources.milli_cpu),
             (MEMORY, "memory", resources.memory),
             (EPHEMERAL_STORAGE, "ephemeral-storage", resources.ephemeral_storage),
         )
-        found = [one for one in every if one[2] > 0]
+        found = [line for line in every if line[2] > 0]
         lines = slice(0)
         if found:
             first, last = found[0][0], found[-1][0]
@@ -166,10 +166,10 @@ def judge_nodes(
     is_ignored: IsIgnored,
     is_served: IsServed,
 ) -> NodeVerdicts | None:
-    """Judge many nodes as `find_shortages` and `rejection` do.
+    """Filter many nodes with the results of `find_shortages` and `rejection`.
 
     A code is a set of bits: 0 for unresolvable, 1 for too many pods, then one for each
-    resource that some node has too little of, in the order of the reasons.
+    resource that is insufficient on some node, in the order of the reasons.
     """
     full = lines_at(nodes.pod_count, rows) >= lines_at(nodes.allowed_pods, rows)
     lacks = _lacks(wanted, nodes, rows) if wanted.names else []
@@ -180,7 +180,7 @@ def judge_nodes(
                 lacks.append(lack)
     if not lacks and not _is_anywhere(full):
         return None
-    # Python's own integers take over (dtype object) where 64 bits are not enough.
+    # Python's integers (dtype object) are used if 64 bits are not enough.
     dtype = np.min_scalar_type(1 << (len(lacks) + 1))
     codes = full.astype(dtype) * 2
     for bit, lack in enumerate(lacks, 2):
@@ -191,7 +191,7 @@ def judge_nodes(
 
 
 class _Lack(NamedTuple):
-    """A requested resource: what nodes offer, and where too little is left."""
+    """A requested resource: the offer of nodes, and the rows with too little left."""
 
     name: str
     amount: int
@@ -200,8 +200,8 @@ class _Lack(NamedTuple):
 
 
 def _lacks(wanted: Wanted, nodes: NodeTable, rows: Rows) -> list[_Lack]:
-    """Compare the resources that every node has; return those that are short."""
-    # All of them in one pass: with two, that takes two thirds of the time of two.
+    """Compare the native resources; return those that are insufficient."""
+    # All in one pass: for two resources, two thirds of the time of two passes.
     offered = nodes.offered_at(rows, wanted.lines)
     left = offered - nodes.requested_at(rows, wanted.lines)
     short = left < wanted.amounts
@@ -216,7 +216,7 @@ def _scalar_lack(
     name: str, amount: int, nodes: NodeTable, rows: Rows, is_served: bool
 ) -> _Lack:
     line = nodes.resource(name)
-    if line is None:  # nobody has ever offered or requested it
+    if line is None:  # no node offers it and no pod requests it
         offered = left = np.zeros(nodes.count(rows), dtype=np.int64)
     else:
         offered = nodes.allocatable[line, rows]
@@ -226,7 +226,7 @@ def _scalar_lack(
 
 
 def _is_anywhere(is_there: BoolArray) -> bool:
-    # To count takes a third of the time of `any`: this is asked about a hundred rows.
+    # Counting takes a third of the time of `any` for the usual hundred rows.
     return bool(np.count_nonzero(is_there))
 
 

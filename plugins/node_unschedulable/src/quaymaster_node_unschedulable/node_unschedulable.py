@@ -1,8 +1,8 @@
 """Keep pods off cordoned nodes.
 
-A node with ``spec.unschedulable`` takes only pods that tolerate the taint
+A node with ``spec.unschedulable`` accepts only pods that tolerate the taint
 ``node.kubernetes.io/unschedulable:NoSchedule``. Whether the node really has that taint
-does not matter here; TaintToleration looks at it.
+does not matter here; TaintToleration evaluates it.
 
 Mirrors ``NodeUnschedulable`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go``).
@@ -38,14 +38,14 @@ _UNSCHEDULABLE = Status.unresolvable("node(s) were unschedulable")
 
 
 class NodeUnschedulable:
-    """Rejects cordoned nodes for pods that do not tolerate the cordon."""
+    """Rejects cordoned nodes for pods that do not tolerate their taint."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -61,7 +61,7 @@ class NodeUnschedulable:
     @hookimpl
     @since_kubernetes("1.37")
     def pre_filter(self) -> None:
-        """Do nothing; upstream has it for a feature gate that is off by default."""
+        """Do nothing; upstream uses it with a feature gate that is off by default."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
@@ -75,7 +75,7 @@ class NodeUnschedulable:
     ) -> NodeVerdicts | None:
         if _tolerates_cordon(pod):
             return None
-        # A copy, since the column goes on changing and the verdicts may be kept.
+        # A copy, because the column changes later and the verdicts may be cached.
         cordoned = nodes.unschedulable[rows].copy()
         return NodeVerdicts.reject_where(cordoned, _UNSCHEDULABLE)
 
@@ -93,7 +93,7 @@ def _after_node_change(_pod: Pod, old: Node | None, new: Node) -> QueueingHint:
 
 
 def _after_toleration_change(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is the one that changed, and tolerates the cordon now."""
+    """Queue the pod if it has changed itself and tolerates the taint now."""
     if new.uid == pod.uid and _tolerates_cordon(new):
         return QueueingHint.QUEUE
     return QueueingHint.SKIP

@@ -1,4 +1,4 @@
-"""Keep a pod off nodes that can take no more volumes."""
+"""Keep a pod off nodes that cannot attach more volumes."""
 
 from quaymaster_node_volume_limits.node_volume_limits import NodeVolumeLimits
 

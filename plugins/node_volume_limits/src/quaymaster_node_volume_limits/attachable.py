@@ -52,9 +52,9 @@ class Attachable(NamedTuple):
 
     Attributes:
         driver: The CSI driver.
-        handle: How the driver names the volume; for a claim without a volume, how the
-            claim is called.
-        is_claim: Whether it is such a claim.
+        handle: The driver's name of the volume, or the key of a claim without a
+            volume.
+        is_claim: Whether it is a claim without a volume.
     """
 
     driver: str
@@ -81,12 +81,12 @@ def needs_attaching(pod: Pod) -> bool:
 
 
 def volume_limits(csi_node: CSINode | None) -> Mapping[str, int]:
-    """Return how many volumes of each driver a node can have; others have no limit."""
+    """Return the limits of a node by driver; other drivers have no limit."""
     return {} if csi_node is None else dict(listed_limits(csi_node))
 
 
 def listed_limits(csi_node: CSINode) -> tuple[tuple[str, int], ...]:
-    """Return the limits as pairs; of two for one driver the last counts."""
+    """Return the limits as pairs; if a driver has two, the last one counts."""
     return tuple(
         (driver.name, driver.allocatable.count)
         for driver in csi_node.spec.drivers
@@ -100,15 +100,15 @@ def volumes_to_attach(
     """Return the volumes of a pod that CSI drivers attach to its node.
 
     Args:
-        objects: Where claims, volumes and classes are looked up.
+        objects: The source of claims, volumes and classes.
         pod: The pod.
-        has_csi_node: Whether the node has a CSINode; if not, in-tree volumes are not
-            the business of CSI drivers there.
-        is_new: Whether the pod is to be placed: then its claims must exist.
+        has_csi_node: Whether the node has a CSINode; if not, CSI drivers do not
+            handle in-tree volumes there.
+        is_new: Whether the pod is being scheduled: then its claims must exist.
 
     Raises:
         ClaimNotFoundError: A claim of a new pod does not exist.
-        VolumeError: A volume makes no sense.
+        VolumeError: A volume is malformed.
     """
     found = set()
     for volume in volumes_of(pod):
@@ -126,7 +126,7 @@ def volumes_to_attach(
 
 
 def _inline(volume: Volume) -> Attachable | None:
-    """Return a volume that stands in the pod itself."""
+    """Return a volume that is defined in the pod itself."""
     plugin = in_tree_plugin(volume)
     if plugin is None or not is_migrated(plugin.name):
         return None
@@ -160,7 +160,7 @@ def _claim_of(
 def _claimed(
     objects: Objects, claim: PersistentVolumeClaim, has_csi_node: bool
 ) -> Attachable | None:
-    """Return the volume of a claim, or the claim itself while it has none."""
+    """Return the volume of a claim, or the claim itself if it has none."""
     name = claim.spec.volume_name
     volume = objects.get(PersistentVolume, name) if name else None
     if volume is None:

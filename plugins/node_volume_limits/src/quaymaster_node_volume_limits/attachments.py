@@ -15,7 +15,7 @@ class Attachments:
         informers: The engine's copy of the cluster.
 
     Attributes:
-        changes: The names of the nodes of which something else is said than before.
+        changes: The names of nodes whose attached volumes have changed.
     """
 
     def __init__(self, informers: Informers) -> None:
@@ -25,19 +25,22 @@ class Attachments:
         self._forget()
 
     def of(self, node_name: str) -> frozenset[Attachable]:
-        """Return what was attached to a node at the last `sync`."""
+        """Return the volumes that were attached to a node at the last `sync`."""
         keys = self._on_node.get(node_name, ())
         listed = (self._attached[key] for key in keys)
-        return frozenset(one for one in listed if one is not None)
+        return frozenset(volume for volume in listed if volume is not None)
 
     def sync(self) -> None:
-        """Take over what has changed."""
+        """Process the changes since the last call."""
         log = self._informers.changes(VolumeAttachment)
         if log.revision != self._revision:
             keys = log.since(self._revision)
             if keys is None:
                 self._forget()
-                keys = [one.key for one in self._informers.list(VolumeAttachment)]
+                keys = [
+                    attachment.key
+                    for attachment in self._informers.list(VolumeAttachment)
+                ]
             for key in keys:
                 self._read(key)
             self._revision = log.revision

@@ -1,4 +1,4 @@
-"""The events that may help a pod which exceeded a limit of volumes."""
+"""Queueing hints for pods that exceeded a volume limit."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def after_pod_deleted(_pod: Pod, old: Pod, _new: None) -> QueueingHint:
-    """Queue the pod if the deleted one had volumes, and a node or a nomination."""
+    """Queue the pod if the deleted pod had volumes, and a node or a nomination."""
     had_place = bool(old.node_name or old.status.nominated_node_name)
     return _hint(had_place and needs_attaching(old))
 
@@ -37,13 +37,13 @@ def after_claim_added(pod: Pod, _old: None, new: PersistentVolumeClaim) -> Queue
 
 
 def claim_keys(pod: Pod) -> Sequence[str]:
-    """Return the claims of a waiting pod, by which `after_claim_added` is indexed."""
+    """Return the claims of a waiting pod, the index keys of `after_claim_added`."""
     names = (claim_name(pod, volume) for volume in volumes_of(pod))
     return [claim_key(pod, name) for name in names if name is not None]
 
 
 def keys_of_added_claim(_old: None, new: PersistentVolumeClaim) -> Sequence[str]:
-    """Return the claim that pods may wait for."""
+    """Return the key of an added claim."""
     return (new.key,)
 
 
@@ -52,8 +52,8 @@ def after_attachment_deleted(
 ) -> QueueingHint:
     """Queue the pod if the detached volume may be of a driver that it needs.
 
-    As upstream, a pod with any claim is tried again, and one whose own volume cannot
-    be translated, too; claims of ephemeral volumes are not looked at.
+    As in upstream, a pod with any claim is retried, and so is a pod whose own volume
+    cannot be translated; claims of ephemeral volumes are ignored.
     """
     for volume in volumes_of(pod):
         if volume.persistent_volume_claim is not None:
@@ -67,7 +67,7 @@ def after_attachment_deleted(
 
 
 def after_csi_node_updated(_pod: Pod, old: CSINode, new: CSINode) -> QueueingHint:
-    """Queue the pod if a limit was raised; no limit counts as 0, as upstream."""
+    """Queue the pod if a limit was raised; as in upstream, no limit counts as 0."""
     before = _counts(old)
     raised = any(count > before.get(name, 0) for name, count in _counts(new).items())
     return _hint(raised)

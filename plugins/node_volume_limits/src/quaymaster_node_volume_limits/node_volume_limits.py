@@ -1,8 +1,8 @@
-"""Keep a pod off nodes that can take no more volumes of a CSI driver.
+"""Keep a pod off nodes that cannot attach more volumes of a CSI driver.
 
-Counted are the volumes of the pods on the node, and those that VolumeAttachments say
-are attached to it; one that several of them use counts once. A claim without a volume
-counts for the driver of its class.
+The volumes of the pods on the node count, and those of its VolumeAttachments. A volume
+with several users counts once. A claim without a volume counts for the driver of its
+class.
 
 Mirrors ``NodeVolumeLimits`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/nodevolumelimits/csi.go``).
@@ -77,7 +77,7 @@ _EVENTS: Final = (
 
 
 class _Lookups:
-    """The volumes that a pod needs attached, looked up once per attempt."""
+    """The volumes that a pod needs, looked up once per attempt."""
 
     def __init__(self, handle: Handle, pod: Pod) -> None:
         self._informers = handle.informers
@@ -85,11 +85,11 @@ class _Lookups:
         self._wanted: dict[bool, set[Attachable] | Status] = {}
 
     def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
-        """Return what the new pod needs attached, or what is wrong with its volumes."""
-        known = self._wanted.get(has_csi_node)
-        if known is None:
-            known = self._wanted[has_csi_node] = self._find(has_csi_node)
-        return known
+        """Return the volumes that the new pod needs, or the error in them."""
+        wanted = self._wanted.get(has_csi_node)
+        if wanted is None:
+            wanted = self._wanted[has_csi_node] = self._find(has_csi_node)
+        return wanted
 
     def _find(self, has_csi_node: bool) -> set[Attachable] | Status:
         try:
@@ -108,19 +108,19 @@ def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
     Args:
         limits: The limits of the node.
         node: The node.
-        count: How many volumes there are besides those of the pods on it.
+        count: The number of volumes in addition to those of the pods on it.
     """
     for pod in node.pods.values():
         for volume in volumes_of(pod):
             claim = volume.persistent_volume_claim
             if claim is None or not claim.claim_name:
-                return False  # it may make no sense, which must be told
+                return False  # it may be malformed, which must be reported
             count += 1
     return count <= min(limits.values())
 
 
 class _Verdicts:
-    """Collects rejections of nodes, and errors, of which the first row's counts."""
+    """Collects rejections of nodes, and errors; the error of the first row counts."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -129,7 +129,7 @@ class _Verdicts:
         self.errors: dict[int, Status] = {}
 
     def add(self, rejected: BoolArray | None, status: Status) -> None:
-        """Give a status to the rejected nodes; None rejects none."""
+        """Return the verdicts, or None if no node is rejected."""
         if rejected is None:
             return
         if status.is_error:
@@ -213,11 +213,11 @@ class NodeVolumeLimits:
             in_use = self._in_use(node)
         except VolumeError as error:
             return Status.from_error(error)
-        # A wanted volume that is attached, but used by no pod here, counts on both
-        # sides, as upstream.
-        added = Counter(one.driver for one in wanted - in_use)
+        # A requested volume that is attached but used by no pod here counts twice,
+        # as in upstream.
+        added = Counter(volume.driver for volume in wanted - in_use)
         there = in_use | attached
-        count = Counter(one.driver for one in there)
+        count = Counter(volume.driver for volume in there)
         for driver, more in added.items():
             if driver in limits and count[driver] + more > limits[driver]:
                 return _TOO_MANY
@@ -242,7 +242,7 @@ class NodeVolumeLimits:
                 continue
             if has_csi_node and wanted:
                 verdicts.add(self._rows.exceeded(wanted, nodes, rows), _TOO_MANY)
-            # After that, since a driver that is missing is told before full nodes.
+            # Last, because a missing driver is reported before an exceeded limit.
             lacking: BoolArray = np.zeros(len(there), dtype=np.bool_)
             for driver in reversed(self._awaited(wanted)):
                 absent = there & ~self._rows.has_driver(driver, rows)
@@ -256,33 +256,33 @@ class NodeVolumeLimits:
 
     @hookimpl
     def filter_pod_use(self) -> PodUse:
-        # Volumes in use count where something limits them.
+        # Volumes in use matter only on nodes with limits.
         is_limited = self._rows.has_limits(self._handle.snapshot.nodes)
         return PodUse.PODS if is_limited else PodUse.NONE
 
     def _missing(
         self, wanted: Collection[Attachable], csi_node: CSINode | None
     ) -> Status | None:
-        """Return that a driver is missing which must be there, the first by name."""
-        there = {one.name for one in csi_node.spec.drivers} if csi_node else set()
+        """Return a rejection for a missing required driver, the first by name."""
+        there = {driver.name for driver in csi_node.spec.drivers} if csi_node else set()
         for driver in self._awaited(wanted):
             if driver not in there:
                 return _missing(driver)
         return None
 
     def _awaited(self, wanted: Collection[Attachable]) -> Sequence[str]:
-        """The drivers whose volumes are for nodes alone that list them, by name."""
+        """Return the drivers that nodes must list to get their volumes, by name."""
         if not self._wants_drivers:
             return ()
         return [
             name
-            for name in sorted({one.driver for one in wanted})
+            for name in sorted({volume.driver for volume in wanted})
             if (driver := self._informers.get(CSIDriver, name)) is not None
             and driver.spec.prevent_pod_scheduling_if_missing
         ]
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
-        """Return what the pods on a node have attached to it."""
+        """Return the volumes of the pods on a node."""
         found: set[Attachable] = set()
         for pod in node.pods.values():
             found |= volumes_to_attach(

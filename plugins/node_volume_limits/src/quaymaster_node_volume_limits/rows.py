@@ -1,4 +1,4 @@
-"""Limits of volumes and volumes in use, compared for many nodes at once."""
+"""Compare volume limits and volumes in use, for many nodes at once."""
 
 from collections.abc import Collection
 from functools import partial
@@ -25,11 +25,11 @@ _NO_LIMIT: Final = 1 << 62
 
 
 class VolumeRows:
-    """Keeps, as columns, the volumes in use on all nodes and their limits.
+    """Maintains columns of the volumes in use on all nodes, and of their limits.
 
     Args:
         informers: The engine's copy of the cluster.
-        attachments: What VolumeAttachments say.
+        attachments: The volumes of VolumeAttachments.
     """
 
     def __init__(self, informers: Informers, attachments: Attachments) -> None:
@@ -43,7 +43,7 @@ class VolumeRows:
         self._allowed: dict[str, Int64Array] = {}
 
     def sync(self, nodes: NodeTable) -> None:
-        """Take over changes of limits; volumes in use follow when they are needed."""
+        """Process changes of limits; volumes in use are processed when needed."""
         self._limits = self._column.of(nodes)
         self._drivers = self._listed.of(nodes)
         if self._column.revision != self._limits_revision:
@@ -52,8 +52,8 @@ class VolumeRows:
             self._allowed.clear()
 
     def has_limits(self, nodes: NodeTable) -> bool:
-        """Return whether any node limits any driver."""
-        # Values of nodes that are gone stay for a while, which does no harm.
+        """Return whether any node has a limit."""
+        # Values of deleted nodes remain for a while, which does no harm.
         return any(self._column.of(nodes).values)
 
     def has_csi_node(self, rows: Rows) -> BoolArray:
@@ -68,17 +68,17 @@ class VolumeRows:
     def exceeded(
         self, wanted: Collection[Attachable], nodes: NodeTable, rows: Rows
     ) -> BoolArray | None:
-        """Find the nodes where a pod's volumes exceed a limit; None if there is none.
+        """Find the nodes where a pod's volumes exceed a limit; None if there are none.
 
         Args:
-            wanted: The volumes that the pod needs attached.
+            wanted: The volumes that the pod needs.
             nodes: The nodes.
             rows: The rows in question.
         """
         self._usage.sync(nodes)
         by_driver: dict[str, list[Attachable]] = {}
-        for one in wanted:
-            by_driver.setdefault(one.driver, []).append(one)
+        for volume in wanted:
+            by_driver.setdefault(volume.driver, []).append(volume)
         exceeded: BoolArray | None = None
         for driver, volumes in by_driver.items():
             room = self._allowed_of(driver)[rows]
@@ -95,12 +95,12 @@ class VolumeRows:
     def first_problem(
         self, nodes: NodeTable, rows: Rows, passed_over: BoolArray
     ) -> tuple[int, VolumeError] | None:
-        """Find the first node with limits on which a pod's volumes are broken.
+        """Find the first node with limits and a malformed volume of a pod.
 
         Args:
             nodes: The nodes.
             rows: The rows in question.
-            passed_over: Which of them do not count, shape ``(N,)``.
+            passed_over: Whether to ignore a row, shape ``(N,)``.
         """
         self._usage.sync(nodes)
         problems, limits = self._usage.problems, self._limits
@@ -125,21 +125,21 @@ class VolumeRows:
     def _added(
         self, volumes: Collection[Attachable], nodes: NodeTable, rows: Rows
     ) -> Int64Array | int:
-        """Count the volumes that are not in use yet, by row; one number if for all."""
+        """Count the volumes that are not in use yet, by row or as one number."""
         users = [self._usage.users.get(volume) for volume in volumes]
         if not any(users):
             return len(volumes)
         added: Int64Array = np.full(nodes.capacity, len(volumes), dtype=np.int64)
         for using in users:
             if using:
-                # A wanted volume that is attached, but used by no pod there, counts
-                # on both sides, as upstream.
+                # A requested volume that is attached but used by no pod there counts
+                # twice, as in upstream.
                 added[list(using)] -= 1
         return added[rows]
 
 
 def _drivers(csi_node: CSINode) -> tuple[str, ...]:
-    return tuple(one.name for one in csi_node.spec.drivers)
+    return tuple(driver.name for driver in csi_node.spec.drivers)
 
 
 def _allowed(driver: str, limits: Limits | None) -> int:

@@ -1,7 +1,7 @@
-"""The volumes attached to each node, counted per driver and kept up to date.
+"""Count the volumes attached to each node, per driver.
 
-The pods of a node are looked at when the node has moved, and what was found for a pod
-is forgotten when one of the objects changes that it was found from.
+The pods of a node are read when the node has changed. The volumes of a pod are cached
+until one of the objects changes from which they were looked up.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ _NONE: Final[frozenset[Attachable]] = frozenset()
 
 
 class _PodUse(NamedTuple):
-    """The volumes that one pod has attached, and the objects that they follow from."""
+    """The volumes of one pod, and the objects from which they were looked up."""
 
     spec: PodSpec
     found: frozenset[Attachable] | VolumeError
@@ -59,7 +59,7 @@ class _RowUse:
 
 
 class _Noting:
-    """Looks objects up, and notes which ones it was asked for."""
+    """Looks objects up, and records which ones were requested."""
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
@@ -75,11 +75,11 @@ class VolumeUsage:
 
     Args:
         informers: The engine's copy of the cluster.
-        attachments: What VolumeAttachments say.
+        attachments: The volumes of VolumeAttachments.
 
     Attributes:
         users: Volume -> the rows with pods that use it.
-        problems: Row -> what is wrong with the volumes of the pods there.
+        problems: Row -> the errors in volumes of the pods there.
     """
 
     def __init__(self, informers: Informers, attachments: Attachments) -> None:
@@ -99,15 +99,15 @@ class VolumeUsage:
         self.problems: dict[int, VolumeError] = {}
 
     def counts(self, driver: str) -> Int64Array | None:
-        """Return the number of volumes of a driver by row; None if there are none."""
+        """Return the number of volumes of a driver by row, or None without volumes."""
         return self._counts.get(driver)
 
     def sync(self, nodes: NodeTable) -> None:
-        """Take over what has changed."""
+        """Process the changes since the last call."""
         try:
             self._follow(nodes)
         except BaseException:
-            self._reset()  # what was not counted must be counted next time
+            self._reset()  # rows that were not counted must be counted next time
             raise
 
     def _follow(self, nodes: NodeTable) -> None:
@@ -135,7 +135,7 @@ class VolumeUsage:
     def _outdated(
         self, kind: type[ApiObject], keys: Collection[str] | None
     ) -> Collection[int]:
-        """Forget what follows from objects that have changed, and return its rows."""
+        """Drop the cached volumes of changed objects, and return their rows."""
         if keys is None:
             keys = [key for source, key in self._found_from if source is kind]
         rows: dict[int, None] = {}
@@ -156,9 +156,9 @@ class VolumeUsage:
         for uid in [uid for uid in use.pods if uid not in pods]:
             self._forget(row, uid)
         for uid, pod in pods.items():
-            known = use.pods.get(uid)
-            # Identity: specs never change. An equal one only costs another look.
-            if known is None or known.spec is not pod.spec:
+            lookup = use.pods.get(uid)
+            # Identity: specs are never modified. An equal spec costs only a lookup.
+            if lookup is None or lookup.spec is not pod.spec:
                 self._forget(row, uid)
                 self._find(row, use, pod)
         self._sum_up(row, use, pods, attached)
@@ -180,8 +180,8 @@ class VolumeUsage:
             self._found_from.setdefault(source, {})[row, uid] = None
 
     def _forget(self, row: int, uid: str) -> None:
-        known = self._rows[row].pods.pop(uid, None)
-        for source in () if known is None else known.sources:
+        lookup = self._rows[row].pods.pop(uid, None)
+        for source in () if lookup is None else lookup.sources:
             listed = self._found_from[source]
             del listed[row, uid]
             if not listed:
@@ -195,21 +195,21 @@ class VolumeUsage:
         attached: frozenset[Attachable],
     ) -> None:
         found = [use.pods[uid].found for uid in uids]
-        problems = [one for one in found if isinstance(one, VolumeError)]
+        problems = [result for result in found if isinstance(result, VolumeError)]
         in_use = _NONE.union(
-            *(one for one in found if not isinstance(one, VolumeError))
+            *(result for result in found if not isinstance(result, VolumeError))
         )
-        for one in use.in_use - in_use:
-            rows = self.users[one]
+        for volume in use.in_use - in_use:
+            rows = self.users[volume]
             del rows[row]
             if not rows:
-                del self.users[one]
-        for one in in_use - use.in_use:
-            self.users.setdefault(one, {})[row] = None
+                del self.users[volume]
+        for volume in in_use - use.in_use:
+            self.users.setdefault(volume, {})[row] = None
         use.in_use = in_use
         counted: dict[str, int] = {}
-        for one in in_use | attached:
-            counted[one.driver] = counted.get(one.driver, 0) + 1
+        for volume in in_use | attached:
+            counted[volume.driver] = counted.get(volume.driver, 0) + 1
         self._write_counts(row, use, counted)
         self.problems.pop(row, None)
         if problems:

@@ -28,13 +28,13 @@ _WHEN_UNSATISFIABLE: Final = one_of("DoNotSchedule", "ScheduleAnyway")
 
 
 class DefaultingType(enum.StrEnum):
-    """Which constraints pods without any of their own get."""
+    """The source of constraints for pods without constraints."""
 
     SYSTEM = "System"
-    """Soft ones over hosts and zones."""
+    """Soft constraints over hosts and zones."""
 
     LIST = "List"
-    """Those of ``defaultConstraints``, if there are any."""
+    """The ``defaultConstraints``, if any."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,10 +42,10 @@ class PodTopologySpreadArgs:
     """The arguments of PodTopologySpread.
 
     Attributes:
-        default_constraints: For pods that have no constraints, but belong to a Service,
-            ReplicationController, ReplicaSet or StatefulSet; those say which pods
-            count, so a constraint must not.
-        defaulting_type: Whether these are used, or the system's.
+        default_constraints: For pods without constraints that belong to a Service,
+            ReplicationController, ReplicaSet or StatefulSet. Its selector decides
+            which pods count, so a constraint must not have one.
+        defaulting_type: Whether to use these or the system's constraints.
     """
 
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
@@ -54,7 +54,7 @@ class PodTopologySpreadArgs:
     )
 
     def validate(self) -> Iterator[ArgsError]:
-        """What is wrong with the default constraints."""
+        """Yield the errors of the default constraints."""
         constraints = self.default_constraints
         if constraints and self.defaulting_type is DefaultingType.SYSTEM:
             message = "expected 'List', since there are defaultConstraints"

@@ -32,15 +32,15 @@ __all__ = ["HOSTNAME", "Action", "Constraint", "compile_constraints", "constrain
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 _HONOR: Final = "Honor"
-# How many answers are kept per spec: pods that share one may differ in namespace and in
-# the labels of matchLabelKeys. This is a bound, and not from a measurement.
+# The number of cached results per spec: pods that share a spec may differ in namespace
+# and in the labels of matchLabelKeys. Chosen, not measured.
 _CACHE_LIMIT: Final = 256
 
 _Cache: TypeAlias = "dict[Hashable, tuple[Constraint, ...]]"
 
 
 class Action(enum.StrEnum):
-    """What happens when a constraint cannot be met."""
+    """The consequence of a constraint that cannot be satisfied."""
 
     DO_NOT_SCHEDULE = "DoNotSchedule"
     SCHEDULE_ANYWAY = "ScheduleAnyway"
@@ -51,10 +51,10 @@ class CountedNodes:
     """The nodes whose pods a constraint counts.
 
     Attributes:
-        keys: Labels that they must have: those of the pod's other constraints.
-        selector: From the pod's node selector, if that is honoured.
-        terms: From its required node affinity, one of which must match.
-        tolerations: The pod's, if taints are honoured.
+        keys: The labels that they must have: the keys of the pod's constraints.
+        selector: The pod's node selector, if it is honoured.
+        terms: The terms of its required node affinity; one of them must match.
+        tolerations: The pod's tolerations, if taints are honoured.
         compares_numbers: Whether tolerations with ``Gt`` and ``Lt`` count.
     """
 
@@ -65,7 +65,7 @@ class CountedNodes:
     compares_numbers: bool = False
 
     def matches(self, node: Node) -> bool:
-        """Return whether a node counts."""
+        """Return whether the pods of a node count."""
         name, labels = node.metadata.name, node.metadata.labels
         if not self.keys <= labels.keys():
             return False
@@ -91,14 +91,14 @@ class Constraint:
     """One spread constraint of one pod.
 
     Attributes:
-        max_skew: How many more pods than the emptiest domain has are allowed.
+        max_skew: The allowed difference from the emptiest domain.
         topology_key: The node label whose values are the domains.
-        selector: Which pods belong together.
-        min_domains: With fewer domains than that, the emptiest counts as empty.
-        query: Which pods are counted: those that belong together, are in the pod's
+        selector: The pods that are spread together.
+        min_domains: With fewer domains, the emptiest counts as empty.
+        query: The counted pods: those that match the selector, are in the pod's
             namespace and are not being deleted; none for an empty selector.
-        where: On which nodes; None for all that have the label.
-        honors_taints: Whether nodes with untolerated taints are left out.
+        where: The nodes whose pods count; None for all with the label.
+        honors_taints: Whether nodes with untolerated taints are ignored.
     """
 
     max_skew: int
@@ -131,21 +131,23 @@ def constraints_of(
     if not wanted:
         return ()
     labels = pod.metadata.labels
-    merged = [labels.get(key) for one in wanted for key in one.match_label_keys]
+    merged = [
+        labels.get(key) for constraint in wanted for key in constraint.match_label_keys
+    ]
     cache = _cache_of(pod)
     question = (pod.metadata.namespace, action, compares_numbers, *merged)
-    known = cache.get(question)
-    if known is None:
+    cached = cache.get(question)
+    if cached is None:
         selectors = [_selector_of(constraint, pod) for constraint in wanted]
-        known = _compile(
+        cached = _compile(
             pod,
             wanted,
             selectors,
             require_all_keys=True,
             compares_numbers=compares_numbers,
         )
-        cache[question] = known
-    return known
+        cache[question] = cached
+    return cached
 
 
 def compile_constraints(
@@ -156,12 +158,12 @@ def compile_constraints(
     require_all_keys: bool,
     compares_numbers: bool = False,
 ) -> tuple[Constraint, ...]:
-    """Compile default constraints, which all get one selector.
+    """Compile default constraints, which all get the same selector.
 
     Args:
-        pod: The pod that gets them.
+        pod: The pod.
         constraints: The constraints.
-        selector: Which pods belong together.
+        selector: The pods that are spread together.
         require_all_keys: Whether only nodes with all topology keys count.
         compares_numbers: Whether tolerations with ``Gt`` and ``Lt`` count.
     """
@@ -173,16 +175,16 @@ def compile_constraints(
         require_all_keys,
         compares_numbers,
     )
-    known = cache.get(question)
-    if known is None:
-        known = cache[question] = _compile(
+    cached = cache.get(question)
+    if cached is None:
+        cached = cache[question] = _compile(
             pod,
             constraints,
             [selector] * len(constraints),
             require_all_keys=require_all_keys,
             compares_numbers=compares_numbers,
         )
-    return known
+    return cached
 
 
 def _cache_of(pod: Pod) -> _Cache:
@@ -214,24 +216,31 @@ def _compile(
     require_all_keys: bool,
     compares_numbers: bool,
 ) -> tuple[Constraint, ...]:
-    keys = {one.topology_key for one in constraints} if require_all_keys else set()
+    keys = (
+        {constraint.topology_key for constraint in constraints}
+        if require_all_keys
+        else set()
+    )
     return tuple(
         Constraint(
-            max_skew=one.max_skew,
-            topology_key=one.topology_key,
+            max_skew=constraint.max_skew,
+            topology_key=constraint.topology_key,
             selector=selector,
-            min_domains=1 if one.min_domains is None else one.min_domains,
+            min_domains=1 if constraint.min_domains is None else constraint.min_domains,
             query=PodQuery(
-                # Upstream counts no pods at all for an empty selector.
+                # Upstream counts no pods for an empty selector.
                 selector=NOTHING if selector.matches_everything else selector,
                 namespaces=frozenset({pod.metadata.namespace}),
             ),
             where=_counted_nodes(
-                pod, one, keys - {one.topology_key}, compares_numbers=compares_numbers
+                pod,
+                constraint,
+                keys - {constraint.topology_key},
+                compares_numbers=compares_numbers,
             ),
-            honors_taints=one.node_taints_policy == _HONOR,
+            honors_taints=constraint.node_taints_policy == _HONOR,
         )
-        for one, selector in zip(constraints, selectors, strict=True)
+        for constraint, selector in zip(constraints, selectors, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""Default constraints: the pods that belong together, by services and controllers.
+"""Selectors of default constraints, from services and controllers.
 
 Mirrors ``DefaultSelector`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/helper/spread.go``).
@@ -51,12 +51,12 @@ _CONTROLLERS: Final[tuple[type[_Controller], ...]] = (
     StatefulSet,
 )
 
-# How many controllers are known at a time. This is a bound, and not from a measurement.
+# The number of cached controllers. Chosen, not measured.
 _MOST: Final = 1 << 12
 
 
-class _Known(NamedTuple):
-    """The selector of the pods of a controller, and what it was made of."""
+class _CachedDefaults(NamedTuple):
+    """The cached selector of a controller's pods, and the objects behind it."""
 
     spec: _Spec | None
     services: Sequence[Service]
@@ -65,10 +65,10 @@ class _Known(NamedTuple):
 
 
 class DefaultSelectors:
-    """Finds the services that lead to a pod, and the controller of it.
+    """Finds the services that select a pod, and its controller.
 
     Args:
-        informers: Where services and controllers come from.
+        informers: The source of services and controllers.
     """
 
     def __init__(self, informers: Informers) -> None:
@@ -76,10 +76,10 @@ class DefaultSelectors:
         self._changes = informers.changes(Service)
         self._revision = -1
         self._services: dict[str, list[Service]] = {}
-        self._known: dict[tuple[str, str, str], _Known] = {}
+        self._cached: dict[tuple[str, str, str], _CachedDefaults] = {}
 
     def of(self, pod: Pod) -> Selector:
-        """Return the selector of a pod's services and of its controller."""
+        """Return the joined selector of a pod's services and controller."""
         metadata = pod.metadata
         owner = metadata.controller
         services = self._in_namespace(metadata.namespace)
@@ -89,23 +89,23 @@ class DefaultSelectors:
             return selector_from_labels(_service_labels(pod, services))
         spec = self._spec_of(owner, metadata.namespace)
         key = (metadata.namespace, owner.kind, owner.name)
-        known = self._known.get(key)
-        # Identity: what has changed is another object. A new status leaves the spec.
+        cached = self._cached.get(key)
+        # Identity: a changed object is a new one. A status update keeps the spec.
         if (
-            known is None
-            or known.spec is not spec
-            or known.services is not services
-            or known.labels != metadata.labels
+            cached is None
+            or cached.spec is not spec
+            or cached.services is not services
+            or cached.labels != metadata.labels
         ):
             selector = _selector_of(_service_labels(pod, services), spec)
-            known = _Known(spec, services, metadata.labels, selector)
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            self._known[key] = known
-        return known.selector
+            cached = _CachedDefaults(spec, services, metadata.labels, selector)
+            if len(self._cached) >= _MOST:
+                self._cached.clear()
+            self._cached[key] = cached
+        return cached.selector
 
     def revised(self, pod: Pod) -> Sequence[Revised]:
-        """Return what changes before the selector of a pod, or of its like, does."""
+        """Return revisions that change before the selector of such a pod can change."""
         owner = pod.metadata.controller
         if owner is None:
             return (self._changes,)
@@ -113,7 +113,7 @@ class DefaultSelectors:
         return (self._changes, *map(self._informers.changes, kinds))
 
     def _spec_of(self, owner: OwnerReference, namespace: str) -> _Spec | None:
-        """Return the spec of a controller whose pods are spread, if it is there."""
+        """Return the spec of a controller whose pods are spread, if it exists."""
         for kind in _CONTROLLERS:
             if _is_of(owner, kind):
                 found = self._informers.get(kind, f"{namespace}/{owner.name}")
@@ -141,7 +141,7 @@ def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:
 
 
 def _selector_of(labels: dict[str, str], spec: _Spec | None) -> Selector:
-    """Join the labels that services want with the selector of a controller."""
+    """Join the selectors of services with the selector of a controller."""
     if isinstance(spec, ReplicationControllerSpec):
         return selector_from_labels(labels | spec.selector)
     return _and(selector_from_labels(labels), None if spec is None else spec.selector)
@@ -157,4 +157,4 @@ def _and(selector: Selector, more: LabelSelector | None) -> Selector:
     try:
         return selector & compile_label_selector(more)
     except SelectorError:
-        return selector  # as upstream: a broken selector narrows nothing
+        return selector  # as in upstream: an invalid selector adds no requirement

@@ -1,9 +1,9 @@
-"""Hard constraints: whether one more pod on a node makes the spread too uneven.
+"""Filter nodes by hard constraints.
 
 Mirrors ``preFilterState`` and ``Filter`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/podtopologyspread/filtering.go``), except that the
-true minimum is kept where upstream follows the two smallest domains. The two agree as
-long as pods are imagined on one node only, which is all that upstream ever does.
+true minimum is used where upstream tracks the two smallest domains. Both agree as
+long as hypothetical changes affect only one node, as is always the case upstream.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ _NO_LABEL: Final = Status.unresolvable(
 )
 _UNEVEN, _UNLABELLED = 1, 2
 _STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
-# The counts of up to this many domains become Python's own numbers, of which the least
-# is found more quickly. With 0, a decision of TopologySpreading (3 zones) takes 1.05
-# times as long; from 32 domains on, arrays are as quick.
+# Counts of up to this many domains become Python integers, whose minimum is computed
+# faster. With 0, a decision of TopologySpreading (3 zones) takes 1.05 times as long;
+# from 32 domains on, arrays are as fast.
 _FEW_DOMAINS: Final = 16
 
 _NO_MINIMUM: Final = 2**31 - 1
@@ -36,20 +36,22 @@ _NO_MINIMUM: Final = 2**31 - 1
 def counts_for(
     constraints: Iterable[Constraint], counts: PodCounts
 ) -> Sequence[DomainCounts]:
-    """Return the counts that each constraint limits."""
+    """Return the counts for each constraint."""
     return [
-        counts.pods(one.query).by_domain(counts.domains(one.topology_key, one.where))
-        for one in constraints
+        counts.pods(constraint.query).by_domain(
+            counts.domains(constraint.topology_key, constraint.where)
+        )
+        for constraint in constraints
     ]
 
 
 class FilterState:
-    """The pod's hard constraints, with the counts that they limit.
+    """The pod's hard constraints, with their counts.
 
     Args:
         pod: The pod being scheduled.
         constraints: Its hard constraints.
-        counts: What `counts_for` gives for them.
+        counts: The result of `counts_for`.
     """
 
     __slots__ = ("_constraints", "_counts", "_imagined", "_minima", "_pod")
@@ -67,7 +69,7 @@ class FilterState:
         self._minima: list[int | None] = [None] * len(constraints)
 
     def clone(self) -> "FilterState":
-        """Return a copy in which other pods may be imagined."""
+        """Return a copy to which hypothetical pods can be added."""
         other = FilterState.__new__(FilterState)
         other._pod = self._pod
         other._constraints = self._constraints
@@ -77,27 +79,29 @@ class FilterState:
         return other
 
     def imagine(self, other: Pod, node: Node, change: int) -> None:
-        """Count a pod in (1) or out (-1), whether or not it is being deleted."""
+        """Add (1) or remove (-1) a pod, even if it is being deleted."""
         labels = node.metadata.labels
         if other.metadata.namespace != self._pod.metadata.namespace:
             return
-        if any(one.topology_key not in labels for one in self._constraints):
+        if any(
+            constraint.topology_key not in labels for constraint in self._constraints
+        ):
             return
-        for index, one in enumerate(self._constraints):
-            if not one.selector.matches(other.metadata.labels):
+        for index, constraint in enumerate(self._constraints):
+            if not constraint.selector.matches(other.metadata.labels):
                 continue
-            if one.where is not None and not one.where.matches(node):
+            if constraint.where is not None and not constraint.where.matches(node):
                 continue
-            domain = self._counts[index].domains.number(labels[one.topology_key])
+            domain = self._counts[index].domains.number(labels[constraint.topology_key])
             changes = self._imagined[index]
             changes[domain] = changes.get(domain, 0) + change
             self._minima[index] = None
 
     def judge(self, node: NodeInfo) -> Status | None:
-        """Return why a node does not pass, or None; the first constraint decides."""
+        """Return why a node is rejected, or None; the first constraint decides."""
         labels = node.labels
-        for index, one in enumerate(self._constraints):
-            value = labels.get(one.topology_key)
+        for index, constraint in enumerate(self._constraints):
+            value = labels.get(constraint.topology_key)
             if value is None:
                 return _NO_LABEL
             counts = self._counts[index]
@@ -108,7 +112,7 @@ class FilterState:
         return None
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
-        """Judge many nodes as `judge` does."""
+        """Filter many nodes with the result of `judge` for each."""
         codes = None
         for index, counts in enumerate(self._counts):
             domains, limit = counts.domains, self._limit(index)
@@ -122,16 +126,16 @@ class FilterState:
         return None if codes is None else NodeVerdicts(codes, _status_of)
 
     def _limit(self, index: int) -> int:
-        """Return how many pods a domain may have to take one more."""
-        one = self._constraints[index]
-        itself = one.selector.matches(self._pod.metadata.labels)
-        return one.max_skew + self._minimum(index) - itself
+        """Return the highest count with which a domain accepts another pod."""
+        constraint = self._constraints[index]
+        itself = constraint.selector.matches(self._pod.metadata.labels)
+        return constraint.max_skew + self._minimum(index) - itself
 
     def _minimum(self, index: int) -> int:
-        known = self._minima[index]
-        if known is None:
-            known = self._minima[index] = self._find_minimum(index)
-        return known
+        minimum = self._minima[index]
+        if minimum is None:
+            minimum = self._minima[index] = self._find_minimum(index)
+        return minimum
 
     def _find_minimum(self, index: int) -> int:
         existing = self._counts[index].domains.existing
@@ -140,7 +144,7 @@ class FilterState:
         return min(self._numbers(index), default=_NO_MINIMUM)
 
     def _numbers(self, index: int) -> Iterable[int]:
-        """Return the counts of existing domains; of many, the least and the highest."""
+        """Return the counts of existing domains; of many, the minimum and maximum."""
         existing = self._counts[index].domains.existing
         counts = self._array(index).take(existing)
         if len(counts) <= _FEW_DOMAINS:

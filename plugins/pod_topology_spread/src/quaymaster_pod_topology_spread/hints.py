@@ -1,4 +1,4 @@
-"""The changes that may help a pod which PodTopologySpread rejected.
+"""Queueing hints for pods that PodTopologySpread rejected.
 
 Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
 (kube-scheduler 1.36.2,
@@ -22,7 +22,7 @@ __all__ = [
 def is_involved(other: Pod, pod: Pod) -> bool:
     """Return whether another pod may count for the rejected pod's constraints.
 
-    It is in the same namespace and on a node, or about to be, or the rejected one.
+    It must be in the same namespace, and on a node, nominated, or the rejected pod.
     """
     if other.metadata.uid == pod.metadata.uid:
         return True
@@ -47,7 +47,7 @@ def pod_change_helps(
     changed = new if new is not None else old
     assert changed is not None
     labels = changed.metadata.labels
-    return any(one.selector.matches(labels) for one in constraints)
+    return any(constraint.selector.matches(labels) for constraint in constraints)
 
 
 def _update_helps(
@@ -56,26 +56,26 @@ def _update_helps(
     if (
         pod.metadata.uid == new.metadata.uid
         and new.spec.tolerations != old.spec.tolerations
-        and any(one.honors_taints for one in constraints)
+        and any(constraint.honors_taints for constraint in constraints)
     ):
         return True
     before, after = old.metadata.labels, new.metadata.labels
     return before != after and any(
-        one.selector.matches(before) != one.selector.matches(after)
-        for one in constraints
+        constraint.selector.matches(before) != constraint.selector.matches(after)
+        for constraint in constraints
     )
 
 
 def waiting_keys(pod: Pod, constraints: Sequence[Constraint]) -> Iterable[Hashable]:
-    """Return what a change must have to help a rejected pod: see `keys_of_pod_change`.
+    """Return the keys of changes that may help a pod: see `keys_of_pod_change`.
 
     Args:
         pod: The rejected pod.
         constraints: Its hard constraints.
 
     Returns:
-        Itself, and for each constraint a label that all have who count for it, or only
-        their namespace if there is no such label.
+        The pod itself, and for each constraint a label of every pod that it counts, or
+        the namespace if there is no such label.
     """
     namespace = pod.metadata.namespace
     keys: list[Hashable] = [("uid", pod.metadata.uid)]
@@ -86,7 +86,7 @@ def waiting_keys(pod: Pod, constraints: Sequence[Constraint]) -> Iterable[Hashab
 
 
 def keys_of_pod_change(old: Pod | None, new: Pod | None) -> Iterable[Hashable]:
-    """Return whom a change of a pod may help: those who count pods with its labels.
+    """Return the keys of a change of a pod: the pod itself, and its labels.
 
     Args:
         old: The pod before, or None.
@@ -126,10 +126,12 @@ def node_change_helps(
 
 
 def _has_all_keys(node: Node, constraints: Sequence[Constraint]) -> bool:
-    return all(one.topology_key in node.metadata.labels for one in constraints)
+    return all(
+        constraint.topology_key in node.metadata.labels for constraint in constraints
+    )
 
 
 def _values(
     labels: Mapping[str, str], constraints: Sequence[Constraint]
 ) -> Sequence[str]:
-    return [labels.get(one.topology_key, "") for one in constraints]
+    return [labels.get(constraint.topology_key, "") for constraint in constraints]

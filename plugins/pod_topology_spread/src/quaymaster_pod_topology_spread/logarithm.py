@@ -1,10 +1,10 @@
 """The natural logarithm, rounded as Go rounds it.
 
 C libraries differ from Go's ``math.Log`` in the last bit for about one number in a
-hundred, which can turn a score by one. This is the algorithm of FreeBSD's ``e_log.c``
+hundred, which can change a score by one. This is the algorithm of FreeBSD's ``e_log.c``
 (copyright 1993 by Sun Microsystems, Inc., freely granted), which Go uses, too: the
-argument is brought between the roots of 1/2 and 2, where the logarithm is a polynomial
-in ``s = f / (2 + f)``.
+argument is scaled to the range between the roots of 1/2 and 2, where the logarithm is a
+polynomial in ``s = f / (2 + f)``.
 """
 
 import functools
@@ -45,7 +45,7 @@ def go_log(x: float) -> float:
     return exponent * _LN2_HIGH - ((half - tail) - f)
 
 
-@functools.lru_cache(maxsize=1024)  # a bound; a few sizes come again for pod after pod
+@functools.lru_cache(maxsize=1024)  # a bound; pods repeat a few sizes
 def size_weight(size: int) -> float:
-    """Return the weight of a constraint by the number of its domains."""
+    """Return the weight of a constraint for the number of its domains."""
     return go_log(size + 2)

@@ -2,11 +2,12 @@
 
 A hard constraint rejects the nodes on which one more pod would make its domain exceed
 the emptiest one by more than ``maxSkew`` pods. Soft ones prefer nodes in domains with
-few pods. Pods without constraints get default ones, if they belong to something.
+few pods. Pods without constraints get default ones, if a service or controller selects
+them.
 
 Mirrors ``PodTopologySpread`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/podtopologyspread/plugin.go``). Pods are counted by
-the snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
+``pkg/scheduler/framework/plugins/podtopologyspread/plugin.go``). The snapshot's
+`quaymaster.counting.PodCounts` counts pods; upstream counts again for each pod.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -80,7 +81,7 @@ class PodTopologySpread:
 
     Args:
         args: The default constraints.
-        handle: Counts pods, and knows services and controllers.
+        handle: The framework, for counts of pods, services and controllers.
     """
 
     Args = PodTopologySpreadArgs
@@ -96,7 +97,9 @@ class PodTopologySpread:
         defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
         self._defaults = {
             action: tuple(
-                one for one in defaults if one.when_unsatisfiable == action.value
+                constraint
+                for constraint in defaults
+                if constraint.when_unsatisfiable == action.value
             )
             for action in Action
         }
@@ -125,8 +128,8 @@ class PodTopologySpread:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
-        # Upstream signs no pod that has constraints. Here equal ones get equal answers,
-        # since they are counted afresh in each cycle.
+        # Upstream signs no pod with constraints. Here equal constraints have equal
+        # results, because the counts are current in each cycle.
         try:
             hard = self._constraints(pod, Action.DO_NOT_SCHEDULE)
             soft = self._constraints(pod, Action.SCHEDULE_ANYWAY)
@@ -190,7 +193,7 @@ class PodTopologySpread:
         looked_at = self._scored.of(
             pod, constraints, counts, lambda: counted(constraints, counts)
         )
-        # Identity: any other table is one of nodes that extenders sent back.
+        # Identity: any other table has nodes that extenders have returned.
         is_snapshot = nodes is self._handle.snapshot.nodes
         state[_SCORE_STATE] = ScoreState(
             looked_at,
@@ -235,12 +238,12 @@ class PodTopologySpread:
         )
 
     def _requires_all_keys(self, pod: Pod) -> bool:
-        """Whether nodes without some topology key are left out of the soft spread."""
+        """Whether the score ignores nodes that lack a topology key."""
         return not self._is_system or bool(pod.spec.topology_spread_constraints)
 
     def _waiting_keys(self, pod: Pod) -> Iterable[Hashable] | None:
         if not pod.spec.topology_spread_constraints and self._has_hard_defaults:
-            return None  # they follow the services and controllers that there are
+            return None  # default constraints depend on services and controllers
         try:
             return waiting_keys(pod, self._constraints(pod, Action.DO_NOT_SCHEDULE))
         except SelectorError:
@@ -265,7 +268,7 @@ class PodTopologySpread:
 
 
 def _broken(pod: Pod, doing: str, kind: str, error: SelectorError) -> Status:
-    """Make the Error for the pod's own selectors; those of default ones are valid."""
+    """Make the Error for the pod's own selectors; default selectors are valid."""
     assert pod.spec.topology_spread_constraints
     texts = {
         "hard": "obtaining pod's hard topology spread constraints",

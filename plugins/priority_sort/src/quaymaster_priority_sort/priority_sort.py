@@ -1,7 +1,7 @@
 """Order the queue by priority, then by time of arrival.
 
-The pod of the highest priority is tried first; among equals, the one that was queued,
-or failed last, the longest ago.
+The pod with the highest priority is tried first; among equal priorities, the pod that
+was queued first. After a failure, the time of the failure counts.
 
 Mirrors ``PrioritySort`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/queuesort/priority_sort.go``).
@@ -13,14 +13,14 @@ __all__ = ["PrioritySort"]
 
 
 class PrioritySort:
-    """Sorts pods by falling priority and rising timestamp."""
+    """Sorts pods by descending priority and ascending timestamp."""
 
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> tuple[int, float]:
-        # As `Pod.priority`, without the call: this is asked for each pod.
+        # Like `Pod.priority`, without the call: this runs for each pod.
         return -(queued.pod.spec.priority or 0), queued.timestamp

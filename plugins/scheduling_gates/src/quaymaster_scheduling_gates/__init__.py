@@ -1,4 +1,4 @@
-"""Hold a pod back until its scheduling gates are gone."""
+"""Keep a pod out of the queue until its scheduling gates are removed."""
 
 from quaymaster_scheduling_gates.scheduling_gates import SchedulingGates
 

@@ -1,7 +1,7 @@
-"""Hold a pod back until its scheduling gates are gone.
+"""Keep a pod out of the queue until its scheduling gates are removed.
 
-A pod with any ``spec.schedulingGates`` is not queued; it is looked at again once an
-update has removed the last of them.
+A pod with ``spec.schedulingGates`` is not queued; it is checked again once an update
+has removed the last gate.
 
 Mirrors ``SchedulingGates`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go``).
@@ -29,7 +29,7 @@ class SchedulingGates:
     reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        """Take no arguments, and need nothing of the framework."""
+        """Create the plugin, which uses neither arguments nor the framework."""
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
@@ -49,5 +49,5 @@ class SchedulingGates:
 
 
 def _after_gates_eliminated(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is its own gates that are gone."""
+    """Queue the pod if its own gates were removed."""
     return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

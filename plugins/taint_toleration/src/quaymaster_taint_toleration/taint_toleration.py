@@ -1,9 +1,9 @@
 """Keep pods off nodes whose taints they do not tolerate.
 
-A taint with the effect NoSchedule or NoExecute that no toleration covers rejects its
-node. Among the others, those with the fewest untolerated PreferNoSchedule taints are
-the best; only tolerations with that effect, or with none, count here. With the feature
-gate TaintTolerationComparisonOperators, tolerations may compare numbers.
+A node with an untolerated taint of the effect NoSchedule or NoExecute is rejected.
+Among the others, those with the fewest untolerated PreferNoSchedule taints are the
+best; only tolerations with that effect, or without an effect, count here. With the
+feature gate TaintTolerationComparisonOperators, tolerations may compare numbers.
 
 Mirrors ``TaintToleration`` (kube-scheduler 1.37.2,
 ``pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go``).
@@ -49,14 +49,14 @@ _UNTOLERATED = Status.unresolvable("node(s) had untolerated taint(s)")
 
 
 class TaintToleration:
-    """Rejects nodes with untolerated taints, and prefers those with few soft ones."""
+    """Rejects nodes with untolerated taints, and prefers those with few soft taints."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
     reads = ()
 
     def __init__(self, _args: None, handle: Handle) -> None:
-        """Take no arguments; the gates decide whether tolerations compare numbers."""
+        """Create the plugin; a feature gate enables numeric tolerations."""
         self._compares_numbers = handle.kubernetes.enabled(_COMPARISONS)
 
     @hookimpl
@@ -76,7 +76,7 @@ class TaintToleration:
     @hookimpl
     @since_kubernetes("1.37")
     def pre_filter(self) -> None:
-        """Do nothing; upstream has it for a feature gate that is off by default."""
+        """Do nothing; upstream uses it with a feature gate that is off by default."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
@@ -131,7 +131,7 @@ class TaintToleration:
         )
 
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
-        """Queue the pod if a node has become tolerable, or is new and tolerable."""
+        """Queue the pod if a new or changed node has only tolerated taints now."""
         was_closed = old is None or self._is_closed(old.spec.taints, pod)
         if was_closed and not self._is_closed(new.spec.taints, pod):
             return QueueingHint.QUEUE
@@ -139,5 +139,5 @@ class TaintToleration:
 
 
 def _after_toleration_change(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is the one that changed, whatever it tolerates now."""
+    """Queue the pod if it has changed itself, whatever it tolerates now."""
     return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

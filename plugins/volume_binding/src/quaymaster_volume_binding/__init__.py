@@ -1,4 +1,4 @@
-"""Place pods where their volumes are or can be made, and bind these.
+"""Place pods where their volumes exist or can be provisioned, and bind them.
 
 Mirrors ``VolumeBinding`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumebinding``).

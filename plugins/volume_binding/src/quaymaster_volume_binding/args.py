@@ -16,7 +16,7 @@ __all__ = ["UtilizationShapePoint", "VolumeBindingArgs"]
 
 @attrs.frozen(kw_only=True)
 class UtilizationShapePoint:
-    """A corner of the line that turns utilization into a score.
+    """A point of the function from utilization to score.
 
     Attributes:
         utilization: In percent of the capacity.
@@ -40,19 +40,19 @@ class VolumeBindingArgs:
 
     Attributes:
         bind_timeout_seconds: How long a pod waits for its volumes before it is bound.
-        shape: How the utilization of storage is scored, by rising utilization, while
-            the feature gate StorageCapacityScoring is on, as it is by default since
-            Kubernetes 1.37. While it is off, no shape may be given.
+        shape: The score function for the utilization of storage: points by rising
+            utilization. It needs the feature gate StorageCapacityScoring, which is on
+            by default since Kubernetes 1.37; without the gate, a shape is an error.
     """
 
     bind_timeout_seconds: int = attrs.field(default=600, validator=integer(0))
     shape: tuple[UtilizationShapePoint, ...] | None = None
 
     def completed(self, kubernetes: Kubernetes) -> "VolumeBindingArgs":
-        """Return the arguments with the default shape, if shapes are looked at.
+        """Return the arguments with the default shape, if shapes are used.
 
         Raises:
-            ArgsError: A shape is given that nobody would look at, or is none.
+            ArgsError: The shape is invalid, or would have no effect.
         """
         if not kubernetes.enabled(_GATE):
             if self.shape is None:

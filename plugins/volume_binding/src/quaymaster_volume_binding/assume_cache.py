@@ -1,8 +1,8 @@
-"""Assumed objects: objects as decided, before the informers know of them.
+"""Assumed objects: decided changes that the informers have not delivered yet.
 
 Mirrors ``passiveAssumeCache`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumebinding/passive_assume_cache.go``): an assumed
-object stands for the informer's one as long as that is the one it was made from.
+object replaces the informer's object as long as this is the one that it was made from.
 """
 
 from typing import Generic, TypeVar
@@ -17,18 +17,18 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class OutOfSyncError(QuaymasterError):
-    """An object has changed since the decision about it was made."""
+    """An object has changed since the decision about it."""
 
 
 class AssumeCache(Generic[ObjT]):
-    """Keeps the informer's objects of one kind, with assumed ones in their place.
+    """Returns the informer's objects of one kind, or the assumed versions.
 
     Args:
         kind: The class of the objects.
         informers: The engine's copy of the cluster.
 
     Attributes:
-        changes: The keys of what was assumed and restored.
+        changes: The keys of assumed and restored objects.
     """
 
     def __init__(self, kind: type[ObjT], informers: Informers) -> None:
@@ -38,15 +38,15 @@ class AssumeCache(Generic[ObjT]):
         self.changes: ChangeLog[str] = ChangeLog()
 
     def get(self, key: str) -> ObjT | None:
-        """Return one object, the assumed one if there is one; None if there is none."""
+        """Return an object, preferably its assumed version, or None."""
         stored = self._informers.get(self._kind, key)
         return self._overlaid(key, stored) if key in self._assumed else stored
 
     def assume(self, obj: ObjT) -> None:
-        """Put an object in the place of the informer's one.
+        """Assume an object instead of the informer's version.
 
         Raises:
-            OutOfSyncError: The informer has a newer one, or none any more.
+            OutOfSyncError: The informer has a newer version, or no longer any.
         """
         key = obj.key
         stored = self._informers.get(self._kind, key)
@@ -60,14 +60,14 @@ class AssumeCache(Generic[ObjT]):
         self.changes.note(key)
 
     def restore(self, obj: ObjT) -> None:
-        """Take an assumed object back, if it has not been replaced."""
+        """Drop an assumed object, if it has not been replaced."""
         # Identity: another pod may have assumed an equal object since.
         if self._assumed.get(obj.key) is obj:
             del self._assumed[obj.key]
             self.changes.note(obj.key)
 
     def __len__(self) -> int:
-        """Count the objects that are assumed and may still be valid."""
+        """Return the number of assumed objects that may still be valid."""
         return len(self._assumed)
 
     def _overlaid(self, key: str, stored: ObjT | None) -> ObjT | None:

@@ -22,15 +22,15 @@ __all__ = ["BindingError", "Reservation", "WrittenBindings"]
 
 
 class BindingError(QuaymasterError):
-    """The volumes of a pod will not be bound to its claims."""
+    """The volumes of a pod cannot be bound to its claims."""
 
 
 @attrs.define(eq=False)
 class Reservation:
-    """The volumes and claims that were decided for one pod, and how many are written.
+    """The chosen volumes and claims of one pod, and the progress of writing them.
 
     Attributes:
-        bindings: The claims and their volumes, as they are to be.
+        bindings: The claims and their volumes, as they will be written.
         claims: The claims to provision, with their selected node.
         written_bindings: How many of the volumes have been written.
         written_claims: How many of the claims have been written.
@@ -43,16 +43,16 @@ class Reservation:
 
     @classmethod
     def assume(cls, lookup: Lookup, plan: VolumePlan, node_name: str) -> "Reservation":
-        """Take the volumes of a plan, so that no other pod gets them.
+        """Assume the volumes of a plan, so that no other pod gets them.
 
         Raises:
-            OutOfSyncError: Something has changed; nothing is taken then.
+            OutOfSyncError: An object has changed; nothing is assumed then.
         """
         reservation = cls()
         try:
             for binding in plan.static:
                 volume = _bound_volume(binding)
-                # Identity: see `_bound_volume`; what changes nothing is not assumed.
+                # Identity: see `_bound_volume`; unchanged volumes are not assumed.
                 if volume is not binding.volume:
                     lookup.volumes.assume(volume)
                 reservation.bindings.append(StaticBinding(binding.claim, volume))
@@ -66,17 +66,17 @@ class Reservation:
         return reservation
 
     def revert(self, lookup: Lookup) -> None:
-        """Give back what was taken and has not been written."""
+        """Release the assumed objects that have not been written."""
         for binding in self.bindings[self.written_bindings :]:
             lookup.volumes.restore(binding.volume)
         for claim in self.claims[self.written_claims :]:
             lookup.claims.restore(claim)
 
     def write(self, handle: Handle) -> "WrittenBindings":
-        """Write everything to the cluster; its binder and provisioners do the rest.
+        """Write all objects to the cluster; its controllers bind and provision.
 
         Raises:
-            ApiError: The cluster refused, or did not answer. What was written stays.
+            ApiError: A write failed or had no response. Earlier writes are not undone.
         """
         written = WrittenBindings()
         for binding in self.bindings:
@@ -91,7 +91,7 @@ class Reservation:
 
 @attrs.define(eq=False)
 class WrittenBindings:
-    """What was written to the cluster, as the cluster stored it.
+    """The written objects, as the cluster has stored them.
 
     Attributes:
         bindings: The claims and their volumes.
@@ -102,12 +102,12 @@ class WrittenBindings:
     claims: list[PersistentVolumeClaim] = attrs.field(factory=list)
 
     def are_complete(self, handle: Handle, lookup: Lookup, pod: Pod) -> bool:
-        """Return whether every claim is bound by now.
+        """Return whether every claim is bound.
 
-        Looks at the objects of the cluster, not at assumed ones.
+        This reads the objects of the cluster, not assumed ones.
 
         Raises:
-            BindingError: They will not be; the pod must be placed anew.
+            BindingError: They cannot be bound; the pod must be scheduled again.
         """
         node = handle.informers.get(Node, pod.node_name)
         if node is None:
@@ -123,7 +123,7 @@ class WrittenBindings:
 
 
 def _bound_volume(binding: StaticBinding) -> PersistentVolume:
-    """Return the volume, bound to the claim; the same object if it is bound already."""
+    """Return the volume bound to the claim; the same object if it is bound already."""
     volume, claim = binding.volume, binding.claim
     was_kept = is_bound_to(volume, claim)
     reference = volume.spec.claim_ref
@@ -173,7 +173,7 @@ def _is_provisioned(
     if not claim.annotations:
         raise BindingError(f'selectedNode annotation reset for PVC "{claim.name}"')
     if selected_node(claim) != node.name:
-        # That is how a provisioner says that the node will not do.
+        # A provisioner rejects the selected node in this way.
         raise BindingError(f'provisioning failed for PVC "{claim.name}"')
     if claim.spec.volume_name:
         volume = handle.informers.get(PersistentVolume, claim.spec.volume_name)
@@ -192,9 +192,9 @@ def _check_topology(lookup: Lookup, volume: PersistentVolume, node: Node) -> Non
         )
 
 
-def _is_older(known: ApiObject, written: ApiObject) -> bool:
-    """Return whether the informer has not heard of a write yet."""
-    return _version(known) < _version(written)
+def _is_older(cached: ApiObject, written: ApiObject) -> bool:
+    """Return whether the informer has not delivered a write yet."""
+    return _version(cached) < _version(written)
 
 
 def _version(obj: ApiObject) -> int:

@@ -1,4 +1,4 @@
-"""The room for new volumes of each class, from CSIStorageCapacity objects."""
+"""The storage capacity for new volumes of each class, from CSIStorageCapacity."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from quaymaster.volumes import FirstReached, VolumeTopology, VolumeTopologyCount
 
 __all__ = ["Capacities", "Room"]
 
-# For how many sizes of volumes room is followed. Each takes a look at every capacity of
-# its class that changes. This is a bound, and not from a measurement.
+# The number of tracked pairs of class and size. Each pair is updated for every changed
+# capacity of its class. Chosen, not measured.
 _MAX_ROOMS = 64
 
 
 class Room:
-    """The nodes for which volumes of one class and size can be made.
+    """The nodes for which volumes of one class and size can be provisioned.
 
     Args:
         size_bytes: The size.
@@ -28,31 +28,31 @@ class Room:
         self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a volume can be made for a node with these labels."""
+        """Return whether a volume can be provisioned for a node with these labels."""
         return self._tally.any_from(labels)
 
     def capacity_at(self, labels: Mapping[str, str]) -> int | None:
-        """Return the capacity behind it for a node with these labels, in bytes.
+        """Return the capacity for a node with these labels in bytes, or None.
 
-        Of several capacities that would do, upstream takes any; here it is the first by
-        namespace and name. None if there is none.
+        If several capacities match, upstream takes any of them; here the first by
+        namespace and name counts.
         """
         return self._capacities.at(labels)
 
     def capacities(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-        """Return the same for many nodes, shape ``(N,)``; -1 where there is none.
+        """Return the same for many nodes, shape ``(N,)``; -1 without capacity.
 
-        None if it must be asked node by node.
+        The result is None if the nodes must be checked one by one.
         """
         return self._capacities.rows(nodes, rows)
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
-        """Return for which nodes a volume can be made, shape ``(N,)``."""
+        """Return for which nodes a volume can be provisioned, shape ``(N,)``."""
         found: BoolArray = self._tally.counts(nodes, rows) > 0
         return found
 
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
-        """Replace what one CSIStorageCapacity says."""
+        """Replace one CSIStorageCapacity."""
         old = self._topologies.pop(key, None)
         if old is not None:
             self._tally.add(old, -1)
@@ -67,7 +67,7 @@ class Room:
             self._capacities.put(key, new, 0 if room is None else room.value)
 
     def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
-        """Return where one capacity allows a volume of the size; None if nowhere."""
+        """Return the nodes for which a capacity allows the size, or None."""
         limit = capacity.maximum_volume_size
         if limit is None:
             limit = capacity.capacity
@@ -81,7 +81,7 @@ class Room:
 
 
 class Capacities:
-    """Keeps all CSIStorageCapacity objects by class.
+    """Maintains all CSIStorageCapacity objects by class.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -95,7 +95,7 @@ class Capacities:
         self._rooms: dict[tuple[str, int], Room] = {}
 
     def room(self, storage_class: str, size_bytes: int) -> Room:
-        """Return where volumes of a class and size can be made."""
+        """Return the nodes for which volumes of a class and size can be provisioned."""
         self._sync()
         key = storage_class, size_bytes
         room = self._rooms.pop(key, None)
@@ -105,7 +105,7 @@ class Capacities:
                 room.put(name, capacity)
             if len(self._rooms) >= _MAX_ROOMS:
                 del self._rooms[next(iter(self._rooms))]
-        self._rooms[key] = room  # the last one was asked for last
+        self._rooms[key] = room  # the last entry is the most recently used
         return room
 
     def _sync(self) -> None:
@@ -115,7 +115,7 @@ class Capacities:
         keys = log.since(self._revision)
         if keys is None:
             listed = self._informers.list(CSIStorageCapacity)
-            keys = {*self._class_of, *(one.key for one in listed)}
+            keys = {*self._class_of, *(capacity.key for capacity in listed)}
         for key in keys:
             self._refresh(key, self._informers.get(CSIStorageCapacity, key))
         self._revision = log.revision

@@ -1,4 +1,4 @@
-"""Plans for a pod's volumes on a node: volumes that exist, or that can be made."""
+"""Plan a pod's volumes on a node: existing ones, or ones to provision."""
 
 import enum
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _VOLUME_MISSING: Final = (
 
 
 class Problem(enum.IntEnum):
-    """A problem with claims that are bound once the pod has a node."""
+    """A problem with claims that are bound after the pod has a node."""
 
     NONE = 0
     BIND_CONFLICT = 1
@@ -37,7 +37,7 @@ _PROBLEMS: Final = {
 
 
 class Finder:
-    """Makes the plans for one pod's volumes, node by node.
+    """Plans one pod's volumes, node by node.
 
     Args:
         lookup: The cluster's objects.
@@ -45,7 +45,7 @@ class Finder:
 
     Attributes:
         claims: The same.
-        selected_nodes: The nodes that were selected for claims before.
+        selected_nodes: The nodes that were selected for claims earlier.
     """
 
     def __init__(self, lookup: Lookup, claims: PodClaims) -> None:
@@ -61,15 +61,15 @@ class Finder:
 
     @property
     def has_waiting(self) -> bool:
-        """Whether some claims are bound once the pod has a node."""
+        """Whether some claims are bound after the pod has a node."""
         return bool(self.claims.selected or self.claims.open)
 
     def migrated_on(self, node_name: str) -> str:
-        """Return the plugins that CSI drivers replace on a node, if any matters."""
+        """Return the in-tree plugins that are migrated on a node, if relevant."""
         return self._lookup.migrated_on(node_name) if self._needs_migration else ""
 
     def migrated_by_row(self, nodes: NodeTable) -> CodedColumn[str]:
-        """Return the same for all nodes; no value for nodes that list none."""
+        """Return the same for all nodes; nodes that list none have no value."""
         return self._lookup.migrated.of(nodes)
 
     def find(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Reasons:
@@ -80,10 +80,10 @@ class Finder:
             labels: Its labels.
 
         Returns:
-            The plan, or why there can be none.
+            The plan, or the reasons why there is none.
 
         Raises:
-            TranslationError: A CSI driver could not be told of a volume.
+            TranslationError: An in-tree volume cannot be translated to CSI.
         """
         conflict, missing = self._check_bound(labels, self.migrated_on(node_name))
         plan = self._plan(node_name, labels)
@@ -92,14 +92,14 @@ class Finder:
         return plan if isinstance(plan, VolumePlan) and not reasons else reasons
 
     def problem(self, node_name: str, labels: Mapping[str, str]) -> Problem:
-        """Return the problem with delayed claims on one node."""
+        """Return the problem with delayed claims on a node."""
         plan = self._plan(node_name, labels)
         return Problem.NONE if isinstance(plan, VolumePlan) else plan
 
     def _check_bound(
         self, labels: Mapping[str, str], migrated: str
     ) -> tuple[bool, bool]:
-        """Return whether a volume is out of reach, or missing: the first problem."""
+        """Return whether a bound volume is unreachable, or missing (the first one)."""
         for bound in self.claims.bound:
             if bound.volume is None:
                 return False, True
@@ -109,20 +109,22 @@ class Finder:
         return False, False
 
     def topology(self, volume: PersistentVolume, migrated: str) -> VolumeTopology:
-        """Return from which nodes a volume can be reached.
+        """Return a matcher for the nodes that can reach a volume.
 
         Args:
             volume: The volume.
-            migrated: What has moved to CSI drivers on the nodes in question.
+            migrated: The in-tree plugins that CSI drivers replace on these nodes.
 
         Raises:
-            TranslationError: A CSI driver could not be told of the volume.
+            TranslationError: The volume cannot be translated to CSI.
         """
         key = volume.metadata.name, migrated
-        known = self._topologies.get(key)
-        if known is None:
-            known = self._topologies[key] = VolumeTopology(as_handled(volume, migrated))
-        return known
+        topology = self._topologies.get(key)
+        if topology is None:
+            topology = self._topologies[key] = VolumeTopology(
+                as_handled(volume, migrated)
+            )
+        return topology
 
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:
         claims = self.claims
@@ -150,12 +152,12 @@ class Finder:
 
 
 def reasons_of(*, conflict: bool, problem: Problem, missing: bool) -> Reasons:
-    """Return the reasons against a node in upstream's words and order, if any.
+    """Return the reasons against a node with upstream's texts and order, if any.
 
     Args:
-        conflict: Whether a volume cannot be reached from there.
-        problem: What is wrong with the claims that wait.
-        missing: Whether a volume does not exist.
+        conflict: Whether the node cannot reach a bound volume.
+        problem: The problem with delayed claims.
+        missing: Whether a bound volume does not exist.
     """
     reasons = [_NODE_CONFLICT] if conflict else []
     if problem:

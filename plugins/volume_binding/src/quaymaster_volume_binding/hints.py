@@ -1,4 +1,4 @@
-"""The events that may help a pod which VolumeBinding rejected."""
+"""Queueing hints for pods that VolumeBinding rejected."""
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import (
@@ -23,7 +23,7 @@ __all__ = [
 def after_claim_changed(
     pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim
 ) -> QueueingHint:
-    """Queue the pod if the claim is its own, and is new or has changed."""
+    """Queue the pod if one of its own claims is new or has changed."""
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
 
@@ -31,7 +31,7 @@ def after_claim_changed(
 def after_class_changed(
     _pod: Pod, old: StorageClass | None, new: StorageClass
 ) -> QueueingHint:
-    """Queue the pod if a class is new, or allows other places."""
+    """Queue the pod if a class is new, or allows other topologies."""
     if old is None:
         return QueueingHint.QUEUE
     return _hint(old.allowed_topologies != new.allowed_topologies)
@@ -40,7 +40,7 @@ def after_class_changed(
 def after_csi_node_changed(
     _pod: Pod, old: CSINode | None, new: CSINode
 ) -> QueueingHint:
-    """Queue the pod if a node lists other plugins that CSI drivers replace."""
+    """Queue the pod if a node's list of migrated plugins has changed."""
     if old is None:
         return QueueingHint.QUEUE
     before = old.annotations.get(MIGRATED_PLUGINS, "")
@@ -48,7 +48,7 @@ def after_csi_node_changed(
 
 
 def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> QueueingHint:
-    """Queue the pod if a driver of its inline volumes no longer tracks its room."""
+    """Queue the pod if a driver of its inline volumes no longer reports capacity."""
     drivers = {
         volume.csi.driver for volume in volumes_of(pod) if volume.csi is not None
     }
@@ -59,7 +59,7 @@ def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> Queuei
 def after_capacity_changed(
     _pod: Pod, old: CSIStorageCapacity | None, new: CSIStorageCapacity
 ) -> QueueingHint:
-    """Queue the pod if larger volumes than before can be made somewhere."""
+    """Queue the pod if a storage capacity has grown."""
     if old is None:
         return QueueingHint.QUEUE
     before, after = _limit(old), _limit(new)

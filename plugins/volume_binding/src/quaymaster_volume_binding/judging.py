@@ -1,7 +1,6 @@
-"""The verdicts of a `Finder`, for many nodes at once.
+"""Compute the verdicts of a `Finder` for many nodes at once.
 
-Claims that compete for the same few volumes are the exception: the nodes where that
-matters are looked at one by one.
+If claims compete for the same few volumes, the affected nodes are evaluated one by one.
 """
 
 from collections import Counter
@@ -17,22 +16,22 @@ from quaymaster_volume_binding.pod_claims import DelayedClaim
 
 __all__ = ["judge"]
 
-_CONFLICT, _MISSING = 4, 8  # in a code, beside the Problem
+_CONFLICT, _MISSING = 4, 8  # bits of a code, in addition to the Problem
 
 
 def judge(finder: Finder, nodes: NodeTable, rows: Rows) -> NodeVerdicts | None:
-    """Judge for many nodes whether a pod's volumes exist, or can be made.
+    """Filter many nodes: whether a pod's volumes exist, or can be provisioned.
 
     Args:
-        finder: What knows the pod's claims.
+        finder: The pod's claims.
         nodes: The nodes.
         rows: The rows in question.
 
     Returns:
-        None if they are for all of them.
+        The verdicts, or None if all nodes pass.
 
     Raises:
-        TranslationError: A CSI driver could not be told of a volume.
+        TranslationError: An in-tree volume cannot be translated to CSI.
     """
     codes = _bound(finder, nodes, rows)
     waiting = _waiting(finder, nodes, rows)
@@ -54,7 +53,7 @@ def _status(code: int) -> Status:
 
 
 def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-    """Return the first problem with bound claims, by row; None if there is none."""
+    """Return the first problem with bound claims, by row, or None."""
     rejected: BoolArray | None = None
     for claim in finder.claims.bound:
         if claim.volume is None:
@@ -75,7 +74,7 @@ def _reached(
     rows: Rows,
     rejected: BoolArray | None,
 ) -> BoolArray | None:
-    """Return which rows, not rejected yet, reach a volume; None if all do."""
+    """Return which of the remaining rows reach a volume, or None if all do."""
     found = finder.topology(volume, "").rows(nodes, rows)
     plugin = in_tree_plugin(volume)
     if plugin is None:
@@ -89,7 +88,7 @@ def _reached(
         if rejected is not None:
             there &= ~rejected
         if not there.any():
-            continue  # nor must the driver be told of the volume, which may fail
+            continue  # nor must the volume be translated, which may fail
         moved = finder.topology(volume, listed).rows(nodes, rows)
         if moved is not None or found is not None:
             found = np.where(there, _or_all(moved), _or_all(found))
@@ -100,7 +99,7 @@ def _or_all(found: BoolArray | None) -> BoolArray | bool:
     return True if found is None else found
 
 
-# Claims that wait ---------------------------------------------------------------------
+# Delayed claims -----------------------------------------------------------------------
 
 
 def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
@@ -128,21 +127,21 @@ def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
 def _open(
     claims: Sequence[DelayedClaim], nodes: NodeTable, rows: Rows, problems: Int64Array
 ) -> BoolArray:
-    """Note the problems; return the rows that must be judged one by one."""
+    """Record problems; return the rows that must be evaluated one by one."""
     unsure: BoolArray = np.zeros(len(problems), dtype=np.bool_)
     earlier: Counter[str] = Counter()
     seen: set[str] = set()
     for claim in claims:
         kept, name = claim.candidates.kept, claim.storage_class.name
         if claim.claim.key in seen:
-            unsure[:] = True  # a pod that names it twice wants two volumes for it
+            unsure[:] = True  # a pod that names a claim twice needs two volumes for it
             return unsure
         seen.add(claim.claim.key)
         if kept:
             found = kept[0].topology.rows(nodes, rows)
         else:
             counts = claim.candidates.free.counts(nodes, rows)
-            # As many as that may be taken by the claims before this one.
+            # The claims before this one may take up to this many.
             found = counts > earlier[name]
             if earlier[name]:
                 unsure |= (counts > 0) & ~found
@@ -155,7 +154,7 @@ def _open(
 
 
 def _problem_of_making(claim: DelayedClaim, nodes: NodeTable, rows: Rows) -> Int64Array:
-    """Return why no volume can be made for a claim, by row."""
+    """Return why no volume can be provisioned for a claim, by row."""
     storage_class = claim.storage_class
     problems: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
     if storage_class.provisioner in ("", NO_PROVISIONER):
@@ -172,7 +171,7 @@ def _problem_of_making(claim: DelayedClaim, nodes: NodeTable, rows: Rows) -> Int
 def _allowed(
     terms: Sequence[TopologySelectorTerm], nodes: NodeTable, rows: Rows
 ) -> BoolArray:
-    """Return where a term of a class allows volumes; an empty one allows none."""
+    """Return the rows that a term of a class allows; an empty term allows none."""
     allowed: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
     for term in terms:
         expressions = term.match_label_expressions

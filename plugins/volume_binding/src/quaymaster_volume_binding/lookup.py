@@ -1,4 +1,4 @@
-"""Looks up what VolumeBinding needs: claims, volumes, classes, drivers, capacity."""
+"""Look up claims, volumes, classes, drivers and capacity for VolumeBinding."""
 
 from quaymaster import Informers
 from quaymaster.columns import ObjectColumn
@@ -25,7 +25,7 @@ __all__ = ["Lookup", "as_handled"]
 
 
 class Lookup:
-    """Looks objects up, with assumed ones in the place of the informer's.
+    """Looks objects up, and prefers their assumed versions.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -34,7 +34,7 @@ class Lookup:
         informers: The same.
         claims: Claims, some of them assumed.
         volumes: Volumes, some of them assumed.
-        migrated: The in-tree plugins that CSI drivers have taken over, by row.
+        migrated: The in-tree plugins that CSI drivers replace, by row.
     """
 
     def __init__(self, informers: Informers) -> None:
@@ -56,7 +56,7 @@ class Lookup:
         return "" if csi_node is None else _migrated(csi_node) or ""
 
     def room(self, storage_class: StorageClass, size_bytes: int) -> Room | None:
-        """Return where a volume of a class can be made; None if nobody keeps track."""
+        """Return the nodes with capacity for a volume; None if it is unreported."""
         driver = self.informers.get(CSIDriver, storage_class.provisioner)
         if driver is None or not driver.spec.storage_capacity:
             return None
@@ -65,7 +65,7 @@ class Lookup:
     def candidates(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass
     ) -> Candidates:
-        """Return the volumes of its class that a claim could get, without assumed ones.
+        """Return the unassumed volumes of its class that a claim could get.
 
         Raises:
             SelectorError: The claim's selector cannot be evaluated.
@@ -73,9 +73,9 @@ class Lookup:
         self._fill_pool()
         found = self._pool.candidates(claim)
         kept = [
-            one
-            for one in found.kept
-            if class_of_volume(one.volume) == storage_class.name
+            capacity
+            for capacity in found.kept
+            if class_of_volume(capacity.volume) == storage_class.name
         ]
         return Candidates(kept, found.free)
 
@@ -99,14 +99,14 @@ class Lookup:
 
 
 def as_handled(volume: PersistentVolume, listed: str) -> PersistentVolume:
-    """Return a volume as a node sees it: as the CSI driver's if that has taken over.
+    """Return a volume as a node handles it: translated to CSI if it is migrated there.
 
     Args:
         volume: The volume.
-        listed: The plugins that drivers have taken over there, as its CSINode says.
+        listed: The migrated plugins that the node's CSINode lists.
 
     Raises:
-        TranslationError: The driver cannot be told of the volume.
+        TranslationError: The volume cannot be translated to CSI.
     """
     plugin = in_tree_plugin(volume)
     if plugin is None or not is_migrated(plugin.name):

@@ -1,4 +1,4 @@
-"""Plans: what must be done for a pod's volumes on a node."""
+"""Plans: the bindings and provisioned volumes that a pod needs on a node."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,11 +25,11 @@ class StaticBinding:
 
 @attrs.frozen(eq=False)
 class VolumePlan:
-    """The bindings and claims that a pod needs done before it can run on a node.
+    """The bindings and claims that must be written before a pod can run on a node.
 
     Attributes:
-        static: The claims that get volumes which exist.
-        provision: The claims for which volumes must be made.
+        static: The claims that get existing volumes.
+        provision: The claims whose volumes must be provisioned.
     """
 
     static: Sequence[StaticBinding] = ()

@@ -1,4 +1,4 @@
-"""A pod's claims, sorted by what is known of them before any node is looked at."""
+"""Classify a pod's claims before nodes are evaluated."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -27,7 +27,7 @@ __all__ = ["BoundClaim", "ClaimError", "DelayedClaim", "PodClaims", "claims_of"]
 
 
 class ClaimError(QuaymasterError):
-    """A claim cannot be satisfied by any node as it is."""
+    """A claim that no node can satisfy in its current state."""
 
 
 @attrs.frozen(eq=False)
@@ -35,8 +35,8 @@ class BoundClaim:
     """A claim with a volume.
 
     Attributes:
-        volume: The volume; None if it does not exist.
-        is_in_tree: Whether its plugin has moved out of Kubernetes.
+        volume: The volume, or None if it does not exist.
+        is_in_tree: Whether its plugin was migrated out of Kubernetes.
     """
 
     volume: PersistentVolume | None
@@ -45,15 +45,15 @@ class BoundClaim:
 
 @attrs.frozen(eq=False)
 class DelayedClaim:
-    """A claim that is bound once its pod has a node.
+    """A claim that is bound after its pod has a node.
 
     Attributes:
         claim: The claim.
         storage_class: Its class.
-        selected_node: The node that was selected for it before; None if none was.
+        selected_node: The node that was selected for it earlier, or None.
         candidates: The volumes that it could get.
-        room: Where a volume of its class can be made; None if nobody keeps track, or
-            it does not say how much it wants.
+        room: The nodes with capacity for it; None if the driver does not report
+            capacity, or if the claim has no size.
     """
 
     claim: PersistentVolumeClaim
@@ -69,9 +69,9 @@ class PodClaims:
 
     Attributes:
         bound: Those with a volume.
-        selected: Those for which a node was selected before.
-        open: The other ones that wait for the pod's node, the smallest first.
-        has_immediate: Whether there are claims that should have a volume by now.
+        selected: Those for which a node was selected earlier.
+        open: The other delayed claims, the smallest first.
+        has_immediate: Whether some unbound claims have a class that binds immediately.
     """
 
     bound: Sequence[BoundClaim]
@@ -83,10 +83,10 @@ class PodClaims:
     def sort(
         cls, lookup: Lookup, claims: Iterable[PersistentVolumeClaim]
     ) -> "PodClaims":
-        """Sort a pod's claims.
+        """Classify a pod's claims.
 
         Raises:
-            ValueError: A class does not say when its claims are bound.
+            ValueError: A class has no binding mode.
             SelectorError: A claim's selector cannot be evaluated.
         """
         bound, delayed = [], []
@@ -107,17 +107,17 @@ class PodClaims:
         if has_immediate:
             return cls(bound, (), (), has_immediate)
         found = list(_examined(lookup, delayed))
-        open_ = [one for one in found if one.selected_node is None]
-        open_.sort(key=lambda one: storage_of(one.claim.spec.resources).nanos)
-        selected = [one for one in found if one.selected_node is not None]
+        open_ = [claim for claim in found if claim.selected_node is None]
+        open_.sort(key=lambda unbound: storage_of(unbound.claim.spec.resources).nanos)
+        selected = [claim for claim in found if claim.selected_node is not None]
         return cls(bound, selected, open_, has_immediate)
 
 
 def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
-    """Return the claims of a pod's volumes, assumed ones as they are assumed.
+    """Return the claims of a pod's volumes, preferably their assumed versions.
 
     Raises:
-        ClaimError: One is missing, lost, being deleted or another pod's.
+        ClaimError: A claim is missing, lost, being deleted or owned by another pod.
     """
     found = []
     for volume in volumes_of(pod):

@@ -1,4 +1,4 @@
-"""Scores nodes by the storage that a pod's volumes would take there.
+"""Score nodes by the utilization of storage with a pod's volumes.
 
 Mirrors ``Score`` and ``buildScorerFunction`` (kube-scheduler 1.37.2,
 ``pkg/scheduler/framework/plugins/volumebinding``).
@@ -18,16 +18,16 @@ from quaymaster_volume_binding.pod_claims import PodClaims
 __all__ = ["CapacityScorer"]
 
 _MAX_UTILIZATION: Final = 100
-_SCALE: Final = MAX_NODE_SCORE // 10  # the points of a shape score from 0 to 10
+_SCALE: Final = MAX_NODE_SCORE // 10  # scores of shape points range from 0 to 10
 _LARGE: Final = 1 << 50  # bytes: a pebibyte
 
 
 class _Use(NamedTuple):
-    """What volumes of one class would take, in bytes.
+    """The utilization by volumes of one class, in bytes.
 
     Attributes:
-        requested: How much is asked for.
-        capacity: Of how much.
+        requested: The requested size.
+        capacity: The available size.
     """
 
     requested: int
@@ -35,10 +35,10 @@ class _Use(NamedTuple):
 
 
 class CapacityScorer:
-    """Turns the utilization of storage into scores, along a broken line.
+    """Converts the utilization of storage to scores, with a piecewise linear function.
 
     Args:
-        shape: The corners of the line, by rising utilization.
+        shape: The points of the function, by rising utilization.
     """
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
@@ -50,12 +50,12 @@ class CapacityScorer:
     ) -> int:
         """Return the score of a node: the mean over the classes of the volumes.
 
-        Volumes that exist count if there are any, and else those that would be made on
-        storage whose capacity is known.
+        If the plan has existing volumes, only these count. Otherwise volumes to
+        provision count, if their storage reports its capacity.
 
         Args:
             claims: The pod's claims.
-            plan: What would be done there.
+            plan: The plan for the node.
             labels: The node's labels.
         """
         uses = _static(plan) if plan.static else _made(claims, plan, labels)
@@ -69,13 +69,13 @@ class CapacityScorer:
     ) -> Int64Array | None:
         """Return the scores of many nodes that passed, shape ``(N,)``.
 
-        None if they must be asked one by one: claims compete for existing volumes, or
-        nodes were selected for them before, which are few.
+        The result is None if nodes must be scored one by one: if claims compete for
+        existing volumes, or if nodes were selected for them earlier, which are few.
         """
         if claims.selected:
             return None
         made = self._made_rows(claims, nodes, rows)
-        if all(one.candidates.is_empty for one in claims.open):
+        if all(claim.candidates.is_empty for claim in claims.open):
             return made
         if len(claims.open) > 1 or made is None:
             return None
@@ -89,18 +89,18 @@ class CapacityScorer:
     def _made_rows(
         self, claims: PodClaims, nodes: NodeTable, rows: Rows
     ) -> Int64Array | None:
-        """The scores where volumes have to be made for all claims."""
+        """Return the scores if volumes must be provisioned for all claims."""
         uses: dict[str, tuple[Int64Array, Int64Array]] = {}
         nothing: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
-        for one in claims.open:
-            if one.room is None:
+        for claim in claims.open:
+            if claim.room is None:
                 continue
-            capacities = one.room.capacities(nodes, rows)
-            requested = storage_of(one.claim.spec.resources).value
+            capacities = claim.room.capacities(nodes, rows)
+            requested = storage_of(claim.claim.spec.resources).value
             if capacities is None or not _are_small(requested, capacities):
                 return None
             is_known = capacities >= 0
-            name = class_of_claim(one.claim)
+            name = class_of_claim(claim.claim)
             before, capacity = uses.get(name, (nothing, nothing - 1))
             uses[name] = (
                 before + requested * is_known,
@@ -127,19 +127,19 @@ class CapacityScorer:
 
 
 def _are_small(requested: int, capacities: Int64Array) -> bool:
-    """Whether a hundred times the numbers of some claims fit into 64 bits."""
+    """Whether a hundred times the sizes of some claims fit into 64 bits."""
     return max(requested, int(capacities.max(initial=0))) < _LARGE
 
 
 def _static(plan: VolumePlan) -> Mapping[str, _Use]:
-    """What existing volumes would take, by their class: of their sizes in all."""
+    """Return the utilization of existing volumes by class, relative to their sizes."""
     uses: dict[str, _Use] = {}
     for binding in plan.static:
         spec = binding.volume.spec
-        known = uses.get(spec.storage_class_name, _Use(0, 0))
+        use = uses.get(spec.storage_class_name, _Use(0, 0))
         uses[spec.storage_class_name] = _Use(
-            known.requested + storage_of(binding.claim.spec.resources).value,
-            known.capacity + size_of(binding.volume).value,
+            use.requested + storage_of(binding.claim.spec.resources).value,
+            use.capacity + size_of(binding.volume).value,
         )
     return uses
 
@@ -147,19 +147,19 @@ def _static(plan: VolumePlan) -> Mapping[str, _Use]:
 def _made(
     claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
 ) -> Mapping[str, _Use]:
-    """What volumes would take that have to be made, by class: of the room there."""
+    """Return the utilization by provisioned volumes, by class, relative to capacity."""
     uses: dict[str, _Use] = {}
     for name, requested, capacity in _provisions(claims, plan, labels):
-        known = uses.get(name, _Use(0, 0))
-        # All of them share the room.
-        uses[name] = _Use(known.requested + requested, capacity)
+        use = uses.get(name, _Use(0, 0))
+        # All of them share the capacity.
+        uses[name] = _Use(use.requested + requested, capacity)
     return uses
 
 
 def _provisions(
     claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
 ) -> Iterator[tuple[str, int, int]]:
-    rooms = {one.claim.key: one.room for one in (*claims.selected, *claims.open)}
+    rooms = {claim.claim.key: claim.room for claim in (*claims.selected, *claims.open)}
     for claim in plan.provision:
         room = rooms[claim.key]
         capacity = room.capacity_at(labels) if room is not None else None
@@ -169,7 +169,7 @@ def _provisions(
 
 
 def _value(shape: Sequence[UtilizationShapePoint], utilization: int) -> int:
-    """The height of the line, rounded towards 0 between two corners."""
+    """Return the function's value, rounded towards 0 between two points."""
     before = shape[0]
     for corner in shape:
         if utilization <= corner.utilization:

@@ -1,8 +1,8 @@
-"""Place pods where their volumes are or can be made, and bind these.
+"""Place pods where their volumes exist or can be provisioned, and bind them.
 
-A claim that is bound keeps the pod to the nodes from which its volume can be reached.
-One that waits for its first consumer gets a volume that exists, or one is made for the
-pod's node. What was decided is assumed in Reserve, and written in PreBind, which then
+A bound claim restricts the pod to the nodes that can reach its volume. A claim that
+waits for its first consumer gets an existing volume, or one is provisioned for the
+pod's node. Reserve assumes the chosen objects, and PreBind writes them. PreBind then
 waits until the cluster has bound the claims.
 
 Mirrors ``VolumeBinding`` (kube-scheduler 1.36.2,
@@ -102,12 +102,11 @@ class _Volumes:
     """The plans and the reservation for a pod's volumes during an attempt.
 
     Attributes:
-        finder: Makes the plans; None if the pod has no claims.
-        plans: Node -> what would be done there, for nodes that passed one by one.
-        passed: The rows that passed, of those that were judged together. What would be
-            done there is only found out for the node that is chosen, in the same
-            attempt, so from the same objects.
-        reservation: What was assumed for the chosen node.
+        finder: Makes the plans, or None if the pod has no claims.
+        plans: Node -> its plan, for nodes that were evaluated one by one.
+        passed: The rows that passed in a batch. A plan is only made for the chosen
+            node, in the same attempt, and so from the same objects.
+        reservation: The assumed objects for the chosen node.
         all_bound: Whether nothing is left to do for the chosen node.
     """
 
@@ -122,16 +121,16 @@ _VOLUMES = StateKey[_Volumes](
     "VolumeBinding",
     missing="not found",
 )
-# Most pods have no claims: for them, before and after Reserve.
+# Shared by all pods without claims, which are most pods: before and after Reserve.
 _NO_CLAIMS: Final = _Volumes()
 _NOTHING_LEFT: Final = _Volumes(all_bound=True)
 
 
 class VolumeBinding:
-    """Rejects nodes without the pod's volumes, and has these bound.
+    """Rejects nodes that cannot use the pod's volumes, and binds its claims.
 
     Args:
-        args: How long to wait for volumes.
+        args: The time limit for volumes, and the score function.
         handle: The framework.
     """
 
@@ -157,11 +156,11 @@ class VolumeBinding:
         self._timeout_seconds = args.bind_timeout_seconds
         self._handle = handle
         self._lookup = Lookup(handle.informers)
-        # Complete arguments have a shape if the feature gate is on.
+        # Completed arguments have a shape if the feature gate is on.
         self._scorer = None if args.shape is None else CapacityScorer(args.shape)
 
     def plan(self, state: CycleState, node_name: str) -> VolumePlan | None:
-        """Return what is to be done for the pod's volumes on a node that passed."""
+        """Return the plan for the pod's volumes on a node that passed."""
         volumes = state.get(_VOLUMES)
         return None if volumes is None else self._plan(volumes, node_name)
 
@@ -309,7 +308,7 @@ class VolumeBinding:
         )
 
     def _plan(self, volumes: _Volumes, node_name: str) -> VolumePlan | None:
-        """What would be done on a node; None for one that did not pass."""
+        """Return the plan for a node, or None if it did not pass."""
         plan = volumes.plans.get(node_name)
         node = self._handle.snapshot.get(node_name)
         if plan is not None or node is None or volumes.finder is None:

@@ -1,4 +1,4 @@
-"""Keep a pod away from volumes that others must not share."""
+"""Keep a pod off volumes that it must not share with other pods."""
 
 from quaymaster_volume_restrictions.volume_restrictions import VolumeRestrictions
 

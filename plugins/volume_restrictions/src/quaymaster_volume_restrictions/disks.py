@@ -35,7 +35,7 @@ def disk_keys(volumes: Iterable[Volume]) -> Iterator[Hashable]:
 
 
 def conflict(disks: Iterable[Volume], pod: Pod) -> bool:
-    """Return whether a pod mounts one of the disks in a way that excludes others."""
+    """Return whether a pod mounts one of the disks exclusively."""
     theirs = volumes_of(pod)
     return bool(theirs) and any(
         _clash(mine, their) for mine in disks for their in theirs
@@ -52,27 +52,27 @@ def _clash(mine: Volume, their: Volume) -> bool:
 
 
 def _same_gce_disk(mine: Volume, their: Volume) -> bool:
-    one, other = mine.gce_persistent_disk, their.gce_persistent_disk
-    if one is None or other is None:
+    disk, other = mine.gce_persistent_disk, their.gce_persistent_disk
+    if disk is None or other is None:
         return False
-    return one.pd_name == other.pd_name and not (one.read_only and other.read_only)
+    return disk.pd_name == other.pd_name and not (disk.read_only and other.read_only)
 
 
 def _same_ebs_disk(mine: Volume, their: Volume) -> bool:
-    one, other = mine.aws_elastic_block_store, their.aws_elastic_block_store
-    return one is not None and other is not None and one.volume_id == other.volume_id
+    disk, other = mine.aws_elastic_block_store, their.aws_elastic_block_store
+    return disk is not None and other is not None and disk.volume_id == other.volume_id
 
 
 def _same_iscsi_disk(mine: Volume, their: Volume) -> bool:
-    one, other = mine.iscsi, their.iscsi
-    if one is None or other is None:
+    disk, other = mine.iscsi, their.iscsi
+    if disk is None or other is None:
         return False
-    return one.iqn == other.iqn and not (one.read_only and other.read_only)
+    return disk.iqn == other.iqn and not (disk.read_only and other.read_only)
 
 
 def _same_rbd_image(mine: Volume, their: Volume) -> bool:
-    one, other = mine.rbd, their.rbd
-    if one is None or other is None or (one.read_only and other.read_only):
+    disk, other = mine.rbd, their.rbd
+    if disk is None or other is None or (disk.read_only and other.read_only):
         return False
-    same_image = one.pool == other.pool and one.image == other.image
-    return same_image and not set(one.monitors).isdisjoint(other.monitors)
+    same_image = disk.pool == other.pool and disk.image == other.image
+    return same_image and not set(disk.monitors).isdisjoint(other.monitors)

@@ -1,4 +1,4 @@
-"""The rows on which pods mount disks, kept up to date."""
+"""Maintain the rows on which pods mount disks."""
 
 from collections.abc import Hashable, Iterable
 
@@ -14,7 +14,7 @@ _NONE: frozenset[Hashable] = frozenset()
 
 
 class DiskUsers:
-    """Keeps the rows on which disks are mounted that cannot be shared."""
+    """Maintains the rows of nodes with mounted disks that cannot be shared."""
 
     def __init__(self) -> None:
         self._reader = RowReader()
@@ -22,7 +22,7 @@ class DiskUsers:
         self._on_row: dict[int, frozenset[Hashable]] = {}
 
     def rows(self, disks: Iterable[Volume], nodes: NodeTable) -> list[int]:
-        """Return the rows where pods mount any of some disks in any way, ascending."""
+        """Return the rows where pods mount any of some disks, ascending."""
         for row in self._reader.changed(nodes):
             self._follow(row, _keys_on(nodes.infos[row]))
         found: dict[int, None] = {}
@@ -31,15 +31,15 @@ class DiskUsers:
         return sorted(found)
 
     def _follow(self, row: int, keys: frozenset[Hashable]) -> None:
-        known = self._on_row.pop(row, _NONE)
+        counts = self._on_row.pop(row, _NONE)
         if keys:
             self._on_row[row] = keys
-        for key in known - keys:
+        for key in counts - keys:
             rows = self._rows[key]
             del rows[row]
             if not rows:
                 del self._rows[key]
-        for key in keys - known:
+        for key in keys - counts:
             self._rows.setdefault(key, {})[row] = None
 
 

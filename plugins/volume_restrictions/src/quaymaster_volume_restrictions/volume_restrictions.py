@@ -1,4 +1,4 @@
-"""Keep a pod away from volumes that others must not share.
+"""Keep a pod off volumes that it must not share with other pods.
 
 Two rules: a claim with the access mode ReadWriteOncePod is for one pod of the whole
 cluster, and some kinds of disks are for one pod of a node, unless all mount them
@@ -50,11 +50,11 @@ _CLAIM_IN_USE: Final = Status.unschedulable(
 
 @attrs.define(eq=False)
 class _Wanted:
-    """The disks and claims that PreFilter found.
+    """The disks and claims of a pod.
 
     Attributes:
         disks: The pod's volumes that cannot always be shared.
-        claims: The names of its claims for one pod only.
+        claims: The names of its ReadWriteOncePod claims.
         users: How often pods on nodes use these claims.
     """
 
@@ -149,7 +149,7 @@ class VolumeRestrictions:
         )
 
     def _taken(self, disks: Sequence[Volume], nodes: NodeTable) -> BoolArray:
-        """Where pods mount the disks in a way that rules out others, by row."""
+        """Return the rows where pods mount the disks exclusively."""
         taken: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
         for row in self._users.rows(disks, nodes):
             node = nodes.infos[row]
@@ -157,7 +157,7 @@ class VolumeRestrictions:
         return taken
 
     def _single_pod_claims(self, pod: Pod) -> frozenset[str] | Status:
-        """The names of the pod's claims that are for one pod, ephemeral ones aside."""
+        """Return the names of the pod's ReadWriteOncePod claims, without ephemeral."""
         found = set()
         for volume in volumes_of(pod):
             if volume.persistent_volume_claim is None:
@@ -179,7 +179,7 @@ def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:
 
 def _count(state: CycleState, other: Pod, sign: int) -> None:
     wanted = state[_WANTED]
-    # As upstream, claims of other namespaces count if they have the same name.
+    # As in upstream, claims of other namespaces with the same name count.
     wanted.users += sign * sum(name in wanted.claims for name in _claim_names(other))
 
 
@@ -196,7 +196,7 @@ def _claim_keys(pod: Pod) -> Sequence[str]:
 
 
 def _waiting_keys(pod: Pod) -> Sequence[str] | None:
-    """Return the claims by which a pod waits; None if it waits for disks, too."""
+    """Return the claims that a pod waits for, or None if it also waits for disks."""
     return None if exclusive_disks(pod) else _claim_keys(pod)
 
 
@@ -209,7 +209,7 @@ def _keys_of_added(_old: None, new: PersistentVolumeClaim) -> Sequence[str]:
 
 
 def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:
-    """Queue the pod if the deleted one had a disk or a claim of its own."""
+    """Queue the pod if the deleted pod used one of its disks or claims."""
     if old.namespace != pod.namespace:
         return QueueingHint.SKIP
     shares = conflict(exclusive_disks(pod), old) or not set(
@@ -221,7 +221,7 @@ def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:
 def _after_claim_added(
     pod: Pod, _old: None, new: PersistentVolumeClaim
 ) -> QueueingHint:
-    """Queue the pod if the claim is one that it names."""
+    """Queue the pod if the claim is one of its own."""
     if new.namespace == pod.namespace and new.name in _claim_names(pod):
         return QueueingHint.QUEUE
     return QueueingHint.SKIP

@@ -1,4 +1,4 @@
-"""What the labels of a volume say of zones and regions."""
+"""Zones and regions in the labels of a volume."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -15,16 +15,16 @@ _SUCCESSORS: Final = {
 }
 
 TOPOLOGY_LABELS: Final = (*_SUCCESSORS, *_SUCCESSORS.values())
-"""The labels for zones and regions: the two old ones, then those of today."""
+"""The labels for zones and regions: the two old ones, then the current ones."""
 
 
 @attrs.frozen
 class VolumeTopology:
-    """One condition that a volume sets for its node.
+    """A requirement of a volume for its node.
 
     Attributes:
         key: The label.
-        values: What the node may have there.
+        values: The allowed values of the node.
     """
 
     key: str
@@ -32,11 +32,11 @@ class VolumeTopology:
 
     @property
     def successor(self) -> str:
-        """The label of today for an old one; the same for others."""
+        """Return the current label for an old one, or the label itself."""
         return _SUCCESSORS.get(self.key, self.key)
 
     def allows(self, labels: Mapping[str, str]) -> bool:
-        """Whether a node with these labels meets the condition."""
+        """Whether a node with these labels meets the requirement."""
         value = labels.get(self.key)
         if value is None:
             value = labels.get(self.successor)
@@ -44,7 +44,7 @@ class VolumeTopology:
 
 
 def topologies_of(volume: PersistentVolume) -> Sequence[VolumeTopology]:
-    """The conditions that the labels of a volume set.
+    """Return the requirements in the labels of a volume.
 
     A value may list zones, as in ``a__b``; lists with gaps are ignored.
     """

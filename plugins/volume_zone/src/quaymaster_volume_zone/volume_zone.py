@@ -1,7 +1,7 @@
 """Keep a pod in the zones of its volumes.
 
-Looked at are the labels of the volumes that the pod's claims are bound to, not their
-node affinity. A node without any label for zones or regions takes every volume.
+The labels of the bound volumes of the pod's claims count, not their node affinity. A
+node without any label for zones or regions accepts every volume.
 
 Mirrors ``VolumeZone`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumezone/volume_zone.go``).
@@ -59,7 +59,7 @@ _NO_CLASS_NAME: Final = Status.unresolvable(
 
 
 class VolumeZone:
-    """Rejects nodes in other zones or regions than the labels of bound volumes say."""
+    """Rejects nodes outside the zones and regions of bound volumes."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
@@ -130,7 +130,7 @@ class VolumeZone:
         return self._topologies(pod) if prepared is None else prepared
 
     def _topologies(self, pod: Pod) -> Sequence[VolumeTopology] | Status:
-        """What the pod's volumes say, or why it cannot be placed at all."""
+        """Return the requirements of the pod's volumes, or why no node can be used."""
         found: list[VolumeTopology] = []
         for name in _claim_names(pod):
             if not name:
@@ -151,7 +151,7 @@ class VolumeZone:
         return found
 
     def _why_unbound(self, claim: PersistentVolumeClaim) -> Status | None:
-        """What is wrong with a claim without a volume; None if it may have none yet."""
+        """Return the error of a claim without a volume, or None if it may wait."""
         name = class_of_claim(claim)
         if not name:
             return _NO_CLASS_NAME

@@ -1,4 +1,4 @@
-"""Namespaces lend each other what they do not use, and take it back."""
+"""Namespaces lend each other unused quota, and reclaim it."""
 
 from quaymaster_capacity_scheduling.args import CapacitySchedulingArgs
 from quaymaster_capacity_scheduling.elastic_quota import (

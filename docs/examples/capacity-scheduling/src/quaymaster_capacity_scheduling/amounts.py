@@ -15,18 +15,18 @@ from quaymaster_capacity_scheduling.elastic_quota import ElasticQuota
 __all__ = ["COUNTED", "Bounds", "demanded", "first_over", "less", "taken", "total_of"]
 
 COUNTED = ("cpu", "memory", "ephemeral-storage")
-"""The resources that every bound is about; others only if somebody asks for them."""
+"""The resources that every bound limits; others are limited only if requested."""
 
 _NOTHING = Resources()
 
 
 @attrs.frozen(kw_only=True)
 class Bounds:
-    """What a quota promises and allows.
+    """The guarantee and the limit of a quota.
 
     Attributes:
-        min: What it promises; nothing of what it does not name.
-        max: What it allows; None for no bound.
+        min: The guaranteed amounts; a resource that is not listed has no guarantee.
+        max: The allowed amounts; None for no limit.
     """
 
     min: Resources
@@ -42,7 +42,7 @@ class Bounds:
         )
 
     def over_min(self, used: Resources, more: Resources | None = None) -> str:
-        """The first resource beyond what is promised, or empty.
+        """Return the first resource that exceeds the guarantee, or an empty text.
 
         Args:
             used: What is used.
@@ -54,7 +54,7 @@ class Bounds:
         return first_over(self.min, used, more, more.scalars)
 
     def over_max(self, used: Resources, more: Resources) -> str:
-        """The first resource beyond what is allowed, or empty.
+        """Return the first resource that exceeds the limit, or an empty text.
 
         An extended resource that the maximum does not name has no bound.
         """
@@ -62,14 +62,14 @@ class Bounds:
             return ""
         named = self.max.scalars
         return first_over(
-            self.max, used, more, [one for one in more.scalars if one in named]
+            self.max, used, more, [name for name in more.scalars if name in named]
         )
 
 
 def first_over(
     bound: Resources, used: Resources, more: Resources, extended: Iterable[str]
 ) -> str:
-    """Return the first resource of which there is more than a bound, or empty.
+    """Return the first resource that exceeds a bound, or an empty text.
 
     Args:
         bound: The bound.
@@ -84,17 +84,17 @@ def first_over(
 
 
 def demanded(pod: Pod) -> Resources:
-    """Return what a pod that comes requests; it must not be changed."""
+    """Return the requests of a new pod, which must not be modified."""
     return pod_requests(pod)
 
 
 def taken(pod: Pod) -> Resources:
-    """Return what a pod on a node requests, resizes included; not to be changed."""
+    """Return the requests of a pod on a node, with resizes; do not modify them."""
     return pod_usage(pod).requests
 
 
 def less(amounts: Resources, gone: Resources) -> Resources:
-    """Return what is left of some amounts."""
+    """Return the difference of two amounts."""
     left = amounts.copy()
     left.add(gone, -1)
     return left

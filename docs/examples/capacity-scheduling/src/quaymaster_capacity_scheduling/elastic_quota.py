@@ -1,4 +1,4 @@
-"""The kind ElasticQuota: what a namespace is promised, and what it may have at most."""
+"""The kind ElasticQuota: the guarantee and the limit of a namespace."""
 
 from typing import ClassVar
 
@@ -9,12 +9,12 @@ __all__ = ["ElasticQuota", "ElasticQuotaSpec", "ElasticQuotaStatus"]
 
 
 class ElasticQuotaSpec(ApiValue, frozen=True, kw_only=True):
-    """What a quota says.
+    """The spec of a quota.
 
     Attributes:
-        min: What the namespace can always have back from those who borrowed it.
-        max: What it may have at most; empty for no bound. Of CPU, memory and ephemeral
-            storage, what a maximum does not name may not be used at all.
+        min: The amounts that the namespace can always reclaim from borrowers.
+        max: The amounts that it may use at most; empty for no limit. CPU, memory and
+            ephemeral storage may not be used at all if a maximum does not list them.
     """
 
     min: dict[str, Quantity] = {}
@@ -22,10 +22,10 @@ class ElasticQuotaSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class ElasticQuotaStatus(ApiValue, frozen=True, kw_only=True):
-    """What has been observed; nothing is decided by it.
+    """The observed usage; no decision depends on it.
 
     Attributes:
-        used: What the running pods of the namespace request.
+        used: The requests of the namespace's running pods.
     """
 
     used: dict[str, Quantity] = {}

@@ -1,4 +1,4 @@
-"""Whether a pod may preempt others at all.
+"""Check whether a pod may preempt others.
 
 Mirrors ``PodEligibleToPreemptOthers`` in ``capacity_scheduling.go``
 (sigs.k8s.io/scheduler-plugins v0.34.7, ``pkg/capacityscheduling``).
@@ -14,16 +14,16 @@ __all__ = ["why_not_eligible"]
 def why_not_eligible(
     handle: Handle, state: CycleState, pod: Pod, statuses: NodeStatuses
 ) -> str:
-    """Tell why a pod may not preempt others now; nothing if it may.
+    """Return why a pod may not preempt others now, or an empty text.
 
-    On the node that it is nominated to, somebody may be on the way out already, and
-    leave room that it can have. Other than by `quaymaster.preemption.why_not_eligible`,
-    any pod counts that ends, for whatever reason.
+    On its nominated node, pods may be terminating already and leave enough room. Unlike
+    in `quaymaster.preemption.why_not_eligible`, every terminating pod counts, whatever
+    the reason.
 
     Args:
         handle: The framework.
         state: The pod's scratch space after filtering.
-        pod: The pod that fits nowhere.
+        pod: The unschedulable pod.
         statuses: Why each node was rejected.
     """
     if pod.spec.preemption_policy == "Never":
@@ -32,8 +32,12 @@ def why_not_eligible(
     if not nominated or statuses[nominated].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
         return ""
     node, demand = handle.snapshot.get(nominated), state[DEMAND]
-    ending = [one for one in (node.pods.values() if node else ()) if one.is_terminating]
-    if any(_leaves_room(demand, pod, one) for one in ending):
+    ending = [
+        victim
+        for victim in (node.pods.values() if node else ())
+        if victim.is_terminating
+    ]
+    if any(_leaves_room(demand, pod, victim) for victim in ending):
         return "not eligible due to a terminating pod on the nominated node."
     return ""
 

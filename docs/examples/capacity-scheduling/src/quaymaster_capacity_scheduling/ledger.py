@@ -1,4 +1,4 @@
-"""Who has a quota, and what the pods of each namespace use, kept up to date."""
+"""Maintain the quotas and the usage of each namespace."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
@@ -50,7 +50,7 @@ class Share:
 
     def has_below(self, priority: int) -> bool:
         """Whether any of them has a lower priority."""
-        return any(one < priority for one in self.priorities)
+        return any(other < priority for other in self.priorities)
 
     def with_change(self, before: "Share", now: "Share") -> "Share":
         """Return another share, in which the pods of one node have changed."""
@@ -61,7 +61,7 @@ class Share:
         for share, sign in ((before, -1), (now, 1)):
             for priority, number in share.priorities.items():
                 counts[priority] = counts.get(priority, 0) + sign * number
-        found.priorities = {one: number for one, number in counts.items() if number}
+        found.priorities = {level: number for level, number in counts.items() if number}
         return found
 
 
@@ -86,10 +86,10 @@ _NOBODY: Final = Share()
 
 @attrs.frozen(eq=False, kw_only=True)
 class Books:
-    """How the quotas stand at one moment; nothing in it changes any more.
+    """The quotas and their usage at one moment; immutable.
 
     Attributes:
-        bounds: Namespace -> the bounds of its quota.
+        bounds: Namespace -> its quota's guarantee and limit.
         shares: Namespace -> what its pods on nodes request, with a quota or without.
         total_min: What all quotas together promise.
         total_used: What all namespaces with a quota use.
@@ -132,7 +132,7 @@ class Ledger:
         self._books: Books | None = None
 
     def books(self) -> Books:
-        """Return how the quotas stand now; the same object if nothing has changed."""
+        """Return the current state of the quotas, as the same object if unchanged."""
         moved = self._usage.follow(self._handle.snapshot.nodes)
         if self._quota_revision != self._quotas.revision:
             self._read_quotas()
@@ -166,8 +166,8 @@ class Ledger:
             bounds=self._bounds,
             shares=shares,
             total_min=self._total_min,
-            total_used=total_of(one.used for one in own),
-            total_leaving=total_of(one.leaving for one in own if one.leaving),
+            total_used=total_of(share.used for share in own),
+            total_leaving=total_of(share.leaving for share in own if share.leaving),
         )
 
     def _balance(self, last: Books, moved: Iterable[str]) -> Books:
@@ -198,7 +198,7 @@ class _Usage:
         self.shares: dict[str, Share] = {}
 
     def follow(self, nodes: NodeTable) -> Collection[str]:
-        """Take over what has changed; return the namespaces that are concerned."""
+        """Process the changes; return the affected namespaces."""
         moved: set[str] = set()
         for row in self._reader.changed(nodes):
             before = self._by_row.pop(row, {})

@@ -1,4 +1,4 @@
-"""Keeps namespaces within their elastic quotas, and makes room for those within.
+"""Keep namespaces within their elastic quotas, and preempt borrowers.
 
 Mirrors ``CapacityScheduling`` (sigs.k8s.io/scheduler-plugins v0.34.7,
 ``pkg/capacityscheduling/capacity_scheduling.go``).
@@ -50,10 +50,10 @@ _NOTHING: Final = Resources()
 
 
 class CapacityScheduling:
-    """Namespaces lend each other what they do not use, and take it back.
+    """Namespaces lend each other unused quota, and reclaim it.
 
     Args:
-        args: How often the status of quotas is kept.
+        args: How often the status of quotas is updated.
         handle: The framework.
     """
 
@@ -163,7 +163,7 @@ class CapacityScheduling:
 
 
 def _needs_no_search(demand: Demand, pod: Pod) -> str:
-    """Why there is nobody to evict on any node, or empty."""
+    """Return why no node has victims, or an empty text."""
     name = pod.namespace
     if demand.problem(name) and not demand.problem_without(name, _NOTHING, _NOTHING):
         return "waiting for pods that are on their way out."

@@ -1,4 +1,4 @@
-"""Who may be evicted for whom, and what the quotas say when somebody has gone.
+"""Decide which pods may be evicted for a pod, and check the quotas without them.
 
 Mirrors ``PreFilter`` and ``SelectVictimsOnNode`` in ``capacity_scheduling.go``
 (sigs.k8s.io/scheduler-plugins v0.34.7, ``pkg/capacityscheduling``).
@@ -28,10 +28,10 @@ __all__ = ["DEMAND", "Demand", "QuotaRule"]
 
 @attrs.frozen(eq=False, kw_only=True)
 class Demand:
-    """How an attempt stands to the quotas.
+    """The quotas and the demand of one attempt.
 
     Attributes:
-        books: How the quotas stand.
+        books: The state of the quotas.
         own: What the pod wants, and pods of its namespace that are promised a node and
             are at least as important.
         all: The same, and promised pods of other namespaces that are within their
@@ -90,11 +90,13 @@ class Demand:
         )
 
     def can_preempt(self, pod: Pod) -> bool:
-        """Whether anybody at all, on any node, may have to go for a pod."""
+        """Whether some node may have victims for a pod."""
         books, name = self.books, pod.namespace
         if name not in books.bounds:
             free = books.shares.keys() - books.bounds.keys()
-            return any(books.of(one).has_below(pod.priority) for one in free)
+            return any(
+                books.of(namespace).has_below(pod.priority) for namespace in free
+            )
         if self.takes_back(name):
             return bool(self.borrowers(name))
         return books.of(name).has_below(pod.priority)
@@ -137,20 +139,20 @@ class QuotaRule(VictimRule, Limit):
         bounds = demand.books.bounds
         lower = self._lower.victims(state, pod, node)
         if pod.namespace not in bounds:
-            return [one for one in lower if one.namespace not in bounds]
+            return [other for other in lower if other.namespace not in bounds]
         if not demand.takes_back(pod.namespace):
-            return [one for one in lower if one.namespace == pod.namespace]
+            return [other for other in lower if other.namespace == pod.namespace]
         borrowers = demand.borrowers(pod.namespace)
         used = {name: demand.books.of(name).staying.copy() for name in borrowers}
         found = []
-        for one in sorted(node.pods.values(), key=self.importance)[::-1]:
-            name = one.namespace
-            if one.is_terminating:
+        for candidate in sorted(node.pods.values(), key=self.importance)[::-1]:
+            name = candidate.namespace
+            if candidate.is_terminating:
                 if name in bounds and name != pod.namespace:
-                    found.append(one)
+                    found.append(candidate)
             elif name in borrowers and borrowers[name].over_min(used[name]):
-                used[name].add(taken(one), -1)
-                found.append(one)
+                used[name].add(taken(candidate), -1)
+                found.append(candidate)
         return found
 
     def victims_on_rows(
@@ -173,9 +175,11 @@ class QuotaRule(VictimRule, Limit):
         demand = state[DEMAND]
         bounds = demand.books.bounds
         evicted = [
-            one for one in gone if one.namespace in bounds and not one.is_terminating
+            victim
+            for victim in gone
+            if victim.namespace in bounds and not victim.is_terminating
         ]
-        own = (taken(one) for one in evicted if one.namespace == pod.namespace)
+        own = (taken(victim) for victim in evicted if victim.namespace == pod.namespace)
         everybody = total_of(map(taken, evicted))
         return demand.problem_without(pod.namespace, total_of(own), everybody)
 
@@ -190,7 +194,7 @@ class QuotaRule(VictimRule, Limit):
         if bounds is None:
             return found
         used, total = books.of(pod.namespace).staying, books.total_staying
-        # Names of groups of pods on their way out are no namespaces.
+        # Names of groups of terminating pods are not namespaces.
         gone = gone & pods.in_groups(books.bounds.__contains__)
         own_gone = gone & pods.in_groups(pod.namespace.__eq__)
         for name in _names(demand.own, demand.all, total):
@@ -204,9 +208,9 @@ class QuotaRule(VictimRule, Limit):
 
 
 def _lent(demand: Demand, own: str, pods: PodColumns) -> BoolArray:
-    """Tell which pods are on what others have borrowed, the least important first.
+    """Return which pods use borrowed quota, the least important first.
 
-    Those that are on their way out anyway are among them.
+    Terminating pods are included.
     """
     bounds = demand.books.bounds
     found = pods.in_groups(
@@ -225,7 +229,7 @@ def _lent(demand: Demand, own: str, pods: PodColumns) -> BoolArray:
             amount = staying[name].get(resource) - its.min.get(resource)
             over[index, place_of[name]] = amount
     # The last group is for places without a pod, whose group is -1.
-    code = np.array([*(place_of.get(str(one), 0) for one in pods.groups), 0])
+    code = np.array([*(place_of.get(str(group), 0) for group in pods.groups), 0])
     group, columns = code[pods.group], np.arange(len(pods.rows))
     left = np.repeat(over[:, :, None], len(pods.rows), axis=2)
     requests = np.stack([pods.requested(resource) for resource in names])
@@ -247,7 +251,9 @@ def _namespace(group: Hashable) -> str:
 
 def _names(*amounts: Resources) -> list[str]:
     """The resources that bounds are about, and those that there is any of."""
-    return list(dict.fromkeys([*COUNTED, *(n for one in amounts for n in one.scalars)]))
+    return list(
+        dict.fromkeys([*COUNTED, *(n for amount in amounts for n in amount.scalars)])
+    )
 
 
 def _is_bound(name: str, most: Resources, demand: Resources) -> bool:

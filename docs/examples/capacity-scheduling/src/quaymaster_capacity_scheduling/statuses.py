@@ -1,4 +1,4 @@
-"""Keeps the status of quotas up to date.
+"""Update the status of quotas.
 
 Mirrors ``ElasticQuotaReconciler`` (sigs.k8s.io/scheduler-plugins v0.34.7,
 ``pkg/controllers/elasticquota_controller.go``), which runs in a process of its own
@@ -19,10 +19,10 @@ _ZERO = Quantity(0)
 
 
 def used_of(quota: ElasticQuota, running: Iterable[Pod]) -> dict[str, Quantity]:
-    """Return what the status of a quota should tell.
+    """Return the status that a quota should have.
 
     Args:
-        quota: The quota; what its bounds name is always told.
+        quota: The quota; resources of its bounds are always listed.
         running: The running pods of its namespace.
     """
     used = dict.fromkeys((*quota.spec.min, *quota.spec.max), _ZERO)
@@ -33,11 +33,11 @@ def used_of(quota: ElasticQuota, running: Iterable[Pod]) -> dict[str, Quantity]:
 
 
 class Statuses:
-    """Writes the status of every quota that needs another one.
+    """Writes the status of every quota whose status is outdated.
 
     Args:
         handle: The framework.
-        period_seconds: How often it looks.
+        period_seconds: The time between checks.
     """
 
     def __init__(self, handle: Handle, period_seconds: float) -> None:
@@ -48,7 +48,7 @@ class Statuses:
         self._revisions: list[int] = []
 
     def begin(self) -> None:
-        """Look again and again, from the end of the first period on."""
+        """Check periodically, from the end of the first period on."""
         self._handle.clock.call_later(self._period_seconds, self._keep, background=True)
 
     def _keep(self) -> None:
@@ -75,7 +75,7 @@ class Statuses:
 
     def _written(self, error: ApiError | None) -> None:
         if error is not None:
-            self._revisions = []  # look again, be there another change or not
+            self._revisions = []  # check again, even without another change
 
 
 def _namespace_if_running(pod: Pod) -> str | None:

@@ -1,4 +1,4 @@
-"""Tells whether anything has changed that may help a group that did not fit."""
+"""Detect changes that may help a group that did not fit."""
 
 from quaymaster import Handle, Node, Pod
 from quaymaster.objects import (
@@ -30,9 +30,9 @@ OTHER_KINDS = (
 class ClusterChanges:
     """Counts the changes of nodes, of pods that take room, and of volumes.
 
-    A pending pod takes no room, and a member of a group that is given a node for a
-    while and loses it again changes nothing: else groups that do not fit would wake
-    each other for ever.
+    A pending pod takes no room, and a member that holds a node for a while and loses
+    it again does not count: otherwise groups that do not fit would requeue each other
+    forever.
 
     Args:
         handle: The framework.
@@ -48,13 +48,13 @@ class ClusterChanges:
 
     @property
     def count(self) -> int:
-        """How many changes there have been; grows with each of them."""
+        """The number of changes so far."""
         if self._pod_log.revision != self._pod_revision:
             self._read_pods()
         return self._pod_changes + sum(log.revision for log in self._logs)
 
     def note(self) -> None:
-        """Count a change that no object tells of: a pod lost its node on the way."""
+        """Count a change without an object: a pod lost its node before it was bound."""
         self._pod_changes += 1
 
     def _read_pods(self) -> None:

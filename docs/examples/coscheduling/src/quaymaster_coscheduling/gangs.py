@@ -1,4 +1,4 @@
-"""Who is in a group, and who of them has a node.
+"""Find the members of groups, and those with a node.
 
 Mirrors ``assignedPodsByPG`` of ``PodGroupManager`` (scheduler-plugins v0.34.7,
 ``pkg/coscheduling/core/core.go``). Nothing is counted by hand here: bound pods are
@@ -16,21 +16,21 @@ from quaymaster_coscheduling.pod_group import group_key
 __all__ = ["Gangs"]
 
 
-class _Standing(enum.Enum):
-    """What a member that has not ended waits for."""
+class _Wait(enum.Enum):
+    """The state of a member that has not ended."""
 
     BOUND = "bound"
     GATED = "gated"
     PENDING = "pending"
 
 
-def _place(pod: Pod) -> tuple[str, _Standing] | None:
+def _place(pod: Pod) -> tuple[str, _Wait] | None:
     key = group_key(pod)
     if not key or pod.is_finished:
         return None
     if pod.node_name:
-        return key, _Standing.BOUND
-    return key, _Standing.GATED if pod.spec.scheduling_gates else _Standing.PENDING
+        return key, _Wait.BOUND
+    return key, _Wait.GATED if pod.spec.scheduling_gates else _Wait.PENDING
 
 
 class Gangs:
@@ -44,32 +44,37 @@ class Gangs:
         self._handle = handle
         self._informers = handle.informers
         self._places = handle.informers.index(Pod, by=_place)
-        # Group -> uid -> key of the pods that need not wait any more, and that the
+        # Group -> uid -> key of the pods that no longer have to wait, and that the
         # informers do not show on a node yet.
         self._passed: dict[str, dict[str, str]] = {}
 
     def bound(self, key: str) -> Sequence[Pod]:
         """Return the members that have a node."""
-        return self._places.get((key, _Standing.BOUND))
+        return self._places.get((key, _Wait.BOUND))
 
     def pending(self, key: str) -> Sequence[Pod]:
         """Return the members without a node and without gates, waiting ones too."""
-        return self._places.get((key, _Standing.PENDING))
+        return self._places.get((key, _Wait.PENDING))
 
     def counts(self, key: str) -> tuple[int, int]:
         """Return how many members have no gates, and how many do."""
         count = self._places.count
-        ready = count((key, _Standing.BOUND)) + count((key, _Standing.PENDING))
-        return ready, count((key, _Standing.GATED))
+        ready = count((key, _Wait.BOUND)) + count((key, _Wait.PENDING))
+        return ready, count((key, _Wait.GATED))
 
     def waiting(self, key: str) -> Sequence[WaitingPod]:
         """Return the members that wait on Permit."""
         waiting = self._handle.waiting_pods()
-        return [one for one in waiting if group_key(one.pod) == key]
+        return [
+            waiting_pod for waiting_pod in waiting if group_key(waiting_pod.pod) == key
+        ]
 
     def any_waits(self, key: str) -> bool:
         """Whether any member waits on Permit."""
-        return any(group_key(one.pod) == key for one in self._handle.waiting_pods())
+        return any(
+            group_key(waiting_pod.pod) == key
+            for waiting_pod in self._handle.waiting_pods()
+        )
 
     def is_complete(self, key: str, needed: int) -> bool:
         """Whether enough members have a node, together with one more."""
@@ -77,7 +82,7 @@ class Gangs:
         # each member of a large group, would take longer than anything else.
         waiting = list(self._handle.waiting_pods())
         most = len(waiting) + len(self._on_their_way(key))
-        if self._places.count((key, _Standing.BOUND)) + most + 1 < needed:
+        if self._places.count((key, _Wait.BOUND)) + most + 1 < needed:
             return False
         return self.assigned(key, self.waiting(key)) + 1 >= needed
 
@@ -88,19 +93,21 @@ class Gangs:
             key: The group.
             waiting: Its members that wait.
         """
-        count = self._places.count((key, _Standing.BOUND)) + len(waiting)
+        count = self._places.count((key, _Wait.BOUND)) + len(waiting)
         passed = self._on_their_way(key)
         if passed:
-            # Those that have been told to go may not have left yet.
-            count += len(passed.keys() - {one.pod.uid for one in waiting})
+            # Allowed members may not have left Permit yet.
+            count += len(
+                passed.keys() - {waiting_pod.pod.uid for waiting_pod in waiting}
+            )
         return count
 
     def let_pass(self, key: str, pod: Pod) -> None:
-        """Note that a member of a group need not wait any more."""
+        """Record that a member of a group no longer has to wait."""
         self._passed.setdefault(key, {})[pod.metadata.uid] = pod.key
 
     def has_passed(self, key: str, pod: Pod) -> bool:
-        """Whether a member need not wait any more, and has not been seen to arrive."""
+        """Whether a member no longer has to wait, and is not on its node yet."""
         return pod.metadata.uid in self._passed.get(key, ())
 
     def take_back(self, key: str, pod: Pod) -> bool:

@@ -46,7 +46,7 @@ class Impasses:
     Args:
         handle: The framework.
         gangs: The members of groups.
-        changes: Tells whether things still stand so.
+        changes: Detects whether the state is still the same.
     """
 
     def __init__(self, handle: Handle, gangs: Gangs, changes: ClusterChanges) -> None:
@@ -68,11 +68,11 @@ class Impasses:
         impasse.unfit.update(pod.uid for pod in unfit)
 
     def keys(self) -> Collection[str]:
-        """Return the keys of the groups that something is known of."""
+        """Return the keys of the groups with cached failures."""
         return self._known.keys()
 
     def forget(self, key: str) -> None:
-        """Forget what is known of a group."""
+        """Drop the cached failures of a group."""
         self._known.pop(key, None)
 
     def is_over(self, group: PodGroup) -> bool | None:
@@ -84,7 +84,7 @@ class Impasses:
         return None if impasse is None else not self._stands(impasse, group)
 
     def refuses(self, group: PodGroup, pod: Pod) -> bool:
-        """Whether it is known that a pod, or its group as a whole, does not fit."""
+        """Whether the cache contains a failure of a pod, or of its whole group."""
         impasse = self._known.get(group.key)
         if impasse is None or not self._stands(impasse, group):
             return False
@@ -92,7 +92,7 @@ class Impasses:
         if pod.uid in unfit:
             return True
         pending = self._gangs.pending(group.key)
-        left = sum(one.uid not in unfit for one in pending)
+        left = sum(member.uid not in unfit for member in pending)
         return len(self._gangs.bound(group.key)) + left < group.spec.min_member
 
     def _stands(self, impasse: _Impasse, group: PodGroup) -> bool:
@@ -105,4 +105,8 @@ class Impasses:
 
     def _holders(self, key: str) -> frozenset[str]:
         waiting = self._handle.waiting_pods()
-        return frozenset(one.pod.uid for one in waiting if group_key(one.pod) != key)
+        return frozenset(
+            waiting_pod.pod.uid
+            for waiting_pod in waiting
+            if group_key(waiting_pod.pod) != key
+        )

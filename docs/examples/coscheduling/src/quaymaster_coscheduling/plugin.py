@@ -127,7 +127,7 @@ class Coscheduling:
     def _refusal(
         self, group: PodGroup, pod: Pod, nodes: NodeTable
     ) -> tuple[_Refusal, str] | None:
-        """Return why it is no use to look for a node, or None."""
+        """Return why a search for a node is useless, or None."""
         key, needed = group.key, group.spec.min_member
         if key in self._backing_off:
             return _Refusal.BACKOFF, f"podGroup {key} failed recently"
@@ -157,7 +157,10 @@ class Coscheduling:
         wanted, key = group.spec.min_resources, group.key
         if wanted is None:
             return ""
-        own = [*self._gangs.bound(key), *(one.pod for one in self._gangs.waiting(key))]
+        own = [
+            *self._gangs.bound(key),
+            *(waiting_pod.pod for waiting_pod in self._gangs.waiting(key)),
+        ]
         gap = resource_gap(nodes, wanted, group.spec.min_member, own)
         return ", ".join(
             f"{name} {amount}{'m' if name == 'cpu' else ''}"
@@ -198,12 +201,12 @@ class Coscheduling:
             waiting: Those that have one.
             is_room: Whether it is minResources that are missing, for all of them.
         """
-        placed = {one.pod.uid for one in waiting}
+        placed = {waiting_pod.pod.uid for waiting_pod in waiting}
         pending = self._gangs.pending(group.key)
         unfit = [
-            one
-            for one in pending
-            if one.uid not in placed and (is_room or _is_alike(one, pod))
+            member
+            for member in pending
+            if member.uid not in placed and (is_room or _is_alike(member, pod))
         ]
         self._impasses.note(group, [pod, *unfit])
 
@@ -229,11 +232,11 @@ class Coscheduling:
         self._impasses.forget(key)
         self._gangs.let_pass(key, pod)
         name = self._handle.plugin_name
-        for one in self._gangs.waiting(key):
+        for waiting_pod in self._gangs.waiting(key):
             # Those that have passed may still wait for another plugin.
-            if name in one.pending_plugins:
-                self._gangs.let_pass(key, one.pod)
-                one.allow(name)
+            if name in waiting_pod.pending_plugins:
+                self._gangs.let_pass(key, waiting_pod.pod)
+                waiting_pod.allow(name)
         return None
 
     def _wait_seconds(self, group: PodGroup) -> int:
@@ -263,13 +266,13 @@ class Coscheduling:
 
     def _reject(self, key: str, waiting: Iterable[WaitingPod], message: str) -> None:
         """Have all that wait in a group go back to the queue."""
-        for one in waiting:
-            # Those that have been told to go are gone when this word arrives.
-            if not self._gangs.has_passed(key, one.pod) and (
-                one.pod.uid not in self._rejected
+        for waiting_pod in waiting:
+            # Allowed members are gone when this rejection arrives.
+            if not self._gangs.has_passed(key, waiting_pod.pod) and (
+                waiting_pod.pod.uid not in self._rejected
             ):
-                self._rejected.add(one.pod.uid)
-                one.reject(self._handle.plugin_name, message)
+                self._rejected.add(waiting_pod.pod.uid)
+                waiting_pod.reject(self._handle.plugin_name, message)
         self._failed_at[key] = self._handle.clock.now()
         if self._groups.revision != self._groups_revision:
             self._groups_revision = self._groups.revision
@@ -339,6 +342,6 @@ class Coscheduling:
         return self._informers.get(PodGroup, key) if key else None
 
 
-def _is_alike(one: Pod, other: Pod) -> bool:
-    """Whether no filter is likely to tell two members apart."""
-    return one.labels == other.labels and one.spec == other.spec
+def _is_alike(pod: Pod, other: Pod) -> bool:
+    """Whether filters probably treat two members as identical."""
+    return pod.labels == other.labels and pod.spec == other.spec

@@ -36,7 +36,7 @@ class PodGroupPhase(enum.StrEnum):
     """At least ``minMember`` pods run or have succeeded."""
 
     UNKNOWN = "Unknown"
-    """Nobody sets this any more."""
+    """No longer set."""
 
     FINISHED = "Finished"
     """At least ``minMember`` pods have succeeded; that is final."""
@@ -64,12 +64,12 @@ class PodGroupStatus(ApiValue, frozen=True, kw_only=True):
     """How a group fares.
 
     Attributes:
-        phase: How far it has come; empty before anybody has looked.
+        phase: The phase; empty before the first update.
         occupied_by: ``namespace/name`` of what owns its pods.
         running: How many of its pods run.
         succeeded: How many have succeeded.
         failed: How many have failed.
-        schedule_start_time: Not set by anybody any more.
+        schedule_start_time: No longer set.
     """
 
     phase: str = ""

@@ -134,9 +134,9 @@ class Statuses:
         before, self._settled = self._settled, {}
         for group in self._informers.list(PodGroup):
             pods = self._pods.get(group.key)
-            known = before.get(group.key)
+            recorded = before.get(group.key)
             # Identity: both are the same objects as long as nothing has changed.
-            if known is None or known[0] is not group or known[1] is not pods:
+            if recorded is None or recorded[0] is not group or recorded[1] is not pods:
                 status = status_of(group, pods)
                 if status != group.status:
                     self._write(group, status)

@@ -43,27 +43,27 @@ def registry() -> PluginRegistry:
 
 
 def profiles(
-    known: PluginRegistry, weights: Sequence[float] = LEARNED
+    registered: PluginRegistry, weights: Sequence[float] = LEARNED
 ) -> Mapping[str, SchedulerConfig]:
     """Return the profiles that are compared: filters are those of the default one.
 
     Args:
-        known: Where plugins are found by name.
+        registered: Where plugins are found by name.
         weights: Those of the policy.
     """
     found = {
         strategy: _scored_by(
-            known, "NodeResourcesFit", {"scoringStrategy": {"type": strategy}}
+            registered, "NodeResourcesFit", {"scoringStrategy": {"type": strategy}}
         )
         for strategy in ("LeastAllocated", "MostAllocated")
     }
-    found["default profile"] = default_config(known)
+    found["default profile"] = default_config(registered)
     learned = {"weights": list(weights)}
-    return {**found, "LearnedPolicy": _scored_by(known, "LearnedPolicy", learned)}
+    return {**found, "LearnedPolicy": _scored_by(registered, "LearnedPolicy", learned)}
 
 
 def _scored_by(
-    known: PluginRegistry, plugin: str, args: Mapping[str, object]
+    registered: PluginRegistry, plugin: str, args: Mapping[str, object]
 ) -> SchedulerConfig:
     """Return the default profile, in which one plugin scores alone."""
     score = {"disabled": [{"name": "*"}], "enabled": [{"name": plugin}]}
@@ -78,24 +78,26 @@ def _scored_by(
             }
         ],
     }
-    return parse_config(document, known)
+    return parse_config(document, registered)
 
 
 def judge(
-    name: str, config: SchedulerConfig, known: PluginRegistry, seeds: Iterable[int]
+    name: str, config: SchedulerConfig, registered: PluginRegistry, seeds: Iterable[int]
 ) -> Verdict:
     """Let a profile schedule the arrivals of each seed.
 
     Args:
         name: What to call it.
         config: The profile.
-        known: Where plugins are found by name.
+        registered: Where plugins are found by name.
         seeds: The seeds.
     """
     shares, counts = [], []
     for seed in seeds:
         workload = mixed_arrivals(seed)
-        with Run(workload.objects, config=config, registry=known, seed=seed) as run:
+        with Run(
+            workload.objects, config=config, registry=registered, seed=seed
+        ) as run:
             share = 0.0
             for arrival in workload.arrivals:
                 pod = run.create(arrival.made())
@@ -113,11 +115,11 @@ def table(verdicts: Sequence[Verdict]) -> str:
     """Compare the last profile with the others, seed by seed, with 95 % intervals."""
     *others, last = verdicts
     lines = [f"{'':16} {'filled':>8} {'placed':>8}   {last.name} fills"]
-    for one in verdicts:
-        mean, placed = np.mean(one.filled), np.mean(one.placed)
-        line = f"{one.name:16} {mean:8.1%} {placed:8.2f}"
-        if one in others:
-            gained, error = _gain(last.filled, one.filled)
+    for verdict in verdicts:
+        mean, placed = np.mean(verdict.filled), np.mean(verdict.placed)
+        line = f"{verdict.name:16} {mean:8.1%} {placed:8.2f}"
+        if verdict in others:
+            gained, error = _gain(last.filled, verdict.filled)
             line += f"   {gained:+.1%} ± {error:.1%}"
         lines.append(line)
     return "\n".join(lines)
@@ -132,12 +134,12 @@ def _gain(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
 
 def main() -> None:
     """Print how the learned policy does beside others."""
-    known = registry()
+    registered = registry()
     print(
         table(
             [
-                judge(name, config, known, HELD_OUT)
-                for name, config in profiles(known).items()
+                judge(name, config, registered, HELD_OUT)
+                for name, config in profiles(registered).items()
             ]
         )
     )

@@ -44,19 +44,19 @@ class Generation:
 
 def make_env() -> SchedulingEnv:
     """Return the environment to learn in: fit alone says where a pod may go."""
-    known = PluginRegistry.discover()
+    registered = PluginRegistry.discover()
     return SchedulingEnv(
         mixed_arrivals,
-        config=_fit_alone(known),
-        registry=known,
+        config=_fit_alone(registered),
+        registry=registered,
         columns=PolicyColumns(),
         reward=filled,
     )
 
 
-def _fit_alone(known: PluginRegistry) -> SchedulerConfig:
+def _fit_alone(registered: PluginRegistry) -> SchedulerConfig:
     plugins = ["NodeResourcesFit", "PrioritySort", "DefaultBinder"]
-    return parse_config(profile_config(enable=plugins, disable=["*"]), known)
+    return parse_config(profile_config(enable=plugins, disable=["*"]), registered)
 
 
 def play(env: SchedulingEnv, weights: Float64Array, seed: int) -> float:
@@ -94,7 +94,9 @@ def learn(
     for number in range(generations):
         first = _FIRST_SEED + number * seeds
         drawn = mean + spread * random.standard_normal((policies, len(NAMES)))
-        worth = np.array([judge(one, range(first, first + seeds)) for one in drawn])
+        worth = np.array(
+            [judge(policy, range(first, first + seeds)) for policy in drawn]
+        )
         leading = drawn[np.argsort(-worth, kind="stable")[:best]]
         mean, spread = leading.mean(axis=0), leading.std(axis=0) + _LEAST_SPREAD
         yield Generation(number=number + 1, mean=float(worth.mean()), weights=mean)
@@ -109,11 +111,14 @@ def main(arguments: Iterable[str] | None = None) -> None:
     env = make_env()
 
     def judge(weights: Float64Array, seeds: Sequence[int]) -> float:
-        return float(np.mean([play(env, weights, one) for one in seeds]))
+        return float(np.mean([play(env, weights, generation) for generation in seeds]))
 
-    for one in learn(judge, generations=given.generations, seed=given.seed):
-        weights = ", ".join(f"{weight:.2f}" for weight in one.weights)
-        print(f"{one.number:2} filled {one.mean:.1%}  weights: [{weights}]", flush=True)
+    for generation in learn(judge, generations=given.generations, seed=given.seed):
+        weights = ", ".join(f"{weight:.2f}" for weight in generation.weights)
+        print(
+            f"{generation.number:2} filled {generation.mean:.1%}  weights: [{weights}]",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ class LoadAwareArgs:
 
     Attributes:
         metrics_url: Where load-watcher answers; a ``file:`` URL will do as well.
-        period_seconds: How long after one answer the next one is asked for.
+        period_seconds: The time between a response and the next request.
         timeout_seconds: How long to wait for a server that says nothing.
         max_age_seconds: For how long the last measures hold; after that, what pods
             request decides.

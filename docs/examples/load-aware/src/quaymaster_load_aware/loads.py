@@ -85,7 +85,7 @@ class Loads:
         Args:
             expected: What the pod is expected to use, in millicores.
             nodes: The columns of all nodes.
-            rows: The rows to tell of.
+            rows: The rows.
         """
         percent, then = self._on_rows(nodes)
         is_measured = ~np.isnan(percent[rows])

@@ -132,10 +132,10 @@ class LoadAware:
         """Take over what was read, on the scheduling thread."""
         clock, args = self._handle.clock, self._args
         clock.call_later(args.period_seconds, self.start, background=True)
-        self._tell(found)
+        self._report(found)
         if isinstance(found, str):
             return
-        # A server that goes on telling the same has nothing new to say: it grows old.
+        # A repeated response is not new: its age does not start again.
         if found.window_end is not None and found.window_end == self._window_end:
             return
         self._window_end = found.window_end
@@ -154,7 +154,7 @@ class LoadAware:
             self.loads.take(percent, self._handle.snapshot)
             self._handle.changed()
 
-    def _tell(self, found: Reading | str) -> None:
+    def _report(self, found: Reading | str) -> None:
         """Log when it begins to fail, and when that is over."""
         url, name = self._args.metrics_url, self._handle.plugin_name
         if isinstance(found, str) and not self._is_failing:

@@ -27,11 +27,11 @@ _NAMES: Final = {
 }
 
 Curves = Mapping[tuple[str, str, str], Mapping[str, Mapping[int, str]]]
-"""Workload, profile and seed -> curve -> x -> what the table says of y."""
+"""Workload, profile and seed -> curve -> x -> the value of y in the table."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the runs that are asked for, and write their figures.
+    """Run the requested runs, and write their figures.
 
     Args:
         arguments: Those of the command line, by default.
@@ -56,25 +56,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (QuaymasterError, OSError) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return _UNUSABLE
-    for one in results:
-        for failed in one.failed:
+    for result in results:
+        for failed in result.failed:
             print(f"run.py: failed: {failed.cell}: {failed.cause}", file=sys.stderr)
     seconds, cpu_hours = results[0].seconds, results[0].cpu_seconds / 3600
     print(f"{given.out}: {results[0].total} runs, {cpu_hours:.2f} hours of CPU")
     print(f"this session: {results[0].made} runs in {seconds / 60:.1f} minutes")
-    return _SOME_FAILED if any(one.failed for one in results) else 0
+    return _SOME_FAILED if any(result.failed for result in results) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__)
     add = parser.add_argument
-    policies = {one.number: one for one in POLICIES}
-    policies |= {one.published: one for one in POLICIES}
+    policies = {policy.number: policy for policy in POLICIES}
+    policies |= {policy.published: policy for policy in POLICIES}
     seeds = {str(seed): seed for seed in range(2**16)}
     add("--data", type=Path, required=True, metavar="DIR", help="the published lists")
     add(
         "--workloads",
-        type=_several({one: one for one in WORKLOADS}),
+        type=_several({workload: workload for workload in WORKLOADS}),
         default=WORKLOADS,
         metavar="W,...",
         help="by default all with published results",
@@ -109,19 +109,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _several(known: Mapping[str, T]) -> "partial[Sequence[T]]":
-    return partial(_chosen, known)
+def _several(choices: Mapping[str, T]) -> "partial[Sequence[T]]":
+    return partial(_chosen, choices)
 
 
-def _chosen(known: Mapping[str, T], text: str) -> Sequence[T]:
+def _chosen(choices: Mapping[str, T], text: str) -> Sequence[T]:
     """What a list with commas names."""
     names = text.split(",")
     for name in names:
-        if name not in known:
-            some = ", ".join(list(known)[:20])
+        if name not in choices:
+            some = ", ".join(list(choices)[:20])
             message = f"expected some of {some}, got {name!r}"
             raise argparse.ArgumentTypeError(message)
-    return [known[name] for name in names]
+    return [choices[name] for name in names]
 
 
 def _sweep(made: Experiment, folder: Path, *, given: argparse.Namespace) -> SweepResult:
@@ -156,7 +156,7 @@ def _curves(folder: Path) -> Curves:
 
 def _figures(curves: Curves) -> Iterator[Sequence[object]]:
     """The rows of the table that is compared with the published ones."""
-    published = {one.name: one.published for one in POLICIES}
+    published = {policy.name: policy.published for policy in POLICIES}
     yield "workload", "policy", "seed", "step", *_NAMES.values()
     for (workload, profile, seed), by_name in curves.items():
         points = [by_name[name] for name in _NAMES]

@@ -18,7 +18,7 @@ _OPTIONAL: Final = ("gpu_spec",)  # lists of pods that ask for no model have no 
 
 
 class DataError(QuaymasterError):
-    """A list that is missing, or says what nobody understands."""
+    """A list is missing or malformed."""
 
 
 @attrs.frozen
@@ -179,6 +179,6 @@ def _number(path: Path, line: int, name: str, value: str) -> int:
 
 def _numbers(path: Path, line: int, text: str) -> Sequence[int]:
     try:
-        return [int(one) for one in text.split()]
+        return [int(number) for number in text.split()]
     except ValueError as error:
         raise DataError(f"{path}:{line}: values: expected numbers: {error}") from None

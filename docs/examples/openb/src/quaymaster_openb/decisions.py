@@ -25,8 +25,8 @@ class Decisions(Metric):
     without a node, and ``score`` also for a policy that draws lots.
 
     Attributes:
-        policy: The Score plugin; its ``score`` is asked again, of the node as it was,
-            if it depends on that node and the pod alone.
+        policy: The Score plugin; its ``score`` is called again for the node before the
+            decision, if it depends only on that node and the pod.
     """
 
     policy: str
@@ -47,7 +47,7 @@ class Decisions(Metric):
             is_asked = getattr(policy, "scope", Scope.CLUSTER) is Scope.NODE
             node = int(step.node.rpartition("-")[2])
             numbers = filter(None, bound.annotations.get(INDEX, "").split("-"))
-            gpus = sum(1 << int(one) for one in numbers)
+            gpus = sum(1 << int(number) for number in numbers)
             score = policy.score(step.pod, before) if is_asked else None
         self._nodes.append(node)
         self._gpus.append(gpus)

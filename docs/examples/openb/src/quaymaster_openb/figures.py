@@ -49,7 +49,7 @@ class Figures(Metric):
     def begin(self, run: Run) -> None:
         """Look at the empty cluster."""
         targets = run.cluster.list(TypicalPods).items
-        typical = tuple(pod for one in targets for pod in one.pods)
+        typical = tuple(pod for target in targets for pod in target.pods)
         self._fragmentation = fragmentation_by(typical)
         self._gpus = run.plugin(GpuShare).gpus  # the column that the policies ask
         for node in run.snapshot.nodes:
@@ -93,8 +93,10 @@ class Figures(Metric):
         means = np.array([_mean(found[:, 1:], bins, place) for place in x])
         alloc, amount = np.round(means[:, 0], 2), np.round(means[:, 1], 2)
         y = {"alloc": alloc, "frag_amount": amount, "frag": means[:, 2]}
-        curves = [Curve(name=name, x=x, y=one.tolist()) for name, one in y.items()]
-        last = {name: float(one[-1]) for name, one in y.items()}
+        curves = [
+            Curve(name=name, x=x, y=values.tolist()) for name, values in y.items()
+        ]
+        last = {name: float(values[-1]) for name, values in y.items()}
         return Measured(values={**last, "failed": self._failed}, curves=curves)
 
     def _measure(self, node: NodeInfo) -> float:

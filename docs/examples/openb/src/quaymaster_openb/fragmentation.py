@@ -40,23 +40,23 @@ class Fragmentation:
     """
 
     def __init__(self, typical: Sequence[TypicalPod]) -> None:
-        cpu_pods = [one for one in typical if not one.gpus]
-        gpu_pods = [one for one in typical if one.gpus]
-        self._sizes = sorted({one.gpu_milli for one in gpu_pods})
+        cpu_pods = [pods for pods in typical if not pods.gpus]
+        gpu_pods = [pods for pods in typical if pods.gpus]
+        self._sizes = sorted({pods.gpu_milli for pods in gpu_pods})
         # As tuples, since the loop over them is a tenth of a run.
-        self._cpu_pods = [(one.share, one.milli_cpu) for one in cpu_pods]
+        self._cpu_pods = [(pods.share, pods.milli_cpu) for pods in cpu_pods]
         self._gpu_pods = [
-            (one.share, one.milli_cpu, one.gpus, one.gpu_milli) for one in gpu_pods
+            (pods.share, pods.milli_cpu, pods.gpus, pods.gpu_milli) for pods in gpu_pods
         ]
-        self._wanted = [one.models.split("|") for one in gpu_pods]
+        self._wanted = [pods.models.split("|") for pods in gpu_pods]
         self._models: dict[str, int] = {}
         self._is_open: list[list[bool]] = []
-        # What a node is measured at is asked for by each score, by the choice of a GPU
-        # and by the figures: of 39,000 times in a run, 13,000 are new.
+        # A cache: each score, the choice of a GPU and the figures compute the value of
+        # a node. Of 39,000 calls in a run, 13,000 are new.
         self._amount = lru_cache(maxsize=_KEPT)(self._measured)
         # The same as columns: a row for each typical pod, or for each size.
         self._size_column: Int64Array = np.array(self._sizes, np.int64)[:, None]
-        sizes = [self._sizes.index(one.gpu_milli) for one in gpu_pods]
+        sizes = [self._sizes.index(pods.gpu_milli) for pods in gpu_pods]
         self._size_of: Int64Array = np.array(sizes, np.int64)
         self._count, self._cpu, self._share = _columns(gpu_pods)
         _, self._cpu_of_cpu_pods, self._share_of_cpu_pods = _columns(cpu_pods)
@@ -79,14 +79,14 @@ class Fragmentation:
                 no_gpu_fits += share * free
             else:
                 no_gpu_lacks += share * free
-        known = {}
+        per_size = {}
         for size in self._sizes:
             suiting = [rest for rest in left if rest >= size]
-            known[size] = len(suiting), free - sum(suiting)
+            per_size[size] = len(suiting), free - sum(suiting)
         is_open = self._is_open[self.code_of(model)]
         for typical, may_be in zip(self._gpu_pods, is_open, strict=True):
             share, milli_cpu, gpus, size = typical
-            count, too_small = known[size]
+            count, too_small = per_size[size]
             if not may_be:
                 closed += share * free
             elif cpu >= milli_cpu:
@@ -137,7 +137,7 @@ class Fragmentation:
         code = self._models.setdefault(name, len(self._models))
         if code == len(self._is_open):
             self._is_open.append(
-                [one in ([""], [name]) or name in one for one in self._wanted]
+                [models in ([""], [name]) or name in models for models in self._wanted]
             )
         return code
 
@@ -145,9 +145,9 @@ class Fragmentation:
 def _columns(
     pods: Sequence[TypicalPod],
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
-    count = np.array([one.gpus for one in pods], np.int64)
-    cpu = np.array([one.milli_cpu for one in pods], np.int64)
-    share = np.array([one.share for one in pods], np.float64)
+    count = np.array([entry.gpus for entry in pods], np.int64)
+    cpu = np.array([entry.milli_cpu for entry in pods], np.int64)
+    share = np.array([entry.share for entry in pods], np.float64)
     return count[:, None], cpu[:, None], share[:, None]
 
 

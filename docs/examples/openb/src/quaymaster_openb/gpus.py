@@ -85,7 +85,9 @@ def _held_by(pod: Pod) -> tuple[int, Sequence[int]] | None:
     index, wanted = pod.annotations.get(INDEX), GpuRequest.of(pod)
     if index is None or wanted is None:
         return None
-    return wanted.milli, [int(one) for one in index.split("-") if one.isdecimal()]
+    return wanted.milli, [
+        int(number) for number in index.split("-") if number.isdecimal()
+    ]
 
 
 def _left_on(node: NodeInfo, held: Sequence[tuple[int, Sequence[int]]]) -> list[int]:

@@ -82,7 +82,7 @@ def experiment(
     Raises:
         ExperimentErrors: A seed is given twice, or something else cannot be run.
     """
-    plugins = [*_SHARING, *(one.plugin for one in POLICIES)]
+    plugins = [*_SHARING, *(policy.plugin for policy in POLICIES)]
     metrics: list[Mapping[str, object]] = [_used("openb", "Figures")]
     if with_decisions:
         [policy] = policies
@@ -97,7 +97,7 @@ def experiment(
             for name in workloads
         ],
         "profiles": [
-            {"name": one.name, "config": str(one.profile)} for one in policies
+            {"name": policy.name, "config": str(policy.profile)} for policy in policies
         ],
         "seeds": list(seeds),
         "metrics": metrics,

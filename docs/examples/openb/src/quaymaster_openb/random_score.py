@@ -85,5 +85,5 @@ class RandomGpuShare(GpuShare):
 
 
 def _draw(salt: int, pod: Pod) -> Random:
-    """A generator for one pod: who asks again, as `--verify` does, is told the same."""
+    """Return a generator for one pod, which repeats its draws, as `--verify` needs."""
     return Random(f"{salt}/{pod.uid}")

@@ -48,7 +48,7 @@ class OpenB(ExperimentInput):
         arrivals = arrivals_of(folder, self.workload, context.seed)
         nodes = map(_node, nodes_of(folder), arrivals.ranks)
         typical = typical_pods(
-            (one.cpu, one.milli, one.gpus, one.models) for one in pods
+            (row.cpu, row.milli, row.gpus, row.models) for row in pods
         )
         target = TypicalPods(
             metadata=ObjectMeta(name=self.workload.lower()), pods=tuple(typical)
@@ -93,7 +93,7 @@ def _made(rows: Sequence[PodRow]) -> Iterator[Pod]:
             namespace="default",
             annotations=dict(_annotations(row)),
         )
-        # Pods of one size share a spec, and with it all that is known of it.
+        # Pods of one size share a spec, and with it all cached values of the spec.
         yield Pod(metadata=metadata, spec=template.spec)
 
 

@@ -33,6 +33,6 @@ class Target:
         if self._revision != self._log.revision:
             self._revision = self._log.revision
             found = self._informers.list(TypicalPods)
-            pods = tuple(pod for one in found for pod in one.pods)
+            pods = tuple(pod for target in found for pod in target.pods)
             self._current = fragmentation_by(pods)
         return self._current

@@ -11,7 +11,7 @@ __all__ = ["Wish"]
 
 @attrs.frozen
 class Wish:
-    """What a pod wants; of memory the policies know nothing.
+    """The requests of a pod; the policies ignore memory.
 
     Attributes:
         cpu: In thousandths of a core.

@@ -1,9 +1,9 @@
-"""Kubernetes API objects, as far as scheduling reads them.
+"""Kubernetes API objects, with the fields that scheduling reads.
 
 Objects are immutable values with upstream's names in snake_case and upstream's nesting
 (``pod.spec.containers``, ``node.status.allocatable``). One field has moved: the node of
 a pod is ``pod.node_name``, not in its spec, since all pods of a template share one
-spec. Unknown fields are ignored, and a null is the same as nothing.
+spec. Unknown fields are ignored, and a null counts as a missing field.
 """
 
 from quaymaster._api.objects.affinity import (

@@ -66,11 +66,12 @@ class NodeAffinity(ApiValue, frozen=True, kw_only=True):
 
 
 class PodAffinityTerm(ApiValue, frozen=True, kw_only=True):
-    """Pods to be near to, or away from, and the node label that says what is near.
+    """Pods to be near to, or away from, and the node label that defines what is near.
 
     Attributes:
-        label_selector: Which pods; None selects no pod.
-        namespaces: Where they are; with no `namespace_selector` either, the pod's own.
+        label_selector: Selects the pods; None selects no pod.
+        namespaces: Their namespaces; the pod's own if `namespace_selector` is None,
+        too.
         namespace_selector: More namespaces, by label; empty selects all.
     """
 

@@ -1,9 +1,9 @@
-"""Reads objects the slow way: finds every problem, and reads nulls as Go does.
+"""Reads objects with the slow reader: finds every problem, reads nulls as Go does.
 
-Decoding stops at the first problem and knows it only by a JSON path. When it fails, the
-parsed tree is walked along the types once more: what is wrong is collected with its
-path. A null field is left out; a null in a map or a list stands for the empty value of
-its type: ``disk:`` in a node selector is ``""``, ``cpu:`` in requests is 0.
+Decoding stops at the first problem and reports only its JSON path. When decoding fails,
+this module compares the parsed tree with the types and collects every problem with its
+path. A null field is ignored. A null in a map or a list is the empty value of its type:
+``disk:`` in a node selector is ``""``, ``cpu:`` in requests is 0.
 """
 
 import functools
@@ -51,7 +51,7 @@ def show(value: object) -> str:
 
 
 def complaint(value: object, expected: str) -> str:
-    """The message about a value where another was expected."""
+    """Return the message about a value where another was expected."""
     hint = ""
     if "string" in expected and isinstance(value, bool | int | float):
         hint = ": put it in quotes"
@@ -118,7 +118,7 @@ def _clean_dict(
 
 
 def _empty(info: inspect.Type) -> object:
-    """The empty value that Go reads for a null item; None if it has no wire form."""
+    """Return the value that Go reads for a null item; None if it has no wire form."""
     match info:
         case inspect.StructType() | inspect.DictType():
             return {}
@@ -142,7 +142,9 @@ def _clean_union(
         cleaned = _clean(value, member, path, complaints)
         if not complaints:
             return cleaned
-    expected = " or ".join(_NAMES.get(type(one), "another value") for one in members)
+    expected = " or ".join(
+        _NAMES.get(type(member), "another value") for member in members
+    )
     return _complain(value, expected, path, problems)
 
 
@@ -213,7 +215,7 @@ def _leave(
     return value
 
 
-# Any: each takes the type that it is found by.
+# Any: each reader takes the type by which the table lists it.
 _CLEANERS: Final[
     Mapping[type[inspect.Type], Callable[[object, Any, str, list[Problem]], object]]
 ] = {

@@ -1,4 +1,4 @@
-"""Converts texts and numbers of the wire to values, and back."""
+"""Converts texts and numbers of JSON to values, and back."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ __all__ = ["ENCODER", "dec_hook", "enc_hook"]
 
 
 def dec_hook(cls: type, value: object) -> object:
-    """Read what msgspec has no type for; a ValueError becomes its ValidationError."""
+    """Read types that msgspec lacks; it turns a ValueError into its ValidationError."""
     if cls is Quantity:
         if isinstance(value, str | int | float):
             return Quantity(value)
         raise QuantityError(value)
-    if cls is object:  # a part that nothing reads
+    if cls is object:  # a part that no code reads
         return value
     if issubclass(cls, Time):
         if isinstance(value, str):
@@ -27,7 +27,7 @@ def dec_hook(cls: type, value: object) -> object:
 
 
 def enc_hook(value: object) -> str:
-    """Write what msgspec has no type for."""
+    """Write types that msgspec lacks."""
     if isinstance(value, Quantity | Time):
         return str(value)
     raise TypeError(f"no wire form for {type(value)}")

@@ -1,4 +1,4 @@
-"""Claims of devices, and what is allocated to them.
+"""Claims of devices, and the devices allocated to them.
 
 Mirrors k8s.io/api v0.36, ``resource/v1/types.go``.
 """
@@ -40,13 +40,13 @@ __all__ = [
 
 
 class DeviceToleration(ApiValue, frozen=True, kw_only=True):
-    """Taints of devices that a request puts up with.
+    """The taints of devices that a request tolerates.
 
     Attributes:
         key: The taint's key; empty for all.
         operator: ``Exists``, or ``Equal`` (also if empty).
         effect: The taint's effect; empty for all.
-        toleration_seconds: For how long; None means for good.
+        toleration_seconds: How long; None means for ever.
     """
 
     key: str = ""
@@ -67,8 +67,8 @@ class ExactDeviceRequest(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         allocation_mode: ``ExactCount`` (also if empty) or ``All``.
-        count: How many devices; 0 stands for one in a manifest.
-        admin_access: Whether devices that are in use will do.
+        count: How many devices; in a manifest, 0 means one.
+        admin_access: Whether devices that are in use may be allocated, too.
     """
 
     device_class_name: str = ""
@@ -93,7 +93,7 @@ class DeviceSubRequest(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceRequest(ApiValue, frozen=True, kw_only=True):
-    """A request for devices: one, or the first of several that can be met."""
+    """A request for devices: one, or the first of several that can be satisfied."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -101,7 +101,7 @@ class DeviceRequest(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceConstraint(ApiValue, frozen=True, kw_only=True):
-    """What the devices of some requests must have in common, or must not.
+    """The attributes that the devices of some requests must share, or must not.
 
     Attributes:
         requests: The names of the requests; without any, all of the claim.
@@ -122,7 +122,7 @@ class DeviceClaimConfiguration(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceClaim(ApiValue, frozen=True, kw_only=True):
-    """The devices that a claim asks for."""
+    """The devices that a claim requests."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
@@ -130,7 +130,7 @@ class DeviceClaim(ApiValue, frozen=True, kw_only=True):
 
 
 class ResourceClaimSpec(ApiValue, frozen=True, kw_only=True):
-    """What a claim asks for."""
+    """The requests of a claim."""
 
     devices: DeviceClaim = DeviceClaim()
 
@@ -140,9 +140,9 @@ class DeviceRequestAllocationResult(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         request: The request's name, or ``request/subrequest``.
-        share_id: Tells the shares of a device apart that several requests share.
-        consumed_capacity: What this share takes of the device's capacities.
-        skip_node_operations: What kubelets do not do for the device.
+        share_id: Distinguishes the shares of a device that several requests use.
+        consumed_capacity: The device's capacities that this share uses.
+        skip_node_operations: The operations that kubelets skip for the device.
     """
 
     request: str = ""
@@ -178,7 +178,7 @@ class DeviceAllocationResult(ApiValue, frozen=True, kw_only=True):
 
 
 class AllocationResult(ApiValue, frozen=True, kw_only=True):
-    """What a claim got.
+    """The devices allocated to a claim.
 
     Attributes:
         node_selector: The nodes where it can be used; None means all.
@@ -200,7 +200,7 @@ class ResourceClaimConsumerReference(ApiValue, frozen=True, kw_only=True):
 
 
 class Condition(ApiValue, frozen=True, kw_only=True):
-    """Something that is true of an object, false of it, or unknown."""
+    """A condition of an object: true, false, or unknown."""
 
     type: str = ""
     status: str = ""
@@ -211,7 +211,7 @@ class Condition(ApiValue, frozen=True, kw_only=True):
 
 
 class AllocatedDeviceStatus(ApiValue, frozen=True, kw_only=True):
-    """What its driver says of an allocated device."""
+    """The status of an allocated device, as its driver reports it."""
 
     driver: str = ""
     pool: str = ""
@@ -223,7 +223,7 @@ class AllocatedDeviceStatus(ApiValue, frozen=True, kw_only=True):
 
 
 class ResourceClaimStatus(ApiValue, frozen=True, kw_only=True):
-    """What a claim got, and who uses it."""
+    """The allocation and the users of a claim."""
 
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
@@ -241,7 +241,7 @@ class ResourceClaim(ApiObject, frozen=True, kw_only=True):
 
 
 class ResourceClaimTemplateSpec(ApiValue, frozen=True, kw_only=True):
-    """What the claims of a template are made of."""
+    """The metadata and the spec of the claims of a template."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()

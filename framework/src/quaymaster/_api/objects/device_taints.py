@@ -1,4 +1,4 @@
-"""Rules that taint devices, whoever lists them.
+"""Rules that taint devices of any driver.
 
 Mirrors k8s.io/api v0.37, ``resource/v1/types.go``.
 """
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class DeviceTaintSelector(ApiValue, frozen=True, kw_only=True):
-    """The devices that a rule taints: those that have all the names that are given.
+    """The devices that a rule taints: those that match all names that are set.
 
     Attributes:
         driver: The driver of the devices; None means any.
@@ -31,7 +31,7 @@ class DeviceTaintSelector(ApiValue, frozen=True, kw_only=True):
     device: str | None = None
 
     def selects(self, driver: str, pool: str, device: str) -> bool:
-        """Return whether a device has the names that are given."""
+        """Return whether a device matches the names that are set."""
         return (
             self.driver in (None, driver)
             and self.pool in (None, pool)
@@ -52,10 +52,10 @@ class DeviceTaintRuleSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceTaintRuleStatus(ApiValue, frozen=True, kw_only=True):
-    """What became of the pods that use the devices of a rule.
+    """The progress of evicting the pods that use the devices of a rule.
 
     Attributes:
-        conditions: ``EvictionInProgress`` says how far the eviction is.
+        conditions: ``EvictionInProgress`` shows the progress of the eviction.
     """
 
     conditions: tuple[Condition, ...] = ()

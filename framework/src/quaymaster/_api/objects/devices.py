@@ -1,4 +1,4 @@
-"""Devices: what drivers offer, what classes of them have in common.
+"""Devices: the devices that drivers offer, and the classes of devices.
 
 Mirrors k8s.io/api v0.36, ``resource/v1/types.go``; claims are in
 `quaymaster._api.objects.device_claims`. Fields of features that are off by default
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class CELDeviceSelector(ApiValue, frozen=True, kw_only=True):
-    """An expression in CEL that is true for the devices that are meant."""
+    """An expression in CEL that is true for the selected devices."""
 
     expression: str = ""
 
@@ -134,9 +134,9 @@ class CapacityRequestPolicy(ApiValue, frozen=True, kw_only=True):
     """How much of a capacity one request may take.
 
     Attributes:
-        default: What a request takes that names no amount.
-        valid_values: The amounts that there are, ascending.
-        valid_range: The amounts that there are, as a range.
+        default: The amount for a request that names none.
+        valid_values: The possible amounts, ascending.
+        valid_range: The possible amounts, as a range.
     """
 
     default: Quantity | None = None
@@ -145,14 +145,14 @@ class CapacityRequestPolicy(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceCapacity(ApiValue, frozen=True, kw_only=True):
-    """How much of something a device has."""
+    """How much of a capacity a device has."""
 
     value: Quantity = Quantity(0)
     request_policy: CapacityRequestPolicy | None = None
 
 
 class Counter(ApiValue, frozen=True, kw_only=True):
-    """An amount that devices share, or take of it."""
+    """An amount that devices share, or the part of it that a device uses."""
 
     value: Quantity = Quantity(0)
 
@@ -165,7 +165,7 @@ class CounterSet(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceCounterConsumption(ApiValue, frozen=True, kw_only=True):
-    """What a device takes of a counter set.
+    """The part of a counter set that a device uses.
 
     Attributes:
         compatibility_groups: Of devices that take of one set, all must share a group,
@@ -178,7 +178,7 @@ class DeviceCounterConsumption(ApiValue, frozen=True, kw_only=True):
 
 
 class DeviceTaint(ApiValue, frozen=True, kw_only=True):
-    """A reason to keep off a device.
+    """A reason not to use a device.
 
     Attributes:
         effect: ``NoSchedule``, ``NoExecute`` or ``None``.
@@ -196,13 +196,13 @@ class Device(ApiValue, frozen=True, kw_only=True):
     Attributes:
         name: Its name, unique in its pool.
         attributes: Its properties by name; those without a domain are the driver's.
-        capacity: What it has, by name.
-        consumes_counters: What it takes of the pool's counters while it is allocated.
-        node_name: The node that it is on, if its slice leaves that to devices.
+        capacity: Its capacities, by name.
+        consumes_counters: What it uses of the pool's counters while it is allocated.
+        node_name: Its node, if the slice leaves that to devices.
         node_selector: The nodes that reach it, likewise.
         all_nodes: Whether all nodes reach it, likewise.
-        taints: Reasons to keep off it.
-        binds_to_node: Whether an allocation holds on the chosen node alone.
+        taints: Reasons not to use it.
+        binds_to_node: Whether an allocation is valid on the chosen node alone.
         binding_conditions: Conditions that must be true before a pod is bound.
         binding_failure_conditions: Conditions that end the wait for these.
         allow_multiple_allocations: Whether several requests may share it.
@@ -243,7 +243,7 @@ class ResourceSliceSpec(ApiValue, frozen=True, kw_only=True):
         node_name: The one node that reaches them.
         node_selector: The nodes that reach them.
         all_nodes: Whether all nodes do.
-        per_device_node_selection: Whether each device says it for itself.
+        per_device_node_selection: Whether each device has its own nodes.
         shared_counters: Amounts that devices of the pool share.
         skip_node_operations: What kubelets do not do for the devices: the feature gate
             DRAOptionalNodeOperations.

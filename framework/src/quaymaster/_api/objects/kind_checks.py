@@ -1,4 +1,4 @@
-"""What is wrong with the class of a kind that somebody declares."""
+"""Checks the classes of kinds that plugins and packages declare."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,17 +37,17 @@ _PLAIN: Final = (
 
 
 def kind_problem(found: object) -> str:
-    """What is wrong with the class of a declared kind, or empty.
+    """Return what is wrong with the class of a declared kind, or an empty text.
 
-    The classes of `quaymaster.objects` are always right: to declare one of them is to
-    say that its objects are to be followed.
+    The classes of `quaymaster.objects` are always valid: to declare one of them only
+    means that its objects are watched.
 
     Args:
-        found: What was declared.
+        found: The declared class.
     """
     if not (isinstance(found, type) and issubclass(found, ApiObject)):
         return f"expected a class derived from ApiObject, got {found!r}"
-    # Identity: the very class, not another of the same kind.
+    # Identity: this class, not another one of the same kind.
     if found is KINDS.get(found.kind):
         return ""
     problem = next(_problems(found), "")
@@ -61,13 +61,15 @@ def _problems(kind: type[ApiObject]) -> Iterator[str]:
             yield f"{name}: expected {expected}, got {value!r}"
     if not isinstance(kind.namespaced, bool):
         yield f"namespaced: expected True or False, got {kind.namespaced!r}"
-    known = KINDS.get(kind.kind)
-    if known is not None and group_of(known.api_version) == group_of(kind.api_version):
-        where = f"{known.kind} ({known.api_version})"
+    builtin = KINDS.get(kind.kind)
+    if builtin is not None and group_of(builtin.api_version) == group_of(
+        kind.api_version
+    ):
+        where = f"{builtin.kind} ({builtin.api_version})"
         yield f"kind: expected a kind of your own, but Kubernetes itself has {where}"
     try:
         info = inspect.type_info(kind)
-    except Exception as error:  # names in annotations that nobody has defined
+    except Exception as error:  # annotations may have undefined names
         yield f"metadata: its fields cannot be read: {error}"
         return
     yield from _field_problems(info, "", set())
@@ -78,7 +80,7 @@ def _problems(kind: type[ApiObject]) -> Iterator[str]:
 
 
 def _field_problems(info: inspect.Type, path: str, seen: set[type]) -> Iterator[str]:
-    """What cannot be read, or would not be a value, in the fields of a class."""
+    """Yield the fields of a class that cannot be read, or would not be immutable."""
     problem = _type_problem(info)
     if problem:
         yield f"{path}: {problem}"

@@ -1,4 +1,4 @@
-"""The kinds that are known: those of Kubernetes, and those that somebody declares."""
+"""The kinds that can be read: those of Kubernetes, and declared ones."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -11,15 +11,15 @@ __all__ = ["KindSet"]
 
 
 class KindSet:
-    """Kinds of objects, by what objects say of themselves.
+    """Classes of kinds, by the ``apiVersion`` and the ``kind`` of objects.
 
-    Iterating gives the declared ones, in order, each once.
+    Iterating yields the declared ones, in order, each once.
 
     Args:
         declared: The classes of kinds beside those of Kubernetes, or some of these.
 
     Raises:
-        KindError: One is wrong, or two are of one kind.
+        KindError: A class is invalid, or two classes have the same kind.
     """
 
     def __init__(self, declared: Iterable[type[ApiObject]] = ()) -> None:
@@ -44,7 +44,7 @@ class KindSet:
         return self._own.values()
 
     def find(self, api_version: str, kind: str) -> type[ApiObject] | None:
-        """The class of the objects that say this of themselves, or None."""
+        """Return the class of objects with these two fields, or None."""
         found = KINDS.get(kind)
         if found is not None and found.api_version == api_version:
             return found
@@ -54,7 +54,7 @@ class KindSet:
         return found if found is not None and found.api_version == api_version else None
 
     def declared_as(self, group: str, kind: str) -> type[ApiObject] | None:
-        """The declared class of a kind, whatever its version, or None."""
+        """Return the declared class of a kind in any version, or None."""
         return self._own.get((group, kind))
 
 

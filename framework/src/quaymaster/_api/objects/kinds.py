@@ -1,4 +1,4 @@
-"""The kinds of Kubernetes itself that scheduling knows, and what the API calls them."""
+"""The built-in kinds of Kubernetes that scheduling uses, and their names in the API."""
 
 from functools import cache
 from typing import Final
@@ -100,18 +100,18 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
 
 
 def group_of(api_version: str) -> str:
-    """The group in an ``apiVersion``; empty for the core group."""
+    """Return the group in an ``apiVersion``; empty for the core group."""
     return api_version.rpartition("/")[0]
 
 
 def version_of(api_version: str) -> str:
-    """The version in an ``apiVersion``."""
+    """Return the version in an ``apiVersion``."""
     return api_version.rpartition("/")[2]
 
 
 @cache
 def plural_of(kind: type[ApiObject]) -> str:
-    """What the API calls the objects of a kind, such as ``deployments``."""
+    """Return the plural name of a kind in the API, such as ``deployments``."""
     if kind.plural:
         return kind.plural
     name = kind.kind.lower()

@@ -1,4 +1,4 @@
-"""Limit ranges and resource quotas: what a namespace allows.
+"""Limit ranges and resource quotas: the limits of a namespace.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``.
 """
@@ -25,11 +25,11 @@ class LimitRangeItem(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         type: ``Container``, ``Pod`` or ``PersistentVolumeClaim``.
-        max: The most of each resource.
-        min: The least.
+        max: The maximum of each resource.
+        min: The minimum of each resource.
         default: The limits of containers that have none.
         default_request: The requests of containers that have none.
-        max_limit_request_ratio: How many times its request a limit may be.
+        max_limit_request_ratio: How many times the request a limit may be.
     """
 
     type: str = ""
@@ -47,7 +47,7 @@ class LimitRangeSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class LimitRange(ApiObject, frozen=True, kw_only=True):
-    """Bounds and defaults for what the pods and claims of a namespace ask for."""
+    """Bounds and defaults for the requests of a namespace's pods and claims."""
 
     api_version: ClassVar[str] = "v1"
     kind: ClassVar[str] = "LimitRange"
@@ -56,7 +56,7 @@ class LimitRange(ApiObject, frozen=True, kw_only=True):
 
 
 class ScopedResourceSelectorRequirement(ApiValue, frozen=True, kw_only=True):
-    """One condition on what a quota counts.
+    """One condition on the objects that a quota counts.
 
     Attributes:
         scope_name: ``PriorityClass``, ``Terminating`` or another scope.
@@ -69,7 +69,7 @@ class ScopedResourceSelectorRequirement(ApiValue, frozen=True, kw_only=True):
 
 
 class ScopeSelector(ApiValue, frozen=True, kw_only=True):
-    """Conditions on what a quota counts, all of which must hold."""
+    """Conditions on the objects that a quota counts, all of which must hold."""
 
     match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
 
@@ -78,8 +78,8 @@ class ResourceQuotaSpec(ApiValue, frozen=True, kw_only=True):
     """The limits of a quota, and the objects that count.
 
     Attributes:
-        hard: The most of each resource, such as ``requests.cpu`` or ``count/pods``.
-        scopes: Which objects count; all of them must hold.
+        hard: The maximum of each resource, such as ``requests.cpu`` or ``count/pods``.
+        scopes: The objects that count; all scopes must match.
     """
 
     hard: dict[str, Quantity] = {}

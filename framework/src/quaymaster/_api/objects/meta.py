@@ -1,4 +1,4 @@
-"""Metadata, references and label selectors: what every kind of object uses.
+"""Metadata, references and label selectors, which every kind of object uses.
 
 Mirrors k8s.io/apimachinery v0.36, ``pkg/apis/meta/v1/types.go``. Fields that scheduling
 never reads (managed fields, self links) are left out of all objects.
@@ -28,7 +28,7 @@ class ApiValue(
     kw_only=True,
     rename="camel",
     omit_defaults=True,
-    gc=False,  # gc=False: values hold no cycles
+    gc=False,  # values have no cycles
 ):
     """A part of an API object. Immutable; compared field by field.
 
@@ -38,7 +38,7 @@ class ApiValue(
 
 
 class OwnerReference(ApiValue, frozen=True, kw_only=True):
-    """Names the object that an object belongs to."""
+    """A reference to the owner of an object."""
 
     api_version: str = ""
     kind: str = ""
@@ -52,7 +52,7 @@ class ObjectMeta(ApiValue, frozen=True, kw_only=True):
     """The metadata that every object has.
 
     Attributes:
-        resource_version: Opaque, empty if the object is in no cluster.
+        resource_version: Opaque; empty if the object is not in a cluster.
         deletion_timestamp: When the object must be gone; None while it is not deleted.
     """
 
@@ -84,9 +84,9 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         api_version: Group and version, such as ``apps/v1``.
-        kind: Upstream's name of the class.
-        plural: What the API calls many of them, such as ``deployments``; needed of the
-            kinds that plugins declare.
+        kind: The kind, as upstream names it.
+        plural: The plural name in the API, such as ``deployments``; required for kinds
+            that plugins declare.
         namespaced: Whether its objects live in namespaces.
     """
 
@@ -109,7 +109,7 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
 
     @property
     def uid(self) -> str:
-        """The object's uid, which an earlier object of the same name does not have."""
+        """The object's uid, unlike that of any earlier object of the same name."""
         return self.metadata.uid
 
     @property

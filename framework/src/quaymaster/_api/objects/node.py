@@ -57,11 +57,11 @@ class AttachedVolume(ApiValue, frozen=True, kw_only=True):
 
 
 class NodeStatus(ApiValue, frozen=True, kw_only=True):
-    """The status of a node: what it has and offers.
+    """The status of a node: its capacity, images and conditions.
 
     Attributes:
-        allocatable: What pods may use; the rest of `capacity` is the system's.
-        declared_features: The features that the node's kubelet says it has.
+        allocatable: What pods may use; the rest of `capacity` is for the system.
+        declared_features: The features that the node's kubelet reports.
     """
 
     capacity: dict[str, Quantity] = {}

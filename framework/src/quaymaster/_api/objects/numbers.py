@@ -1,4 +1,4 @@
-"""The integers of the API; values beyond their range cannot be read."""
+"""The integers of the API; larger values cannot be read."""
 
 from typing import Annotated, TypeAlias
 

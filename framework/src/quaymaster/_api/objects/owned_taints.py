@@ -25,7 +25,7 @@ __all__ = [
 
 @attrs.frozen
 class OwnedTaint:
-    """A taint of a device, and who has put it there.
+    """A taint of a device, and its origin.
 
     Attributes:
         taint: The taint.
@@ -45,7 +45,7 @@ class OwnedTaint:
 
 
 def as_read_by(rule: DeviceTaintRule, kubernetes: Kubernetes) -> DeviceTaintRule:
-    """Return a rule with the devices that a version of Kubernetes selects by it.
+    """Return a rule with the device selection of a version of Kubernetes.
 
     A rule without a selector selects no device since Kubernetes 1.37, and all devices
     before.

@@ -2,8 +2,8 @@
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``, with one difference: the node's name is
 a field of the `Pod`, not of its `PodSpec`, so that all pods of one template can share
-one spec. What scheduling never reads (commands, environment, probes, mounts, ...) has
-no field.
+one spec. Parts that scheduling never reads (commands, environment, probes, mounts, ...)
+have no field.
 """
 
 from typing import ClassVar, Final
@@ -67,9 +67,9 @@ class ContainerPort(ApiValue, frozen=True, kw_only=True):
     """A port of a container.
 
     Attributes:
-        host_port: The port it takes on the node; 0 takes none.
+        host_port: The port that it uses on the node; 0 means none.
         protocol: ``TCP``, ``UDP`` or ``SCTP``; empty means TCP.
-        host_ip: The node's address it is taken on; empty means all.
+        host_ip: The node's address of this port; empty means all.
     """
 
     name: str = ""
@@ -98,7 +98,7 @@ class ContainerExitCodes(ApiValue, frozen=True, kw_only=True):
 
 
 class ContainerRestartRule(ApiValue, frozen=True, kw_only=True):
-    """A rule for when a container exits in a certain way."""
+    """A restart rule for containers that exit with certain codes."""
 
     action: str = ""
     exit_codes: ContainerExitCodes | None = None
@@ -148,12 +148,12 @@ class PodSchedulingGroup(ApiValue, frozen=True, kw_only=True):
 class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=True):
     """The spec of a pod. Shared by all pods of one template, see `SpecPool`.
 
-    Facts that follow from a spec alone are computed once per template and kept on it,
+    Facts that depend only on a spec are computed once per template and cached on it,
     see `quaymaster.objects.SpecKey`.
 
     Attributes:
-        volumes: All of them as read, but for that with the service account's token;
-            the in-memory cluster keeps those with a source that scheduling reads.
+        volumes: All volumes that were read, except that of the service account's token.
+            The in-memory cluster keeps those with a source that scheduling reads.
         priority: None counts as 0.
         preemption_policy: ``PreemptLowerPriority`` (also if None) or ``Never``.
         resources: Requests and limits of the pod as a whole.

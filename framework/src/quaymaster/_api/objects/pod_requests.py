@@ -1,4 +1,4 @@
-"""The exact requests and limits of pods, resizes under way included.
+"""The exact requests and limits of pods, also during a resize.
 
 Mirrors ``PodRequests`` and ``PodLimits`` (Kubernetes v1.36 and v1.37,
 ``component-helpers/resource/helpers.go``), with the feature gates at their defaults.
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 RESIZE_PENDING: Final = "PodResizePending"
-"""The type of the condition that tells what has become of a resize."""
+"""The type of the condition that shows the state of a resize."""
 
 _ZERO: Final = Quantity(0)
 
@@ -44,19 +44,19 @@ def pod_request_list(
     overhead: bool = True,
     missing: Mapping[str, Quantity] | None = None,
 ) -> ResourceList:
-    """The exact requests of a pod: the most that it ever needs of each resource.
+    """Return the exact requests of a pod: the most that it ever needs of each resource.
 
     Containers and sidecars run side by side; each plain init container runs alone with
     the sidecars that started before it. Mirrors ``PodRequests``.
 
     Args:
         pod: The pod.
-        use_status: Look at what the node has given to the containers, too.
+        use_status: Also use the resources that the node has given to the containers.
         by_totals: Take the largest of the pod's totals during a resize, as Kubernetes
             does since 1.37, and not the total of each container's largest amounts.
         pod_level: Let requests of the pod as a whole replace those of its containers.
-        overhead: Add what the pod's runtime class costs.
-        missing: What a container counts with that does not request a resource at all.
+        overhead: Add the overhead of the pod's runtime class.
+        missing: The amounts for a container that does not request a resource at all.
     """
     spec = pod.spec
     total = _container_requests(pod, use_status, by_totals, missing or {})
@@ -70,14 +70,14 @@ def pod_request_list(
 def pod_limit_list(
     pod: Pod, *, pod_level: bool = True, overhead: bool = True
 ) -> ResourceList:
-    """The exact limits of a pod, added up as `pod_request_list` adds up requests.
+    """Return the exact limits of a pod, summed as `pod_request_list` sums requests.
 
-    Only resources that some container limits are there. Mirrors ``PodLimits``.
+    Only resources that some container limits are included. Mirrors ``PodLimits``.
 
     Args:
         pod: The pod; its status does not matter.
         pod_level: Let limits of the pod as a whole replace those of its containers.
-        overhead: Add what the pod's runtime class costs to what is limited.
+        overhead: Add the overhead of the pod's runtime class to the limits.
     """
     spec = pod.spec
     limiting = replace(
@@ -100,7 +100,7 @@ def _requesting_its_limits(container: Container) -> Container:
 
 
 def status_changes_requests(pod: Pod) -> bool:
-    """Whether a pod's status may make it count differently from its spec."""
+    """Return whether the status may change the requests that the spec has."""
     status, spec = pod.status, pod.spec
     if status.resources is not None and has_pod_level_requests(spec):
         wanted = spec.resources.requests if spec.resources is not None else {}
@@ -112,7 +112,7 @@ def status_changes_requests(pod: Pod) -> bool:
 
 
 def status_changes_totals(pod: Pod) -> bool:
-    """Whether a pod's status may make its totals differ from those of its spec."""
+    """Return whether the status may change the totals that the spec has."""
     status, spec = pod.status, pod.spec
     if _is_resize_infeasible(status):
         return True
@@ -126,7 +126,7 @@ def status_changes_totals(pod: Pod) -> bool:
 
 
 def has_pod_level_requests(spec: PodSpec) -> bool:
-    """Whether a pod as a whole requests something that can be requested that way."""
+    """Return whether a pod as a whole requests resources that allow it."""
     return spec.resources is not None and any(
         map(_is_pod_level_resource, spec.resources.requests)
     )
@@ -147,7 +147,7 @@ def _sum_up(
     own: Callable[[Container], ResourceList],
     missing: Mapping[str, Quantity] | None = None,
 ) -> ResourceList:
-    """Add up what containers count with, each by itself."""
+    """Add up the amounts of the containers, computed for each container."""
 
     def complete(container: Container) -> ResourceList:
         return {**missing, **own(container)} if missing else own(container)
@@ -176,11 +176,15 @@ def _spec_requests(container: Container) -> ResourceList:
 
 
 class _LargestAmounts:
-    """What each container counts with during a resize, before Kubernetes 1.37."""
+    """Computes a container's largest amounts in a resize, before Kubernetes 1.37."""
 
     def __init__(self, pod: Pod) -> None:
         self._pod = pod
-        plain = {one.name for one in pod.spec.init_containers if not one.is_sidecar}
+        plain = {
+            container.name
+            for container in pod.spec.init_containers
+            if not container.is_sidecar
+        }
         self._statuses = {
             name: status
             for name, status in _statuses_by_name(pod.status).items()
@@ -197,10 +201,10 @@ class _LargestAmounts:
 
 
 def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
-    """Return the largest of what a pod wants, was promised, and has, in all.
+    """Return the largest of the desired, the allocated and the actual total of a pod.
 
-    An infeasible resize leaves out what it wants. The pod's own status, if it has both
-    of the others, says more than the statuses of its containers.
+    If a resize is infeasible, the desired total is left out. The pod's own status, if
+    it has both of the others, takes precedence over the statuses of its containers.
     """
     spec, status = pod.spec, pod.status
     leaves_out = _is_resize_infeasible(status)
@@ -248,7 +252,7 @@ def _replace_by_pod_level(
 def _resized(
     pod: Pod, wanted: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> ResourceList:
-    """Take the largest of each amount; an infeasible resize leaves the wanted out."""
+    """Take the largest of each amount; without the desired one if it is infeasible."""
     result = {} if _is_resize_infeasible(pod.status) else dict(wanted)
     _raise_to(result, actual)
     _raise_to(result, allocated)
@@ -268,8 +272,8 @@ def _any_status_differs(
     for index, status in enumerate(statuses):
         if status.resources is None:
             continue
-        # Nodes list the statuses in the order of the containers; if this one does not,
-        # the slow way finds the right container.
+        # Nodes list the statuses in the order of the containers. Otherwise the slow way
+        # finds the right container.
         if index >= len(containers) or containers[index].name != status.name:
             return True
         wanted = containers[index].resources.requests
@@ -311,12 +315,12 @@ def _is_pod_level_resource(name: str) -> bool:
 
 def _add(total: ResourceList, more: Mapping[str, Quantity]) -> None:
     for name, quantity in more.items():
-        known = total.get(name)
-        total[name] = quantity if known is None else known + quantity
+        amount = total.get(name)
+        total[name] = quantity if amount is None else amount + quantity
 
 
 def _raise_to(total: ResourceList, least: Mapping[str, Quantity]) -> None:
     for name, quantity in least.items():
-        known = total.get(name)
-        if known is None or quantity > known:
+        amount = total.get(name)
+        if amount is None or quantity > amount:
             total[name] = quantity

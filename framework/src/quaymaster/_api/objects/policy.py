@@ -17,7 +17,7 @@ __all__ = [
 
 
 class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
-    """The pods of a budget, and how many must stay: a number, or such as ``30%``.
+    """The pods of a budget, and how many must remain: a number, or such as ``30%``.
 
     Attributes:
         unhealthy_pod_eviction_policy: When pods that are not ready may be evicted:
@@ -34,7 +34,7 @@ class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
     """The status of a budget: how many pods may be evicted now.
 
     Attributes:
-        disrupted_pods: Names of pods whose eviction is under way, and since when.
+        disrupted_pods: Names of pods whose eviction is in progress, and since when.
     """
 
     observed_generation: Int64 = 0

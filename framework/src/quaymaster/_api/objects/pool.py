@@ -15,8 +15,8 @@ from quaymaster._api.objects.pod import ContainerStatus, PodSpec, PodStatus
 
 __all__ = ["SpecPool"]
 
-# Bounds on memory: the tables are cleared when they are full. Chosen, not measured: far
-# more templates, and parts of templates, than are in use at a time.
+# Bounds on memory: the tables are cleared when they are full. Chosen, not measured:
+# many more templates, and parts of templates, than are in use at a time.
 _TEXT_LIMIT: Final = 2048
 _TABLE_LIMIT: Final = 16384
 
@@ -47,27 +47,27 @@ _SPEC_DECODER: Final = msgspec.json.Decoder(PodSpec, dec_hook=dec_hook)
 class _Table(Generic[K, V]):
     """The first value of each key, until there are too many."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_values",)
 
     def __init__(self) -> None:
-        self._known: dict[K, V] = {}
+        self._values: dict[K, V] = {}
 
     def share(self, key: K, value: V) -> V:
-        known = self._known
-        if len(known) >= _TABLE_LIMIT:
-            known.clear()
-        return known.setdefault(key, value)
+        values = self._values
+        if len(values) >= _TABLE_LIMIT:
+            values.clear()
+        return values.setdefault(key, value)
 
 
 class SpecPool:
     """Makes pods of one template share one `PodSpec`, and their labels.
 
-    Shared specs save memory, and what is computed from a spec is computed once per
-    template. A pool belongs to whoever brings objects in: a loader, a cluster, a watch.
-    It keeps no spec alive for long that no pod uses any more.
+    Shared specs save memory, and values derived from a spec are computed once per
+    template. A pool belongs to the component that reads objects: a loader, a cluster, a
+    watch. It soon drops a spec that no pod uses any longer.
 
     Attributes:
-        texts_read: How many texts of specs were decoded, and not found in the pool.
+        texts_read: How many texts of specs were decoded, because the pool had none.
     """
 
     __slots__ = (
@@ -97,25 +97,25 @@ class SpecPool:
         self._images: _Table[ContainerImage, ContainerImage] = _Table()
 
     def __len__(self) -> int:
-        """How many different specs are in use."""
+        """Return how many different specs are in use."""
         return len(self._specs)
 
     def share_spec(self, spec: PodSpec) -> PodSpec:
-        """The one spec that stands for all specs equal to this one.
+        """Return the one spec that is shared by all equal ones.
 
         The volume with the service account's token is dropped: its name would make
-        every pod unlike all others.
+        every pod different.
         """
         spec = _without_token_volume(spec)
-        # A digest tells texts apart as well, and has a tenth of their size.
+        # A digest distinguishes texts as well, and has a tenth of their size.
         key = hashlib.blake2b(ENCODER.encode(spec), digest_size=20).digest()
-        known = self._specs.get(key)
-        if known is None:
-            known = self._specs[key] = self._share_parts(spec)
-        return known
+        shared = self._specs.get(key)
+        if shared is None:
+            shared = self._specs[key] = self._share_parts(spec)
+        return shared
 
     def _share_parts(self, spec: PodSpec) -> PodSpec:
-        """The same spec; specs that differ in a claim's name share all the rest."""
+        """Return an equal spec; specs that differ in a claim's name share all else."""
         shared = {}
         for field in _SPEC_PARTS:
             value = getattr(spec, field)
@@ -125,11 +125,11 @@ class SpecPool:
         return msgspec.structs.replace(spec, **shared)
 
     def share_metadata(self, metadata: ObjectMeta) -> ObjectMeta:
-        """The same metadata, made of shared parts."""
+        """Return equal metadata, made of shared parts."""
         strings, maps = self._strings, self._maps
         labels, annotations = metadata.labels, metadata.annotations
         owners = metadata.owner_references
-        # Equal values replace each other, since they are immutable.
+        # Equal values can replace each other, since they are immutable.
         force_setattr(
             metadata,
             "namespace",
@@ -150,7 +150,7 @@ class SpecPool:
         return metadata
 
     def share_pod_status(self, status: PodStatus) -> PodStatus:
-        """The same status, made of shared parts."""
+        """Return an equal status, made of shared parts."""
         if not status.conditions and status == PodStatus(phase=status.phase):
             return self._statuses.share(status.phase, status)
         strings = self._strings
@@ -166,14 +166,14 @@ class SpecPool:
         return status
 
     def share_node_status(self, status: NodeStatus) -> NodeStatus:
-        """The same status; the nodes of a cluster share their images."""
+        """Return an equal status; the nodes of a cluster share their images."""
         share = self._images.share
         images = tuple(share(image, image) for image in status.images)
         force_setattr(status, "images", images)
         return status
 
     def forget_texts(self) -> None:
-        """Forget all texts, so that the next one is decoded."""
+        """Drop all texts, so that the next one is decoded."""
         self._by_text.clear()
 
     def decode_spec(self, text: bytes) -> tuple[PodSpec, str]:
@@ -183,7 +183,7 @@ class SpecPool:
             The shared spec, and the name of the node that the pod is bound to.
 
         Raises:
-            msgspec.ValidationError: Some field is null or has the wrong type.
+            msgspec.ValidationError: A field is null or has the wrong type.
         """
         key, node_name = _text_key(text)
         spec = self._by_text.get(key)
@@ -200,9 +200,9 @@ class SpecPool:
 
 
 def _text_key(text: bytes) -> tuple[tuple[int, bytes], str]:
-    """Cut out of a spec's text what differs between the pods of a template.
+    """Cut out of a spec's text the parts that differ between the pods of a template.
 
-    That is the node's name, and the end of the name of the volume with the service
+    These are the node's name, and the end of the name of the volume with the service
     account token. The place of the cut is part of the key.
     """
     name, start = "", -1
@@ -221,9 +221,9 @@ def _text_key(text: bytes) -> tuple[tuple[int, bytes], str]:
 
 
 def _decides_spec(key: tuple[int, bytes], spec: PodSpec) -> bool:
-    """Whether every text with this key has this spec.
+    """Return whether every text with this key has this spec.
 
-    It has if the name that was cut out is the pod's node (and not, say, a label of that
+    It has if the removed name was the pod's node (and not, for example, a label of that
     key), and if the token volume's name was only in parts that are dropped anyway.
     """
     _, text = key

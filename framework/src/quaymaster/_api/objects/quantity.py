@@ -1,9 +1,9 @@
 """Exact Kubernetes quantities: ``100m``, ``1.5Gi``, ``1e3``.
 
 Mirrors ``Quantity`` (k8s.io/apimachinery v0.36, ``pkg/api/resource/quantity.go``), with
-three differences: a text must have at least one digit (upstream reads a bare ``m`` as
-0), `Quantity.value` and `Quantity.milli_value` stop at the limits of int64 where
-upstream's overflow, and an exponent beyond ±99 is an error.
+three differences. A text must have at least one digit (upstream reads a bare ``m`` as
+0). `Quantity.value` and `Quantity.milli_value` stop at the limits of int64 where
+upstream's overflow. An exponent beyond ±99 is an error.
 """
 
 import enum
@@ -22,7 +22,7 @@ _MICRO: Final = 10**6
 _MAX_INT64: Final = 2**63 - 1
 _MIN_INT64: Final = -(2**63)
 _MAX_EXPONENT: Final = 99
-# Bounds the time to parse a text; no quantity that somebody means is so long.
+# Bounds the time to parse a text; no real quantity is so long.
 _MAX_LENGTH: Final = 256
 
 _DECIMAL_SUFFIXES: Final = {
@@ -47,7 +47,7 @@ _PATTERN: Final = re.compile(
 
 
 class QuantityFormat(enum.Enum):
-    """The notation that a quantity is written in; its value does not depend on it."""
+    """The notation of a quantity; its value does not depend on it."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -57,13 +57,13 @@ class QuantityFormat(enum.Enum):
 class Quantity:
     """An exact amount of something, as Kubernetes writes it. Immutable.
 
-    ``Quantity("1.5Gi")``, ``Quantity(2)`` and ``Quantity(0.5)`` all work; texts are
-    parsed once and then remembered. Quantities compare, add, subtract and negate
-    exactly; what is finer than 10**-9 is rounded away from zero when parsed.
+    ``Quantity("1.5Gi")``, ``Quantity(2)`` and ``Quantity(0.5)`` all work; parsed texts
+    are cached. Quantities compare, add, subtract and negate exactly. Parsing rounds
+    fractions of 10**-9 away from zero.
 
     Attributes:
         nanos: The exact amount, in units of 10**-9.
-        format: How it is written.
+        format: Its notation.
     """
 
     __slots__ = ("_text", "format", "nanos")
@@ -73,10 +73,10 @@ class Quantity:
     _text: str | None
 
     def __new__(cls, amount: "str | int | float | Quantity" = 0) -> "Quantity":
-        """Make a quantity of a text or a number.
+        """Make a quantity from a text or a number.
 
         Raises:
-            QuantityError: The text is no quantity, or the number not finite.
+            QuantityError: The text is not a quantity, or the number is not finite.
         """
         if isinstance(amount, str):
             return _parse(amount)
@@ -92,12 +92,12 @@ class Quantity:
     def from_milli(
         cls, milli: int, style: QuantityFormat = QuantityFormat.DECIMAL_SI
     ) -> "Quantity":
-        """A quantity of so many thousandths: ``from_milli(100)`` is ``100m``."""
+        """Return a quantity of thousandths: ``from_milli(100)`` is ``100m``."""
         return _make(milli * _MICRO, style)
 
     @classmethod
     def from_value(cls, value: int, style: QuantityFormat) -> "Quantity":
-        """A quantity of a whole number, in some notation.
+        """Return a quantity of a whole number, in some notation.
 
         Mirrors ``NewQuantity``.
         """
@@ -114,7 +114,7 @@ class Quantity:
         return _rounded(self.nanos, _MICRO)
 
     def __str__(self) -> str:
-        """The canonical text: the shortest that needs no fraction."""
+        """Return the canonical text: the shortest one without a fraction."""
         text = self._text
         if text is None:
             text = _canonical(self.nanos, self.format)
@@ -156,14 +156,14 @@ class Quantity:
         return NotImplemented
 
     def __add__(self, other: "Quantity") -> "Quantity":
-        """The exact sum, written like the first operand that is not zero."""
+        """Return the exact sum, in the notation of the first nonzero operand."""
         if not isinstance(other, Quantity):
             return NotImplemented
         style = self.format if self.nanos else other.format
         return _make(self.nanos + other.nanos, style)
 
     def __sub__(self, other: "Quantity") -> "Quantity":
-        """The exact difference, written like the first operand that is not zero."""
+        """Return the exact difference, in the notation of the first nonzero operand."""
         if not isinstance(other, Quantity):
             return NotImplemented
         style = self.format if self.nanos else other.format
@@ -194,8 +194,8 @@ def _make(nanos: int, style: QuantityFormat) -> Quantity:
     return quantity
 
 
-# Manifests repeat a few texts: to look one up takes a ninth of the time. An entry takes
-# 220 bytes, so the cache at most 4 MB.
+# Manifests repeat few texts, and a cache lookup takes a ninth of the time. An entry
+# takes 220 bytes, so the cache takes at most 4 MB.
 @functools.lru_cache(maxsize=16384)
 def _parse(text: str) -> Quantity:
     match = _PATTERN.fullmatch(text.strip()) if len(text) <= _MAX_LENGTH else None
@@ -224,7 +224,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _shifted(amount: int, power: int) -> int:
-    """``amount * 10**power`` for an amount of at least 0, rounded up."""
+    """Return ``amount * 10**power`` for an amount of at least 0, rounded up."""
     if power >= 0:
         return int(amount * 10**power)
     return int(-(-amount // 10**-power))

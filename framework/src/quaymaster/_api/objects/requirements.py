@@ -55,8 +55,8 @@ class Requirement(NamedTuple):
 
     Attributes:
         key: The label.
-        operator: How it is compared.
-        values: With what: sorted, without repetitions.
+        operator: The comparison.
+        values: The values to compare with: sorted, without duplicates.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Requirement(NamedTuple):
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the labels meet the condition."""
+        """Return whether the labels meet the condition."""
         value = labels.get(self.key)
         operator = self.operator
         if operator is Operator.IN:
@@ -83,7 +83,7 @@ class Requirement(NamedTuple):
 
 
 def parse_int64(text: str) -> int | None:
-    """Read a decimal 64-bit integer as Go does; None if the text is none."""
+    """Read a decimal 64-bit integer as Go does; None if the text is not one."""
     if len(text) > 64 or not _INTEGER.fullmatch(text):
         return None
     number = int(text)
@@ -96,13 +96,13 @@ def compile_requirements(
     path: str,
     problems: list[str],
 ) -> list[Requirement]:
-    """Compile conditions; those that are wrong add to the problems.
+    """Compile conditions; invalid ones add to the problems.
 
     Args:
         conditions: The conditions.
-        allowed: The operators that they may have.
-        path: Where they are.
-        problems: Gets a line for each thing that is wrong.
+        allowed: The allowed operators.
+        path: The path of the conditions.
+        problems: Receives a line for each problem.
     """
     requirements = []
     for index, condition in enumerate(conditions):
@@ -151,19 +151,19 @@ def _check_count(
 
 
 def check_key(key: str, path: str, problems: list[str]) -> None:
-    """Add to the problems if this cannot be the key of a label."""
+    """Add a problem if this cannot be the key of a label."""
     if not is_label_key(key):
         problems.append(f"{path}: expected a label key, got {key!r}")
 
 
 def check_value(value: str, path: str, problems: list[str]) -> None:
-    """Add to the problems if this cannot be the value of a label."""
+    """Add a problem if this cannot be the value of a label."""
     if not is_label_value(value):
         problems.append(f"{path}: expected a label value, got {value!r}")
 
 
 def is_subdomain(text: str, *, any_length: bool = False) -> bool:
-    """Whether a text is a DNS subdomain: most objects have such names.
+    """Return whether a text is a DNS subdomain, as the names of most objects are.
 
     Args:
         text: The text.
@@ -175,13 +175,13 @@ def is_subdomain(text: str, *, any_length: bool = False) -> bool:
 
 
 def is_label_name(text: str) -> bool:
-    """Whether a text of any length has the form of the name of a label."""
+    """Return whether a text of any length has the form of the name of a label."""
     return _NAME.fullmatch(text) is not None
 
 
 @functools.lru_cache(maxsize=4096)
 def is_label_key(key: str) -> bool:
-    """Whether a text can be the key of a label."""
+    """Return whether a text can be the key of a label."""
     prefix, slash, name = key.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -190,5 +190,5 @@ def is_label_key(key: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_label_value(value: str) -> bool:
-    """Whether a text can be the value of a label."""
+    """Return whether a text can be the value of a label."""
     return not value or (len(value) <= 63 and _NAME.fullmatch(value) is not None)

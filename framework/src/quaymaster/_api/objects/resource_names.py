@@ -1,4 +1,4 @@
-"""The names of resources, and what follows from a name alone.
+"""The names of resources, and the properties that depend only on a name.
 
 Mirrors ``IsExtendedResourceName`` and ``IsOvercommitAllowed`` (Kubernetes v1.36,
 ``pkg/apis/core/v1/helper/helpers.go``), and ``IsScalarResourceName``
@@ -26,7 +26,7 @@ EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 
 HUGE_PAGES: Final = "hugepages-"
-"""How the names of huge pages begin; their size follows."""
+"""The prefix of the names of huge pages; their size follows."""
 
 _QUALIFIED_NAME: Final = re.compile(
     r"(?P<prefix>[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)"
@@ -35,11 +35,11 @@ _QUALIFIED_NAME: Final = re.compile(
 )
 
 
-# Asked for every name of every new spec: the cache saves nine tenths of the time, and
+# Called for every name of every new spec. The cache saves nine tenths of the time, and
 # clusters have tens of names.
 @functools.lru_cache(maxsize=4096)
 def is_extended_resource(name: str) -> bool:
-    """Whether a resource is none of Kubernetes' own, such as ``nvidia.com/gpu``."""
+    """Return whether a resource is not Kubernetes' own, such as ``nvidia.com/gpu``."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
     match = _QUALIFIED_NAME.fullmatch("requests." + name)
@@ -49,7 +49,7 @@ def is_extended_resource(name: str) -> bool:
 
 
 def is_overcommit_allowed(resource: str) -> bool:
-    """Whether containers may be promised more of a resource than there is."""
+    """Return whether a node may promise containers more of a resource than it has."""
     is_native = "/" not in resource or "kubernetes.io/" in resource
     return is_native and not resource.startswith(HUGE_PAGES)
 
@@ -57,7 +57,7 @@ def is_overcommit_allowed(resource: str) -> bool:
 # As above: the cache saves two thirds of the time.
 @functools.lru_cache(maxsize=4096)
 def is_scalar_resource(name: str) -> bool:
-    """Whether a resource is counted by its name, beside CPU, memory and storage."""
+    """Return whether a resource is a scalar: not CPU, memory or storage."""
     return (
         name.startswith((HUGE_PAGES, "attachable-volumes-"))
         or "kubernetes.io/" in name

@@ -1,12 +1,12 @@
-"""Requests of pods and capacities of nodes, in the integers scheduling counts with.
+"""Requests of pods and capacities of nodes, as the integers of scheduling.
 
-CPU is in millicores; memory, storage and huge pages are in bytes; everything else is a
-plain number. Sums are made of exact quantities and rounded up once, at the end.
+CPU is in millicores; memory, storage and huge pages are in bytes; all other resources
+are plain numbers. Exact quantities are added up, and the sum is rounded up once.
 
 Mirrors ``component-helpers/resource/helpers.go`` (Kubernetes v1.36), and ``Resource``
 and ``CalculateResource`` in ``pkg/scheduler/framework/types.go``, with the feature
-gates at their defaults. Whatever follows from a spec alone is computed once per
-`PodSpec` and kept on it, so treat every result as read-only.
+gates at their defaults. Results that depend only on a spec are computed once per
+`PodSpec` and cached on it, so never change a result.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,10 +51,10 @@ __all__ = [
 ]
 
 DEFAULT_MILLI_CPU_REQUEST: Final = 100
-"""The CPU request that a container without one counts with in some scores."""
+"""The CPU request that some scores assume for a container without one."""
 
 DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024
-"""The memory request that a container without one counts with in some scores."""
+"""The memory request that some scores assume for a container without one."""
 
 _NON_ZERO_DEFAULTS: Final[ResourceList] = {
     CPU: Quantity.from_milli(DEFAULT_MILLI_CPU_REQUEST),
@@ -93,7 +93,7 @@ class Resources:
 
     @classmethod
     def from_list(cls, amounts: Mapping[str, Quantity]) -> "Resources":
-        """Round a resource list up to integers; names that are no resource are lost."""
+        """Round a resource list up to integers; drop names that are not resources."""
         resources = cls()
         for name, quantity in amounts.items():
             if name == CPU:
@@ -109,7 +109,7 @@ class Resources:
         return resources
 
     def get(self, name: str) -> int:
-        """The amount of a resource by its Kubernetes name; 0 if there is none."""
+        """Return the amount of a resource by its Kubernetes name; by default 0."""
         if name == CPU:
             return self.milli_cpu
         if name == MEMORY:
@@ -121,7 +121,7 @@ class Resources:
         return self.scalars.get(name, 0)
 
     def add(self, other: "Resources", sign: int = 1) -> None:
-        """Add other amounts in place, or take them away with ``sign=-1``."""
+        """Add other amounts in place, or subtract them with ``sign=-1``."""
         self.milli_cpu += sign * other.milli_cpu
         self.memory += sign * other.memory
         self.ephemeral_storage += sign * other.ephemeral_storage
@@ -132,7 +132,7 @@ class Resources:
                 mine[name] = mine.get(name, 0) + sign * amount
 
     def copy(self) -> "Resources":
-        """Equal amounts that can be changed on their own."""
+        """Return a copy of the amounts, which can be changed independently."""
         return Resources(
             milli_cpu=self.milli_cpu,
             memory=self.memory,
@@ -141,7 +141,7 @@ class Resources:
             scalars=self.scalars,
         )
 
-    __hash__ = None  # type: ignore[assignment]  # mutable, so no key of a dict
+    __hash__ = None  # type: ignore[assignment]  # mutable, so not a key of a dict
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Resources):
@@ -166,11 +166,11 @@ class PodUsage:
     """The usage of a pod on its node.
 
     Attributes:
-        requests: What it requests.
+        requests: The requests.
         non_zero_milli_cpu: The same for CPU, with the default for each container that
             requests none.
         non_zero_memory: The same for memory.
-        host_ports: The ports that it takes, see `host_ports`.
+        host_ports: The host ports, see `host_ports`.
     """
 
     __slots__ = ("host_ports", "non_zero_memory", "non_zero_milli_cpu", "requests")
@@ -188,7 +188,7 @@ class PodUsage:
         self.host_ports = host_ports
 
     def counts_like(self, other: "PodUsage") -> bool:
-        """Whether another usage has the same amounts."""
+        """Return whether another usage has the same amounts."""
         return (
             self.requests == other.requests
             and self.non_zero_milli_cpu == other.non_zero_milli_cpu
@@ -203,22 +203,22 @@ class PodUsage:
 
 
 def pod_requests(pod: Pod) -> Resources:
-    """The requests of a pod that comes to a node; its status does not matter."""
+    """Return the requests of a new pod of a node; its status does not matter."""
     return _REQUESTS.of(pod)
 
 
 def pod_usage(pod: Pod, kubernetes: Kubernetes = DEFAULT_KUBERNETES) -> PodUsage:
-    """The usage of a pod on a node, resizes under way included.
+    """Return the usage of a pod on a node, also during a resize.
 
     Args:
         pod: The pod.
-        kubernetes: The Kubernetes that counts, since 1.37 counts resizes otherwise.
+        kubernetes: The Kubernetes version; since 1.37, resizes are counted differently.
     """
     return usage_by(kubernetes)(pod)
 
 
 def usage_by(kubernetes: Kubernetes) -> Callable[[Pod], PodUsage]:
-    """Return the function that gives the usage of pods as a Kubernetes counts it."""
+    """Return the function that computes the usage of pods in a Kubernetes version."""
     return _usage_by_totals if kubernetes.has("resize-totals") else _usage_by_containers
 
 
@@ -242,27 +242,27 @@ def _usage_by_totals(pod: Pod) -> PodUsage:
         or status.conditions
     ) and status_changes_totals(pod):
         usage, usual = _usage(pod, by_totals=True), _USAGE.of(pod)
-        # The same object, so that an update which changes nothing is seen as such.
+        # The same object, so that an update without changes is recognised as such.
         return usual if usage.counts_like(usual) else usage
     return _USAGE.of(pod)
 
 
 def score_requests(pod: Pod) -> Resources:
-    """The requests that NodeResourcesFit scores a pod with.
+    """Return the requests with which NodeResourcesFit scores a pod.
 
-    Its scorer knows no pod-level resources (upstream builds it without that flag), and
-    counts containers without a CPU or memory request with the defaults.
+    Its scorer ignores pod-level resources (upstream builds it without that flag), and
+    uses the defaults for containers without a CPU or memory request.
     """
     return _SCORED.of(pod)
 
 
 def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
-    """The ports that a pod takes on its node; those of plain init containers do not."""
+    """Return the ports that a pod uses on its node, except those of init containers."""
     return _PORTS.of(pod)
 
 
 def node_allocatable(node: Node) -> Resources:
-    """The resources that a node offers to pods."""
+    """Return the resources that a node offers to pods."""
     return Resources.from_list(node.status.allocatable)
 
 
@@ -290,8 +290,8 @@ def _host_ports(spec: PodSpec) -> tuple[ContainerPort, ...]:
 def _usage_by_spec(spec: PodSpec) -> PodUsage:
     if has_pod_level_requests(spec):
         return _usage(Pod(spec=spec))
-    # The same, of what is mostly known already: each list of requests that is added up
-    # is a fiftieth of what the first pod of a kind costs.
+    # The same, from results that usually exist already: each list of requests that is
+    # added up is a fiftieth of the cost of the first pod of a kind.
     counted = _SCORED.of_spec(spec)
     return PodUsage(
         _REQUESTS.of_spec(spec),

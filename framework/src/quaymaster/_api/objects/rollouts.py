@@ -21,7 +21,7 @@ class RollingUpdateDeployment(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         max_unavailable: How many pods may be missing, rounded down; None: ``25%``.
-        max_surge: How many pods there may be too many, rounded up; None: ``25%``.
+        max_surge: How many surplus pods there may be, rounded up; None: ``25%``.
     """
 
     max_unavailable: Int32 | str | None = None
@@ -33,7 +33,7 @@ class DeploymentStrategy(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         type: ``RollingUpdate`` (also if empty), or ``Recreate``: all old pods are gone
-            before the first new one.
+            before the first new one is created.
         rolling_update: The limits of a rolling update.
     """
 
@@ -61,8 +61,8 @@ class StatefulSetUpdateStrategy(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         type: ``RollingUpdate`` (also if empty), from the highest ordinal down, or
-            ``OnDelete``: when somebody deletes them.
-        rolling_update: Which of them.
+            ``OnDelete``: when a client deletes them.
+        rolling_update: Which pods a rolling update replaces.
     """
 
     type: str = ""
@@ -70,7 +70,7 @@ class StatefulSetUpdateStrategy(ApiValue, frozen=True, kw_only=True):
 
 
 class RollingUpdateDaemonSet(ApiValue, frozen=True, kw_only=True):
-    """On how many nodes a DaemonSet may be at work: a number, or such as ``30%``.
+    """On how many nodes a DaemonSet may be updating: a number, or such as ``30%``.
 
     Attributes:
         max_unavailable: How many nodes may lack a pod, rounded up; None: 1.
@@ -85,7 +85,7 @@ class DaemonSetUpdateStrategy(ApiValue, frozen=True, kw_only=True):
     """How a DaemonSet replaces its pods.
 
     Attributes:
-        type: ``RollingUpdate`` (also if empty), or ``OnDelete``: when somebody deletes
+        type: ``RollingUpdate`` (also if empty), or ``OnDelete``: when a client deletes
             them.
         rolling_update: The limits of a rolling update.
     """

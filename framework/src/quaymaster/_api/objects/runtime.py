@@ -29,7 +29,7 @@ class RuntimeClass(ApiObject, frozen=True, kw_only=True):
     """A way to run containers, such as in virtual machines.
 
     Attributes:
-        handler: What nodes call it.
+        handler: Its name in the configuration of nodes.
     """
 
     api_version: ClassVar[str] = "node.k8s.io/v1"

@@ -1,4 +1,4 @@
-"""Kubernetes' own texts for selectors that cannot be evaluated.
+"""Kubernetes' own error messages for selectors that cannot be evaluated.
 
 Mirrors the errors of ``NewRequirement`` (``pkg/labels/selector.go``),
 ``LabelSelectorAsSelector`` (``pkg/apis/meta/v1/helpers.go``), ``IsLabelKey`` and
@@ -79,15 +79,15 @@ _ESCAPES: Final = {
 
 
 def aggregated(texts: Iterable[str]) -> str:
-    """Join errors as ``NewAggregate`` does: the same text is there once."""
+    """Join errors as ``NewAggregate`` does: equal texts occur once."""
     different = list(dict.fromkeys(texts))
     return different[0] if len(different) == 1 else f"[{', '.join(different)}]"
 
 
 def label_selector_text(selector: LabelSelector) -> str:
-    """Return what is wrong with the first wrong requirement; empty if none is.
+    """Return the error of the first invalid requirement; empty if all are valid.
 
-    Upstream looks at ``matchLabels`` in any order; here it is that of the keys.
+    Upstream checks ``matchLabels`` in any order; here it is that of the keys.
     """
     for key, value in sorted(selector.match_labels.items()):
         texts = [*_key_texts(key, "key"), *_value_texts(key, [value], "values")]
@@ -104,11 +104,11 @@ def label_selector_text(selector: LabelSelector) -> str:
 
 
 def node_term_texts(term: NodeSelectorTerm, path: str) -> Iterator[str]:
-    """Yield what is wrong with a term of a node selector.
+    """Yield the errors of a term of a node selector.
 
     Args:
         term: The term.
-        path: Where the term is.
+        path: The path of the term.
     """
     for index, condition in enumerate(term.match_expressions):
         where = f"{path}.matchExpressions[{index}]"

@@ -1,8 +1,8 @@
 """Label selectors and node selectors, compiled and evaluated.
 
 Mirrors ``pkg/labels`` (k8s.io/apimachinery v0.36) and ``nodeaffinity.go``
-(k8s.io/component-helpers v0.36). A selector is compiled once and then asked often;
-compiled selectors can be compared and are keys of dicts.
+(k8s.io/component-helpers v0.36). A selector is compiled once and evaluated often;
+compiled selectors can be compared and can be keys of dicts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,9 +61,9 @@ class Selector:
     """Requirements on labels, all of which must hold.
 
     Attributes:
-        requirements: Sorted, so that equal selectors compare equal; those of a
-            selector that matches nothing are empty, too.
-        matches_nothing: Whether no labels whatever match.
+        requirements: Sorted, so that equal selectors compare equal; empty, too, if the
+            selector matches nothing.
+        matches_nothing: Whether no labels match at all.
     """
 
     __slots__ = ("_equal", "_others", "matches_nothing", "requirements")
@@ -75,7 +75,7 @@ class Selector:
         self.requirements: tuple[Requirement, ...] = (
             () if matches_nothing else tuple(sorted(set(requirements)))
         )
-        # Most requirements ask for one value: these take the short way.
+        # Most requirements have one value: these use the fast path.
         self._equal = tuple(
             (r.key, r.values[0])
             for r in self.requirements
@@ -98,7 +98,7 @@ class Selector:
         return not self.requirements and not self.matches_nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels is selected."""
+        """Return whether an object with these labels is selected."""
         for key, value in self._equal:
             if labels.get(key) != value:
                 return False
@@ -108,7 +108,7 @@ class Selector:
         return not self.matches_nothing
 
     def __and__(self, other: "Selector") -> "Selector":
-        """The selector of the objects that both select."""
+        """Return the selector of the objects that both select."""
         return Selector(
             self.requirements + other.requirements,
             matches_nothing=self.matches_nothing or other.matches_nothing,
@@ -145,8 +145,8 @@ class FieldRequirement(NamedTuple):
     """One condition on a field of a node.
 
     Attributes:
-        key: The field; only ``metadata.name`` is known, others are empty.
-        value: What it is compared with.
+        key: The field; only ``metadata.name`` is supported, others are empty.
+        value: The value to compare with.
         equal: Whether it must be equal (``In``) or must not (``NotIn``).
     """
 
@@ -159,22 +159,22 @@ class NodeTerm(NamedTuple):
     """A compiled `NodeSelectorTerm`: conditions that must all hold.
 
     Attributes:
-        labels: On the node's labels.
-        fields: On the node's fields.
+        labels: Conditions on the node's labels.
+        fields: Conditions on the node's fields.
     """
 
     labels: Selector
     fields: tuple[FieldRequirement, ...] = ()
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether a node of that name with these labels meets the term."""
+        """Return whether a node of that name with these labels meets the term."""
         return self.labels.matches(labels) and self.matches_name(name)
 
     def matches_name(self, name: str) -> bool:
-        """Whether the conditions on fields hold for a node of that name."""
+        """Return whether the conditions on fields hold for a node of that name."""
         for field in self.fields:
             value = name if field.key == "metadata.name" else ""
-            # Upstream: a node without a name has no fields to ask about.
+            # Upstream: a node without a name has no fields to match.
             if name and (value == field.value) is not field.equal:
                 return False
         return True
@@ -184,7 +184,7 @@ class NodeMatcher:
     """A compiled `NodeSelector`: terms, one of which must match.
 
     Attributes:
-        terms: Those that can be evaluated; empty ones match nothing and are left out.
+        terms: The valid ones; empty ones match nothing and are left out.
         problems: What is wrong with the others, which match nothing either.
     """
 
@@ -201,7 +201,7 @@ class NodeMatcher:
         self._text = text
 
     def matches(self, node: Node) -> bool:
-        """Whether some term matches a node."""
+        """Return whether some term matches a node."""
         name, labels = node.metadata.name, node.metadata.labels
         return any(term.matches(name, labels) for term in self.terms)
 
@@ -209,7 +209,7 @@ class NodeMatcher:
         """Raise unless every term can be evaluated.
 
         Raises:
-            SelectorError: Some terms cannot.
+            SelectorError: Some terms are invalid.
         """
         if self.problems:
             raise SelectorError(self.problems, self._text)
@@ -228,7 +228,7 @@ class PreferredTerms:
         self.terms = tuple(terms)
 
     def score(self, node: Node) -> int:
-        """The sum of the weights of the terms that match a node."""
+        """Return the sum of the weights of the terms that match a node."""
         name, labels = node.metadata.name, node.metadata.labels
         return sum(w for w, term in self.terms if term.matches(name, labels))
 
@@ -248,7 +248,7 @@ class RequiredNodeAffinity:
         self.affinity = affinity
 
     def matches(self, node: Node) -> bool:
-        """Whether the pod may run on a node; terms with problems are skipped."""
+        """Return whether the pod may run on a node; terms with problems are skipped."""
         if not self.selector.matches(node.metadata.labels):
             return False
         return self.affinity is None or self.affinity.matches(node)
@@ -258,7 +258,7 @@ def compile_label_selector(selector: LabelSelector | None) -> Selector:
     """Compile a label selector: None selects nothing, an empty one everything.
 
     Raises:
-        SelectorError: It has unknown operators, or impossible keys or values.
+        SelectorError: It has unknown operators, or invalid keys or values.
     """
     if selector is None:
         return NOTHING
@@ -276,16 +276,16 @@ def compile_label_selector(selector: LabelSelector | None) -> Selector:
 
 
 def selector_from_labels(labels: Mapping[str, str]) -> Selector:
-    """The selector of objects with all of these labels; nothing is validated."""
+    """Return the selector of objects with these labels; nothing is validated."""
     return Selector(Requirement(k, Operator.IN, (v,)) for k, v in labels.items())
 
 
 def compile_node_selector(selector: NodeSelector, *, path: str = "") -> NodeMatcher:
-    """Compile a node selector; terms that cannot be evaluated become its problems.
+    """Compile a node selector; invalid terms become its problems.
 
     Args:
         selector: The node selector.
-        path: Where it is, for the texts of the problems.
+        path: Its path, for the texts of the problems.
     """
     terms: list[NodeTerm] = []
     problems: list[str] = []
@@ -310,10 +310,10 @@ def compile_preferred_terms(
 
     Args:
         terms: The preferences.
-        path: Where they are, for the text of the error.
+        path: Their path, for the text of the error.
 
     Raises:
-        SelectorError: Some of them cannot be evaluated.
+        SelectorError: Some of them are invalid.
     """
     compiled: list[tuple[int, NodeTerm]] = []
     problems: list[str] = []
@@ -332,7 +332,7 @@ def compile_preferred_terms(
 
 
 def required_node_affinity(pod: Pod) -> RequiredNodeAffinity:
-    """The required node affinity of a pod; computed once per template."""
+    """Return the required node affinity of a pod; computed once per template."""
     return _REQUIRED.of(pod)
 
 

@@ -1,4 +1,4 @@
-"""Facts that follow from a pod's spec, worked out once for all pods that share it."""
+"""Facts that depend on a pod's spec, computed once for all pods that share it."""
 
 import itertools
 from collections.abc import Callable
@@ -14,40 +14,41 @@ _NUMBERS: Final = itertools.count()
 
 
 class SpecKey(Generic[T]):
-    """Names a fact that follows from a `PodSpec`; computes it once and keeps it there.
+    """A key for a fact about a `PodSpec`, computed once and cached on the spec.
 
-    Make one per fact, at module level, and ask it for pods::
+    Make one per fact, at module level, and read the fact of pods with it::
 
         _IMAGES = SpecKey(images_of)  # def images_of(spec: PodSpec) -> frozenset[str]
         _IMAGES.of(pod)
 
-    Pods of one template share one spec object, and specs that are equal become one when
-    they enter a cluster (`SpecPool`). So a fact is worked out about once per template,
-    and goes when the last pod with this spec goes. A spec that is changed is a new
-    object without facts.
+    Pods of one template share one spec object, and equal specs become one object when
+    they enter a cluster (`SpecPool`). So a fact is computed about once per template,
+    and is freed with the last pod of this spec. A changed spec is a new object without
+    facts.
 
-    ``compute`` must follow from the spec alone: it is asked for one pod, and what it
-    says is used for pods with other names, labels and states. What it returns is shared
-    by all of them, and must not be changed. (For what depends on something else, too,
-    return an empty dict, and keep answers in it by whatever else they depend on.)
+    ``compute`` must depend on the spec alone: it is called for one pod, and its result
+    is used for pods with other names, labels and states. All of them share the result,
+    so never change it. (If a fact also depends on something else, return an empty dict,
+    and cache results in it by that dependency.)
 
-    Hooks may ask from several threads. Two that ask for the first time at once may both
-    compute; all get what was kept first. An exception of ``compute`` is not kept.
+    Hooks may use a key from several threads. Two that compute a fact at once may both
+    call ``compute``; all get the first result that was cached. An exception of
+    ``compute`` is not cached.
 
     Args:
-        compute: Works out the fact.
+        compute: Computes the fact.
     """
 
     __slots__ = ("_compute", "_name")
 
     def __init__(self, compute: Callable[[PodSpec], T]) -> None:
         self._compute = compute
-        # A string: looking anything else up in a `__dict__` takes longer. The number
-        # tells two functions of one name apart.
+        # A string: lookups of other keys in a `__dict__` take longer. The number
+        # distinguishes two functions of one name.
         self._name = f"{_full_name(compute)}#{next(_NUMBERS)}"
 
     def of(self, pod: Pod) -> T:
-        """The fact for this pod's spec."""
+        """Return the fact for this pod's spec."""
         try:
             fact: T = pod.spec.__dict__[self._name]
         except KeyError:
@@ -55,7 +56,7 @@ class SpecKey(Generic[T]):
         return fact
 
     def of_spec(self, spec: PodSpec) -> T:
-        """The fact for this spec."""
+        """Return the fact for this spec."""
         try:
             fact: T = spec.__dict__[self._name]
         except KeyError:

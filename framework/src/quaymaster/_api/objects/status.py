@@ -1,4 +1,4 @@
-"""Changes of a part of an object's status."""
+"""Changes some fields of an object's status."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -21,10 +21,10 @@ def with_status(obj: ObjT, changes: Mapping[str, object]) -> ObjT:
 
     Args:
         obj: The object.
-        changes: Field of the status, as its class has it -> new value.
+        changes: Field of the status, as its class names it -> new value.
 
     Raises:
-        ObjectError: It has no status, or the status no such fields or values.
+        ObjectError: It has no status, or the status has no such fields or values.
     """
     status = _status_of(obj)
     if status is None:
@@ -47,7 +47,7 @@ def with_status(obj: ObjT, changes: Mapping[str, object]) -> ObjT:
 
 
 def _status_of(obj: ApiObject) -> msgspec.Struct | None:
-    """The status of an object; the empty one if it may have one."""
+    """Return the status of an object; an empty one if it has none but could."""
     found: object = getattr(obj, "status", None)
     if isinstance(found, msgspec.Struct):
         return found

@@ -202,7 +202,7 @@ class CSINodeSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class CSINode(ApiObject, frozen=True, kw_only=True):
-    """What CSI drivers know about the node of the same name."""
+    """The CSI drivers of the node of the same name."""
 
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     kind: ClassVar[str] = "CSINode"

@@ -1,4 +1,4 @@
-"""Points in time, as API objects carry them."""
+"""Points in time, as in API objects."""
 
 import functools
 import re
@@ -21,7 +21,7 @@ class Time(float):
     """Seconds since the Unix epoch: a float that is written as an RFC 3339 text.
 
     Compares and subtracts like the ``now()`` of a clock, exactly to the microsecond.
-    ``Time(clock.now())`` makes one of a number, ``Time.parse(text)`` one of a text.
+    ``Time(clock.now())`` makes one from a number, ``Time.parse(text)`` one from a text.
     """
 
     __slots__ = ()
@@ -31,12 +31,12 @@ class Time(float):
         """Read an RFC 3339 text such as ``2026-01-31T12:00:00Z``.
 
         Raises:
-            TimeError: The text is not of that form.
+            TimeError: The text does not have that form.
         """
         return cls(_seconds(text))
 
     def __str__(self) -> str:
-        """The text that Kubernetes writes: in UTC, with a fraction only if needed."""
+        """Return the text of Kubernetes: in UTC, with a fraction only if needed."""
         return _text(self)
 
     def __repr__(self) -> str:
@@ -68,6 +68,6 @@ def _text(seconds: float) -> str:
 
 
 def _moment(seconds: float) -> datetime:
-    """The moment in UTC; whatever lies outside of it is an end of the calendar."""
+    """Return the time in UTC; times outside of the calendar become one of its ends."""
     within = min(max(float(seconds), _FIRST), _LAST)
     return datetime.fromtimestamp(within, UTC).replace(tzinfo=None)

@@ -24,7 +24,7 @@ COMPARISON_OPERATORS: Final = ("Gt", "Lt")
 """The operators of tolerations that compare numbers."""
 
 TOLERATION_COMPARISONS: Final = "TaintTolerationComparisonOperators"
-"""The feature gate that switches them on."""
+"""The feature gate of these operators."""
 
 _DECIMAL: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
@@ -32,7 +32,7 @@ _DECIMAL: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 def tolerates(
     toleration: Toleration, taint: Taint, *, compares_numbers: bool = False
 ) -> bool:
-    """Whether a toleration covers a taint.
+    """Return whether a toleration covers a taint.
 
     An empty key or effect covers all. ``Gt`` covers taints whose value is a greater
     number than the toleration's, and ``Lt`` those with a smaller one.
@@ -60,7 +60,7 @@ def tolerates(
 def is_tolerated(
     taint: Taint, tolerations: Iterable[Toleration], *, compares_numbers: bool = False
 ) -> bool:
-    """Whether any of the tolerations covers a taint; arguments as for `tolerates`."""
+    """Return whether a toleration covers a taint; arguments as for `tolerates`."""
     for toleration in tolerations:
         if tolerates(toleration, taint, compares_numbers=compares_numbers):
             return True
@@ -74,7 +74,7 @@ def find_untolerated_taint(
     *,
     compares_numbers: bool = False,
 ) -> Taint | None:
-    """The first taint with one of the effects that no toleration covers, or None.
+    """Return the first uncovered taint with one of the effects, or None.
 
     Args:
         taints: The taints.
@@ -91,7 +91,7 @@ def find_untolerated_taint(
 
 
 def is_decimal_integer(text: str) -> bool:
-    """Whether a text is a whole number of 64 bits as people write it, without zeros.
+    """Return whether a text is a 64-bit integer without leading zeros.
 
     Mirrors ``IsDecimalInteger`` (Kubernetes v1.37,
     ``staging/src/k8s.io/apimachinery/pkg/api/validate/content/decimal_int.go``) and
@@ -101,7 +101,7 @@ def is_decimal_integer(text: str) -> bool:
 
 
 def _covers_number(toleration: Toleration, value: str) -> bool:
-    """Whether a toleration with ``Gt`` or ``Lt`` covers the value of a taint."""
+    """Return whether a toleration with ``Gt`` or ``Lt`` covers the value of a taint."""
     if not (is_decimal_integer(toleration.value) and is_decimal_integer(value)):
         return False
     if toleration.operator == "Gt":

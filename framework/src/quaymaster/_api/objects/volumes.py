@@ -1,7 +1,7 @@
-"""The sources of volumes, as far as scheduling reads them.
+"""The sources of volumes that scheduling reads.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``. Sources that no plugin reads (config
-maps, secrets, empty directories, NFS, ...) are kept as they came.
+maps, secrets, empty directories, NFS, ...) are kept unchanged.
 """
 
 from typing import Final, TypeAlias
@@ -39,7 +39,7 @@ __all__ = [
 
 
 JsonObject: TypeAlias = dict[str, object]
-"""A part of an object that nothing reads, as it came. Never changed."""
+"""A part of an object that no code reads, as it was. Never changed."""
 
 
 class GCEPersistentDiskVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -169,7 +169,7 @@ class ImageVolumeSource(ApiValue, frozen=True, kw_only=True):
 
 
 class VolumeResourceRequirements(ApiValue, frozen=True, kw_only=True):
-    """The storage that a claim asks for."""
+    """The storage that a claim requests."""
 
     requests: dict[str, Quantity] = {}
     limits: dict[str, Quantity] = {}
@@ -179,7 +179,7 @@ class PersistentVolumeClaimSpec(ApiValue, frozen=True, kw_only=True):
     """The spec of a claim.
 
     Attributes:
-        storage_class_name: None leaves it to the default class, ``""`` wants none.
+        storage_class_name: None means the default class, ``""`` means no class.
         volume_mode: ``Filesystem`` (also if None) or ``Block``.
     """
 
@@ -193,7 +193,7 @@ class PersistentVolumeClaimSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class PersistentVolumeClaimTemplate(ApiValue, frozen=True, kw_only=True):
-    """The claim that is made for each pod with an ephemeral volume."""
+    """The claim that is created for each pod with an ephemeral volume."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()

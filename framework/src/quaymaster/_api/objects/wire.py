@@ -1,8 +1,8 @@
-"""Kubernetes' JSON and YAML form of objects, read and written.
+"""Reads and writes objects in Kubernetes' JSON and YAML form.
 
-Reading ignores unknown fields, takes a null field as nothing, and a null in a map or a
-list as the empty value of its type: ``""`` for a label, 0 for an amount. Whatever is
-wrong with an object is told at once.
+Reading ignores unknown fields and null fields. A null in a map or a list is the empty
+value of its type: ``""`` for a label, 0 for an amount. All problems of an object are
+reported at once.
 """
 
 import functools
@@ -27,7 +27,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class _PodText(ApiValue, frozen=True, kw_only=True):
-    """A pod whose spec is not read yet."""
+    """A pod whose spec is not decoded yet."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: msgspec.Raw = msgspec.Raw(b"{}")
@@ -35,7 +35,7 @@ class _PodText(ApiValue, frozen=True, kw_only=True):
 
 
 class _PodTree(ApiValue, frozen=True, kw_only=True):
-    """The same, of a tree."""
+    """The same, from a tree."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: Any = {}
@@ -43,7 +43,7 @@ class _PodTree(ApiValue, frozen=True, kw_only=True):
 
 
 class _Place(ApiValue, frozen=True, kw_only=True):
-    """What a spec says beside what a `PodSpec` holds."""
+    """The fields of a spec that a `PodSpec` does not have."""
 
     node_name: str = ""
 
@@ -70,12 +70,12 @@ def decode(text: JsonText, kind: type[ObjT], *, pool: SpecPool | None = None) ->
 
     Args:
         text: The JSON.
-        kind: The class of the object; ``apiVersion`` and ``kind`` are not looked at.
-        pool: What the object shares its parts with.
+        kind: The class of the object; ``apiVersion`` and ``kind`` are not checked.
+        pool: Shares equal parts between objects.
 
     Raises:
-        ObjectError: Some fields are wrong.
-        msgspec.DecodeError: The text is no JSON.
+        ObjectError: Some fields are invalid.
+        msgspec.DecodeError: The text is not JSON.
     """
     if pool is None:
         pool = SpecPool()
@@ -93,20 +93,20 @@ def encode(obj: ApiObject) -> bytes:
 
 
 def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -> ObjT:
-    """Make an object of parsed JSON or YAML.
+    """Make an object from parsed JSON or YAML.
 
     Args:
-        tree: Dicts, lists, strings, numbers; as ``json.loads`` gives them.
-        kind: The class of the object; ``apiVersion`` and ``kind`` are not looked at.
-        pool: What the object shares its parts with.
+        tree: Dicts, lists, strings, numbers; as ``json.loads`` returns them.
+        kind: The class of the object; ``apiVersion`` and ``kind`` are not checked.
+        pool: Shares equal parts between objects.
 
     Raises:
-        ObjectError: Some fields are wrong.
+        ObjectError: Some fields are invalid.
     """
     if pool is None:
         pool = SpecPool()
     if kind is Pod:
-        # Nearly all pods are right, and without nulls: so in a third of the time.
+        # Nearly all pods are valid and without nulls; this takes a third of the time.
         with suppress(msgspec.ValidationError):
             return _pod_of(tree, pool)  # type: ignore[return-value]  # kind is Pod
     problems: list[Problem] = []
@@ -119,7 +119,7 @@ def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -
     try:
         made = msgspec.convert(cleaned, kind, dec_hook=dec_hook)
     except msgspec.ValidationError as error:
-        # What a class asks for beyond types: bounds, patterns, checks of its own.
+        # The constraints of a class beyond types: bounds, patterns, its own checks.
         raise ObjectError([_problem_of(error)]) from error
     return _share(made, pool)
 
@@ -131,7 +131,7 @@ def _problem_of(error: msgspec.ValidationError) -> Problem:
 
 
 def to_wire(obj: ApiObject) -> dict[str, Any]:
-    """The tree that Kubernetes' JSON or YAML of an object has."""
+    """Return the tree of an object in Kubernetes' JSON or YAML."""
     tree = msgspec.to_builtins(obj, enc_hook=enc_hook)
     tree = {"apiVersion": obj.api_version, "kind": obj.kind, **tree}
     if isinstance(obj, Pod):

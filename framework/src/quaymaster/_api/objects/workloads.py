@@ -47,7 +47,7 @@ class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class Deployment(ApiObject, frozen=True, kw_only=True):
-    """Keeps up a number of equal pods, by way of ReplicaSets."""
+    """Runs a number of equal pods, by means of ReplicaSets."""
 
     api_version: ClassVar[str] = "apps/v1"
     kind: ClassVar[str] = "Deployment"
@@ -64,7 +64,7 @@ class ReplicaSetSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class ReplicaSet(ApiObject, frozen=True, kw_only=True):
-    """Keeps up a number of equal pods."""
+    """Runs a number of equal pods."""
 
     api_version: ClassVar[str] = "apps/v1"
     kind: ClassVar[str] = "ReplicaSet"
@@ -81,7 +81,7 @@ class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class ReplicationController(ApiObject, frozen=True, kw_only=True):
-    """Keeps up a number of equal pods; ReplicaSets replaced it."""
+    """Runs a number of equal pods; ReplicaSets replaced it."""
 
     api_version: ClassVar[str] = "v1"
     kind: ClassVar[str] = "ReplicationController"
@@ -113,7 +113,7 @@ class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class StatefulSet(ApiObject, frozen=True, kw_only=True):
-    """Keeps up numbered pods with lasting names and volumes."""
+    """Runs numbered pods with stable names and volumes."""
 
     api_version: ClassVar[str] = "apps/v1"
     kind: ClassVar[str] = "StatefulSet"
@@ -130,7 +130,7 @@ class DaemonSetSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class DaemonSet(ApiObject, frozen=True, kw_only=True):
-    """Keeps up one pod per node."""
+    """Runs one pod per node."""
 
     api_version: ClassVar[str] = "apps/v1"
     kind: ClassVar[str] = "DaemonSet"
@@ -139,11 +139,11 @@ class DaemonSet(ApiObject, frozen=True, kw_only=True):
 
 
 class JobSpec(ApiValue, frozen=True, kw_only=True):
-    """How many pods must end well, and how many may run at once.
+    """How many pods must succeed, and how many may run at once.
 
     Attributes:
         completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
-        managed_by: Who makes its pods; None is the cluster's own controller.
+        managed_by: The controller that creates its pods; None is the cluster's own.
     """
 
     parallelism: Int32 | None = None
@@ -186,7 +186,7 @@ class JobStatus(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         completed_indexes: Numbers and ranges, such as ``0,3-5``.
-        failed_indexes: The same of indexes that are not tried again.
+        failed_indexes: The same for indexes that are not tried again.
     """
 
     conditions: tuple[JobCondition, ...] = ()
@@ -199,7 +199,7 @@ class JobStatus(ApiValue, frozen=True, kw_only=True):
 
 
 class Job(ApiObject, frozen=True, kw_only=True):
-    """Runs pods until enough of them ended well."""
+    """Runs pods until enough of them have succeeded."""
 
     api_version: ClassVar[str] = "batch/v1"
     kind: ClassVar[str] = "Job"

@@ -23,8 +23,8 @@ def without_disabled_fields(
 
     Args:
         tree: Dicts, lists, strings, numbers; it stays as it is.
-        reference: What should be there.
-        table: The fields that there are.
+        reference: The expected type.
+        table: The fields of Kubernetes' kinds.
         used: The gates of which the old object has fields, so that they are kept.
     """
     if isinstance(reference, int):
@@ -33,7 +33,10 @@ def without_disabled_fields(
     elif isinstance(reference, list):
         if isinstance(tree, list):
             item = reference[0]
-            return [without_disabled_fields(one, item, table, used) for one in tree]
+            return [
+                without_disabled_fields(item_tree, item, table, used)
+                for item_tree in tree
+            ]
     elif isinstance(tree, Mapping):
         item = reference[""]
         return {

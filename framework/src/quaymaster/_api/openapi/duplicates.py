@@ -12,24 +12,24 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class _Twice(dict[str, object]):
-    """An object with keys that came more than once.
+    """An object with duplicate keys.
 
     Attributes:
-        keys_again: The keys.
+        keys_again: The duplicate keys.
     """
 
     keys_again: tuple[str, ...] = ()
 
 
 def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
-    """Read a JSON text, and find the keys that came more than once.
+    """Read a JSON text, and find the duplicate keys.
 
     Returns:
         The tree, with all numbers as floats, and the paths of the duplicate keys.
 
     Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
     found: list[_Twice] = []
 
@@ -49,7 +49,7 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
 
 
 def path_text(path: Path) -> str:
-    """The path as messages have it, such as ``spec.containers[0].image``."""
+    """Format a path for messages, such as ``spec.containers[0].image``."""
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -1,4 +1,4 @@
-"""The simple types of fields, and the values that the API server reads as such.
+"""The simple types of fields, and the values that the API server accepts.
 
 Mirrors sigs.k8s.io/json, which decodes without conversions, and the types of
 k8s.io/apimachinery v0.36 that decode themselves (``pkg/api/resource``,
@@ -18,7 +18,7 @@ __all__ = ["Scalar", "is_scalar", "wanted_instead"]
 
 
 class Scalar(enum.IntEnum):
-    """A simple type, by the number that stands for it in the table of fields."""
+    """A simple type, by its number in the table of fields."""
 
     STRING = -1
     INT32 = -2
@@ -31,7 +31,7 @@ class Scalar(enum.IntEnum):
 
 
 def wanted_instead(value: object, scalar: int) -> str:
-    """The expected value in words, if a field may not hold this one; else empty."""
+    """Return the expected value in words, if this one is invalid; else empty."""
     bits = _BITS.get(scalar)
     if bits is not None:
         return _integer_instead(value, bits)
@@ -40,7 +40,7 @@ def wanted_instead(value: object, scalar: int) -> str:
 
 
 def is_scalar(reference: object) -> bool:
-    """Whether a reference of the table stands for a simple type."""
+    """Return whether a reference of the table is a simple type."""
     return isinstance(reference, int) and reference < 0
 
 
@@ -53,7 +53,7 @@ def _is_number(value: object) -> bool:
 
 
 def _integer_instead(value: object, bits: int) -> str:
-    """The same for integers of 32 or 64 bits; YAML's 80.0 is 80 to Go."""
+    """Return the same for integers of 32 or 64 bits; Go reads YAML's 80.0 as 80."""
     if not isinstance(value, int | float) or isinstance(value, bool) or value % 1:
         return "an integer"
     most = 1 << (bits - 1)

@@ -19,11 +19,11 @@ __all__ = [
 ]
 
 Reference: TypeAlias = int | list[int] | dict[str, int]
-"""What a field holds: 0 for anything, the number of a structure or (below 0) of a
+"""The content of a field: 0 for anything, the number of a structure or (below 0) of a
 simple type, or such a number in a list or (under an empty key) in a map."""
 
 DROPS_WHOLE_REFERENCE: Final = "CrossNamespaceVolumeDataSource"
-"""The gate whose field, a namespace, takes the reference around it along."""
+"""The gate of a namespace field; without the gate, its whole reference is dropped."""
 
 Fields: TypeAlias = Mapping[str, Reference]
 
@@ -55,13 +55,13 @@ _FILE: Final = "fields.json.gz"
 
 
 class FieldTable:
-    """The kinds and fields that one Kubernetes has.
+    """The kinds and fields of one Kubernetes version.
 
     Args:
         kubernetes: Its version, and its feature gates.
 
     Attributes:
-        kubernetes: The same.
+        kubernetes: The version and its feature gates.
         kinds: The number of the structure of each kind, such as ``apps/v1 Deployment``.
     """
 
@@ -81,26 +81,26 @@ class FieldTable:
         self._enabled: Sequence[Fields] = _less(self._known, self._gates)
 
     def structure_of(self, api_version: str, kind: str) -> int:
-        """The structure of a kind of object; 0 if this Kubernetes has no such kind."""
+        """Return the structure of a kind; 0 if this Kubernetes has no such kind."""
         return self.kinds.get(f"{api_version} {kind}", 0)
 
     def fields_of(self, structure: int) -> Fields:
-        """The fields that a structure has, whether their feature gates are on or off.
+        """Return the fields of a structure, whether their feature gates are on or off.
 
-        Fields of other versions are none of them.
+        Fields of other versions are not included.
         """
         return self._known[structure]
 
     def enabled_fields_of(self, structure: int) -> Fields:
-        """The fields of a structure that an API server does not drop."""
+        """Return the fields of a structure that an API server does not drop."""
         return self._enabled[structure]
 
     def gate_of(self, structure: int, field: str) -> str:
-        """The feature gate that is off, so that a field is dropped; or empty."""
+        """Return the disabled feature gate that drops a field; or empty."""
         return self._gates.get((structure, field), "")
 
     def versions_of(self, structure: int, field: str) -> Sequence[str]:
-        """The versions that have a field, if this one does not; from the oldest on."""
+        """Return the versions with a field that this one lacks, from the oldest on."""
         for versions, structures in _file().fields_by_version.items():
             if field in structures.get(structure, ()):
                 return versions.split(",")
@@ -124,19 +124,19 @@ class FieldTable:
 
 @functools.lru_cache(maxsize=8)
 def field_table(kubernetes: Kubernetes) -> FieldTable:
-    """Return the table of a Kubernetes."""
+    """Return the table of a Kubernetes version."""
     return FieldTable(kubernetes)
 
 
 def structure_of(api_version: str, kind: str) -> int:
-    """The structure of a kind in any version; 0 if Kubernetes never had it."""
+    """Return the structure of a kind in any version; 0 if no version has it."""
     return _file().kinds.get(f"{api_version} {kind}", 0)
 
 
 def _less(
     structures: Sequence[Fields], fields: Iterable[tuple[int, str]]
 ) -> Sequence[Fields]:
-    """The structures without some fields; those without a change are shared."""
+    """Return the structures without some fields; unchanged ones are shared."""
     remaining = list(structures)
     missing: dict[int, set[str]] = {}
     for structure, field in fields:

@@ -1,8 +1,8 @@
 """Finds unknown fields, and those whose feature gate is off.
 
 Mirrors the strict decoding of the API server (sigs.k8s.io/json, ``UnmarshalStrict``):
-names are told apart by their case, and what has a form of its own, such as a quantity
-or a custom object, is not looked into.
+names are case-sensitive, and values with their own decoding, such as a quantity or a
+custom object, are not searched.
 """
 
 import functools
@@ -26,9 +26,9 @@ class OddField(NamedTuple):
     """A field that is unknown, or that an API server drops.
 
     Attributes:
-        path: Where it is, such as ``spec.containers[0].imagee``.
-        hint: The field that was meant, or the versions that have it, as the end of a
-            sentence; may be empty.
+        path: Its path, such as ``spec.containers[0].imagee``.
+        hint: The field that was probably meant, or the versions that have it, as the
+            end of a sentence; may be empty.
         gate: The feature gate whose fields are dropped while it is off; empty for a
             field that is unknown.
     """
@@ -45,8 +45,8 @@ def find_odd_fields(
 
     Args:
         tree: Dicts, lists, strings, numbers.
-        reference: What should be there.
-        table: The fields that there are.
+        reference: The expected type.
+        table: The fields of Kubernetes' kinds.
         path: The place of the tree in its object.
     """
     if isinstance(reference, int):
@@ -61,7 +61,7 @@ def find_odd_fields(
 
 
 def is_empty(value: object) -> bool:
-    """Whether nothing is lost if a value is dropped."""
+    """Return whether dropping a value loses nothing."""
     return value in _EMPTY
 
 
@@ -87,7 +87,7 @@ def _in_structure(
 
 @functools.lru_cache(maxsize=1024)
 def _hint(name: str, structure: int, table: FieldTable) -> str:
-    """The versions that have a field of this name, and the name that was meant."""
+    """Return the versions with a field of this name, and a suggested name."""
     versions = table.versions_of(structure, name)
     if versions and not table.kubernetes.since(versions[0]):
         return f"; known since {versions[0]}"

@@ -1,6 +1,6 @@
-"""Finds values that are not of the types of their fields.
+"""Finds values whose type is not that of their field.
 
-Mirrors the decoding of the API server (sigs.k8s.io/json): nothing is converted, and a
+Mirrors the decoding of the API server (sigs.k8s.io/json): no value is converted, and a
 null is the empty value of any type.
 """
 
@@ -14,12 +14,12 @@ __all__ = ["WrongValue", "find_wrong"]
 
 
 class WrongValue(NamedTuple):
-    """A value that is not of the type of its field.
+    """A value whose type is not that of its field.
 
     Attributes:
-        path: Where it is, such as ``spec.containers[0].env[0].value``.
-        expected: What should be there, such as ``a string``.
-        value: What is.
+        path: Its path, such as ``spec.containers[0].env[0].value``.
+        expected: The expected value, such as ``a string``.
+        value: The actual value.
     """
 
     path: str
@@ -34,8 +34,8 @@ def find_wrong(
 
     Args:
         tree: Dicts, lists, strings, numbers.
-        reference: What should be there.
-        table: The fields that there are.
+        reference: The expected type.
+        table: The fields of Kubernetes' kinds.
     """
     if tree is None or reference == 0:
         return ()
@@ -86,7 +86,7 @@ def _in_structure(
 
 
 def _below(step: str, found: Sequence[WrongValue]) -> Iterator[WrongValue]:
-    """The same findings, their paths extended by a step at the beginning."""
-    for one in found:
-        dot = "." if one.path and not one.path.startswith("[") else ""
-        yield one._replace(path=f"{step}{dot}{one.path}")
+    """Yield the same findings, with a step before their paths."""
+    for finding in found:
+        dot = "." if finding.path and not finding.path.startswith("[") else ""
+        yield finding._replace(path=f"{step}{dot}{finding.path}")

@@ -1,1 +1,1 @@
-"""Packages of plugins: what makes a new one, shows one, and checks one."""
+"""Packages of plugins: creates, describes and checks them."""

@@ -1,4 +1,4 @@
-"""The arguments of a plugin, described field by field."""
+"""Describes the arguments of a plugin, field by field."""
 
 import enum
 import types
@@ -20,13 +20,13 @@ _LISTS: Final = (tuple, list, Sequence, frozenset, set)
 
 @attrs.frozen(kw_only=True)
 class Argument:
-    """One field of a plugin's arguments, or of what they are made of.
+    """A field of a plugin's arguments, or of a nested class.
 
     Attributes:
-        path: Where it stands in ``args``: ``scoringStrategy.resources[].name``.
-        type: What it may be, in words.
-        default: Its default as one line of JSON; empty if it has none to show.
-        required: Whether it must be given.
+        path: Its path in ``args``: ``scoringStrategy.resources[].name``.
+        type: Its type, in words.
+        default: Its default as one line of JSON; empty if there is none.
+        required: Whether it must be set.
     """
 
     path: str
@@ -66,7 +66,7 @@ def _default(field: RecordField) -> str:
 
 
 def _record_in(kind: object) -> tuple[type | None, str]:
-    """The attrs class in a type, if any, and how a path goes on to its fields."""
+    """Return the attrs class in a type, if any, and the path to its fields."""
     if isinstance(kind, type) and attrs.has(kind):
         return kind, ""
     brackets = "[]" if _is_list(kind) else ""
@@ -82,7 +82,7 @@ def _is_list(kind: object) -> bool:
 
 
 def _words(kind: object) -> str:
-    """A type in the words of a configuration file."""
+    """Return a type in the words of a configuration file."""
     parts = typing.get_args(kind)
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return " or ".join(_words(part) for part in parts if part is not type(None))

@@ -28,7 +28,7 @@ class PackageNotFoundError(QuaymasterError, LookupError):
     """There is no such package, or it cannot be read.
 
     Attributes:
-        package: What was asked for.
+        package: The name or the folder that was given.
     """
 
     def __init__(self, package: str, problem: str) -> None:
@@ -38,15 +38,15 @@ class PackageNotFoundError(QuaymasterError, LookupError):
 
 @attrs.frozen(kw_only=True)
 class Candidate:
-    """What a package says of itself.
+    """The metadata and the entry points of a package.
 
     Attributes:
         name: The distribution's name; empty if it has none.
-        version: Its version; empty if it has none, or one that is made by its build.
+        version: Its version; empty if it has none, or if its build computes it.
         has_version: Whether it has one.
         requires_python: As in the metadata; empty if there is none.
-        dependencies: What it needs, as in the metadata.
-        described: Which texts it has: summary, readme, license.
+        dependencies: Its dependencies, as in the metadata.
+        described: The texts that it has: summary, readme, license.
         offers: The plugins, kinds and observers that it offers.
     """
 
@@ -61,29 +61,29 @@ class Candidate:
     @property
     def plugins(self) -> Sequence[Offer]:
         """The plugins that it offers."""
-        return [one for one in self.offers if one.entry.group == GROUP]
+        return [offer for offer in self.offers if offer.entry.group == GROUP]
 
     @property
     def kinds(self) -> Sequence[Offer]:
         """The kinds that it offers without a plugin."""
-        return [one for one in self.offers if one.entry.group == KIND_GROUP]
+        return [offer for offer in self.offers if offer.entry.group == KIND_GROUP]
 
     @property
     def observers(self) -> Sequence[Offer]:
         """The observers of hooks that it offers."""
-        return [one for one in self.offers if one.entry.group == OBSERVER_GROUP]
+        return [offer for offer in self.offers if offer.entry.group == OBSERVER_GROUP]
 
 
 def find_package(package: str) -> Candidate:
     """Find a package by the name of its distribution, or by its folder.
 
-    The sources of a folder are importable from then on, before what is installed.
+    From then on, the sources of a folder can be imported, before installed packages.
 
     Args:
         package: The name, or the folder.
 
     Raises:
-        PackageNotFoundError: There is no such package, or its folder is none.
+        PackageNotFoundError: There is no such package, or the folder is not one.
     """
     if Path(package).is_dir():
         return _from_folder(Path(package))
@@ -132,19 +132,20 @@ def _from_folder(folder: Path) -> Candidate:
         has_version="version" in project or "version" in dynamic,
         requires_python=_typed(folder, project, "requires-python", str) or "",
         dependencies=[
-            str(one) for one in _typed(folder, project, "dependencies", list) or ()
+            str(dependency)
+            for dependency in _typed(folder, project, "dependencies", list) or ()
         ],
         described={
             "summary": "description" in project or "description" in dynamic,
             "readme": "readme" in project or "readme" in dynamic,
             "license": "license" in project or has_license,
         },
-        offers=[Offer(one, name, version) for one in _entries(folder, project)],
+        offers=[Offer(entry, name, version) for entry in _entries(folder, project)],
     )
 
 
 def _project(folder: Path) -> Mapping[str, object]:
-    """The table ``project`` of a folder's pyproject.toml."""
+    """Return the table ``project`` of a folder's pyproject.toml."""
     file = folder / _PYPROJECT
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -161,10 +162,10 @@ def _project(folder: Path) -> Mapping[str, object]:
 def _typed(
     folder: Path, table: Mapping[str, object], key: str, kind: type[T]
 ) -> T | None:
-    """A value of a table, or None.
+    """Return a value of a table, or None.
 
     Raises:
-        PackageNotFoundError: It is of another type.
+        PackageNotFoundError: The value has another type.
     """
     value = table.get(key)
     if value is None or isinstance(value, kind):

@@ -1,4 +1,4 @@
-"""Checks a package of plugins, as a user would meet it."""
+"""Checks a package of plugins as its users would."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -32,18 +32,18 @@ __all__ = ["Report", "check_package"]
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """What was found about a package.
+    """The result of checking a package.
 
     Attributes:
-        candidate: What it says of itself.
-        findings: What is not as it should be, in the order of the checks.
+        candidate: Its metadata and entry points.
+        findings: The problems, in the order of the checks.
     """
 
     candidate: Candidate
     findings: Sequence[Finding]
 
     def count(self, level: Level) -> int:
-        """How many findings there are of a level."""
+        """Return the number of findings of a level."""
         return sum(finding.level == level for finding in self.findings)
 
 
@@ -58,9 +58,9 @@ def check_package(
     Args:
         package: An installed distribution, or a folder with a pyproject.toml.
         args: Plugin -> the arguments that the contract suite builds it with.
-        opt_outs: The checks of the contract suite that are left out -> why.
-        kubernetes: What the contract suite plays; if empty, the newest version, and the
-            others as well with plugins that ask for it.
+        opt_outs: The skipped checks of the contract suite -> why.
+        kubernetes: The versions for the contract suite; if empty, the newest version,
+            and the others as well for plugins that read the version.
 
     Raises:
         PackageNotFoundError: There is no such package.
@@ -97,10 +97,14 @@ def _findings(
 
 
 def _all_but(candidate: Candidate) -> PluginRegistry:
-    """What all other distributions offer that are installed."""
+    """Return all offers of the other installed distributions."""
     own = canonicalize_name(candidate.name)
     plugins, kinds = (
-        [one for one in offers(group) if canonicalize_name(one.distribution) != own]
+        [
+            offer
+            for offer in offers(group)
+            if canonicalize_name(offer.distribution) != own
+        ]
         for group in (GROUP, KIND_GROUP)
     )
     return PluginRegistry(

@@ -24,27 +24,27 @@ def contract_findings(
     opt_outs: Mapping[str, str],
     kubernetes: Sequence[Kubernetes],
 ) -> Iterator[Finding]:
-    """Find what the contract suite finds, with the same clusters each time.
+    """Run the contract suite, with the same clusters each time.
 
     Args:
         plugin: The plugin, which can be loaded.
-        args: Its arguments, as they stand in a configuration file.
-        opt_outs: The checks that are left out -> why, beside those that the plugin's
+        args: Its arguments, as in a configuration file.
+        opt_outs: The skipped checks -> why, in addition to those that the plugin's
             class declares.
-        kubernetes: What is played; if empty, the newest version, and the others as well
-            if the plugin asks for it.
+        kubernetes: The versions to simulate; if empty, the newest version, and the
+            others as well if the plugin reads the version.
     """
     where = f"plugin {plugin.name!r}"
     fields = record_fields(plugin.args_class) if plugin.args_class else ()
     needed = [field.key for field in fields if field.required]
     if needed and args is None:
         names = ", ".join(needed)
-        message = f"not asked: it needs arguments ({names}), see --config"
+        message = f"skipped: it needs arguments ({names}), see --config"
         yield Finding.warning("contract", where, message)
         return
     try:
         with warnings.catch_warnings(), _without_log():
-            # There are findings of their own for hooks that will go.
+            # Deprecated hooks have findings of their own.
             warnings.simplefilter("ignore", DeprecatedHookWarning)
             violations = stable_violations(plugin.load(), args, opt_outs, kubernetes)
     except MissingHypothesisError as error:
@@ -53,23 +53,23 @@ def contract_findings(
     except ValueError as error:
         yield Finding.error("contract", where, f"contract_opt_outs: {error}")
         return
-    for one in violations:
+    for violation in violations:
         yield Finding(
             level=Level.ERROR,
-            check=f"contract: {one.check}",
-            where=f"{plugin.name}.{one.hook}" if one.hook else where,
+            check=f"contract: {violation.check}",
+            where=f"{plugin.name}.{violation.hook}" if violation.hook else where,
             message=(
-                f"with Kubernetes {one.kubernetes}: {one.problem}"
-                if one.kubernetes
-                else one.problem
+                f"with Kubernetes {violation.kubernetes}: {violation.problem}"
+                if violation.kubernetes
+                else violation.problem
             ),
-            example=one.example,
+            example=violation.example,
         )
 
 
 @contextmanager
 def _without_log() -> Iterator[None]:
-    """Log nothing: what a plugin says of itself would come once for each cluster."""
+    """Disable logging: messages of the plugin would be repeated for each cluster."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,4 @@
-"""What there is to know of one installed plugin."""
+"""Describes an installed plugin."""
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +8,8 @@ import attrs
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.packages.arguments import Argument, arguments_of
 from quaymaster._authors.packages.events import (
-    EventsTold,
-    events_told,
+    EventsDeclaration,
+    declared_events,
     registered_events,
 )
 from quaymaster._authors.testing.contract.subject import declared_opt_outs
@@ -39,7 +39,7 @@ class HookDescription:
             plugin; empty for hooks of the whole plugin.
         twin: Its batch twin, if the plugin has that, too; or empty.
         wraps: Whether it is a wrapper around the hooks of other plugins.
-        age: Since when there is such a hook, and for how long.
+        age: Since which version the hook exists, and until when.
     """
 
     name: str
@@ -51,12 +51,12 @@ class HookDescription:
 
 @attrs.frozen(kw_only=True)
 class EventDescription:
-    """Changes of one resource that a plugin registers for.
+    """The changes of one resource that a plugin registers for.
 
     Attributes:
-        resource: What changes, as upstream calls it.
-        actions: How: upstream's names of the actions.
-        has_hint: Whether a queueing hint narrows them.
+        resource: The resource, as upstream names it.
+        actions: Upstream's names of the actions.
+        has_hint: Whether a queueing hint filters them.
     """
 
     resource: str
@@ -69,19 +69,19 @@ class PluginDescription:
     """One installed plugin.
 
     Attributes:
-        plugin: Its name, and where it comes from.
+        plugin: Its name and its distribution.
         summary: The first line of its docstring.
         scope: The scope that it declares; None if that depends on its arguments.
-        pod_use: How much it looks at pods; None likewise.
-        hooks: What it implements, in the order of the calls.
-        arguments: What a configuration may set.
-        told: What it says of events, in a word.
-        events: What it registers for.
-        kinds: The kinds of objects that it brings, or has followed.
+        pod_use: Its `PodUse`; None likewise.
+        hooks: Its hooks, in the order of the calls.
+        arguments: Its arguments for a configuration file.
+        declaration: How it declares its events, in a word.
+        events: The events that it registers for.
+        kinds: The kinds of objects that it declares.
         reads: The kinds of Kubernetes that it reads beside nodes and pods; None if it
             declares neither what it reads nor what it writes.
-        writes: The writes to the cluster that it makes; None likewise.
-        opt_outs: The checks of the contract suite that it need not pass -> why.
+        writes: Its writes to the cluster; None likewise.
+        opt_outs: The checks of the contract suite that it may fail -> why.
     """
 
     plugin: RegisteredPlugin
@@ -90,7 +90,7 @@ class PluginDescription:
     pod_use: PodUse | None
     hooks: Sequence[HookDescription]
     arguments: Sequence[Argument]
-    told: EventsTold
+    declaration: EventsDeclaration
     events: Sequence[EventDescription]
     kinds: Sequence[type[ApiObject]]
     reads: Sequence[type[ApiObject]] | None
@@ -117,7 +117,7 @@ def describe(plugin: RegisteredPlugin) -> PluginDescription:
         pod_use=pod_use if isinstance(pod_use, PodUse) else None,
         hooks=tuple(_hooks(found)),
         arguments=arguments_of(plugin.args_class),
-        told=events_told(plugin),
+        declaration=declared_events(plugin),
         events=tuple(map(_event, registered_events(plugin) or ())),
         kinds=kinds_of_plugin(found),
         reads=_reads(found) if declares_access(found) else None,
@@ -127,15 +127,15 @@ def describe(plugin: RegisteredPlugin) -> PluginDescription:
 
 
 def _reads(plugin: type) -> Sequence[type[ApiObject]]:
-    known = {Node, Pod, *kinds_of_plugin(plugin)}
-    return tuple(kind for kind in reads_of_plugin(plugin) if kind not in known)
+    usual = {Node, Pod, *kinds_of_plugin(plugin)}
+    return tuple(kind for kind in reads_of_plugin(plugin) if kind not in usual)
 
 
 def _hooks(plugin: type) -> Iterator[HookDescription]:
     own = frozenset(marked_hooks(plugin))
     for point in EXTENSION_POINTS:
         twins: Mapping[str, str] = point.twins
-        # A twin stands beside its scalar hook; a wrapper may be around the twin alone.
+        # A twin is listed with its scalar hook; a wrapper may be around the twin alone.
         beside = {twin for scalar, twin in twins.items() if scalar in own}
         for name in point.hooks:
             if name in own and name not in beside:
@@ -159,13 +159,13 @@ def _event(registered: ClusterEventWithHint) -> EventDescription:
 
 
 def _actions(action: ActionType) -> Iterator[str]:
-    """Upstream's names of the actions, all updates as one if they are all there."""
+    """Yield upstream's names of the actions; all updates together have one name."""
     if action == ActionType.ALL:
         yield action.label
         return
     all_updates = action & ActionType.UPDATE == ActionType.UPDATE
-    for one in ActionType:
-        if one & action and not (all_updates and one & ActionType.UPDATE):
-            yield one.label
+    for single in ActionType:
+        if single & action and not (all_updates and single & ActionType.UPDATE):
+            yield single.label
     if all_updates:
         yield ActionType.UPDATE.label

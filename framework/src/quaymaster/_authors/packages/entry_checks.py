@@ -1,4 +1,4 @@
-"""Checks whether the plugins and kinds that a package offers load, and clash."""
+"""Checks whether the plugins and kinds of a package load, and clash with others."""
 
 from collections.abc import Iterable, Iterator
 from importlib import util
@@ -30,14 +30,14 @@ __all__ = [
 
 
 def load_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
-    """Find what keeps a profile from loading a plugin, and how it is called."""
+    """Find what prevents a profile from loading a plugin, and wrong names."""
     where = f"plugin {plugin.name!r}"
     if plugin.error is not None:
         for problem in plugin.error.problems:
             yield Finding.error("loading", where, problem)
         return
     if not plugin.extension_points:
-        yield Finding.error("loading", where, "has no hook, so no profile takes it")
+        yield Finding.error("loading", where, "has no hook, so no profile can use it")
     own = plugin.load().__name__
     if own != plugin.name:
         message = f"its class is called {own!r}, expected the name in profiles"
@@ -45,11 +45,11 @@ def load_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
 
 
 def access_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
-    """Find out whether a scheduler with the plugin asks for more than it needs."""
+    """Check whether a scheduler with the plugin requests more rights than needed."""
     if not declares_access(plugin.load()):
         message = (
-            "says neither what it reads nor what it writes, so a scheduler with it "
-            "asks for all that is usual; for nodes and pods alone, reads = () is enough"
+            "declares neither what it reads nor what it writes, so a scheduler with it "
+            "requests the usual rights; for nodes and pods alone, reads = () is enough"
         )
         yield Finding.warning("rights", f"plugin {plugin.name!r}", message)
 
@@ -59,7 +59,7 @@ def age_findings(plugin: RegisteredPlugin, lowest: Version) -> Iterator[Finding]
 
     Args:
         plugin: The plugin, which can be loaded.
-        lowest: The lowest version of the framework that its package admits.
+        lowest: The lowest version of the framework that its package allows.
     """
     own = frozenset(marked_hooks(plugin.load()))
     where = f"plugin {plugin.name!r}"
@@ -93,7 +93,7 @@ def kind_findings(
     plugins: Iterable[RegisteredPlugin],
     others: PluginRegistry,
 ) -> Iterator[Finding]:
-    """Find kinds that cannot be used, or that something else declares as well."""
+    """Find kinds that cannot be used, or that another package declares, too."""
     own: list[type[ApiObject]] = []
     for plugin in plugins:
         own += kinds_of_plugin(plugin.load())
@@ -102,11 +102,15 @@ def kind_findings(
             own.append(RegisteredKind.from_offer(offer).load())
         except KindError as error:
             yield Finding.error("loading", "entry points", f"{error}")
-    theirs = [one for one in brought_kinds(others) if not isinstance(one, KindError)]
+    theirs = [
+        brought
+        for brought in brought_kinds(others)
+        if not isinstance(brought, KindError)
+    ]
     for kind in dict.fromkeys(own):
         for other in theirs:
             if not _get_along(kind, other.kind):
-                message = f"{other.owner} declares it by another class"
+                message = f"{other.owner} declares it with another class"
                 yield Finding.error("name clash", f"kind {kind.kind!r}", message)
 
 
@@ -120,14 +124,16 @@ def observer_findings(candidate: Candidate) -> Iterator[Finding]:
 
 
 def typing_findings(candidate: Candidate) -> Iterator[Finding]:
-    """Find packages whose types nobody sees."""
+    """Find packages whose types are invisible to type checkers."""
     values = [offer.entry.value for offer in candidate.offers]
     modules = [value.partition(":")[0].strip() for value in values]
     for package in sorted({module.partition(".")[0] for module in modules}):
         spec = util.find_spec(package) if package.isidentifier() else None
         folders = (spec.submodule_search_locations if spec else None) or ()
-        if folders and not any((Path(one) / "py.typed").exists() for one in folders):
-            message = "has no file py.typed, so type checkers take nothing from it"
+        if folders and not any(
+            (Path(folder) / "py.typed").exists() for folder in folders
+        ):
+            message = "has no file py.typed, so type checkers ignore its types"
             yield Finding.warning("typing", f"package {package!r}", message)
 
 

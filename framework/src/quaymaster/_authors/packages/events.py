@@ -1,4 +1,4 @@
-"""Which events wake the pods that a plugin rejects, in a word."""
+"""The events that requeue the pods that a plugin rejects, in a word."""
 
 import enum
 import logging
@@ -13,33 +13,33 @@ from quaymaster._core.registry.plugin_checks import marked_hooks
 from quaymaster._core.registry.registry import RegisteredPlugin
 from quaymaster._core.runtime.build import REJECTING_HOOKS
 
-__all__ = ["EventsTold", "events_told", "registered_events"]
+__all__ = ["EventsDeclaration", "declared_events", "registered_events"]
 
 _REGISTERS: Final = "events_to_register"
 
 
-class EventsTold(enum.StrEnum):
-    """What a plugin says of the events that may help the pods that it rejects."""
+class EventsDeclaration(enum.StrEnum):
+    """How a plugin declares the events that may help the pods that it rejects."""
 
     UNNEEDED = "-"
     """It rejects no pods, and registers nothing."""
 
     ALL = "all"
-    """It rejects pods and does not say: each event wakes them, which is slow."""
+    """It rejects pods and declares nothing: each event requeues them, which is slow."""
 
     NONE = "none"
-    """It says that there are none: its pods wait for the flush, unless it calls
-    `Handle.changed`."""
+    """It declares that there are none: its pods wait for the periodic flush, unless it
+    calls `Handle.changed`."""
 
     LIST = "list"
     """It has a list."""
 
     UNKNOWN = "?"
-    """It cannot be asked without arguments, or fails."""
+    """It cannot be built without arguments, or fails."""
 
 
-def events_told(plugin: RegisteredPlugin) -> EventsTold:
-    """Return what a plugin that can be loaded says of events.
+def declared_events(plugin: RegisteredPlugin) -> EventsDeclaration:
+    """Return how a loadable plugin declares its events.
 
     Args:
         plugin: The plugin. If it registers events, it is built with default arguments.
@@ -47,17 +47,17 @@ def events_told(plugin: RegisteredPlugin) -> EventsTold:
     hooks = set(marked_hooks(plugin.load()))
     if _REGISTERS not in hooks:
         rejects = not hooks.isdisjoint(REJECTING_HOOKS)
-        return EventsTold.ALL if rejects else EventsTold.UNNEEDED
+        return EventsDeclaration.ALL if rejects else EventsDeclaration.UNNEEDED
     events = registered_events(plugin)
     if events is None:
-        return EventsTold.UNKNOWN
-    return EventsTold.LIST if events else EventsTold.NONE
+        return EventsDeclaration.UNKNOWN
+    return EventsDeclaration.LIST if events else EventsDeclaration.NONE
 
 
 def registered_events(
     plugin: RegisteredPlugin,
 ) -> Sequence[ClusterEventWithHint] | None:
-    """Return the events that a plugin registers; None if it cannot say.
+    """Return the events that a plugin registers; None if it fails.
 
     Args:
         plugin: The plugin, which is built with default arguments.
@@ -73,7 +73,7 @@ def registered_events(
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Log nothing: the table says it."""
+    """Disable logging: the table shows the result."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

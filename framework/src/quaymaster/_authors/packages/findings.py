@@ -1,4 +1,4 @@
-"""What a check of a package finds."""
+"""The findings of a check of a package."""
 
 import enum
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ __all__ = ["Finding", "Level"]
 
 
 class Level(enum.StrEnum):
-    """How much a finding weighs."""
+    """The severity of a finding."""
 
     ERROR = "error"
-    """It does not work, or will not for others."""
+    """The package does not work, or will not for others."""
 
     WARNING = "warning"
-    """It works, but those who use it would miss something."""
+    """The package works, but its users would miss something."""
 
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """One thing that is not as it should be.
+    """A problem of a package.
 
     Attributes:
-        level: How much it weighs.
+        level: The severity.
         check: The name of the check.
-        where: What it is about: a field of the metadata, a plugin, a hook.
-        message: What was found and what was expected.
+        where: The subject: a field of the metadata, a plugin, a hook.
+        message: The problem and the expectation.
         example: The smallest cluster that shows it, an object a line, if there is one.
     """
 
@@ -41,10 +41,10 @@ class Finding:
 
     @classmethod
     def error(cls, check: str, where: str, message: str) -> "Finding":
-        """Make a finding that keeps the package from working."""
+        """Make a finding that prevents the package from working."""
         return cls(level=Level.ERROR, check=check, where=where, message=message)
 
     @classmethod
     def warning(cls, check: str, where: str, message: str) -> "Finding":
-        """Make a finding that the package works with."""
+        """Make a finding with which the package still works."""
         return cls(level=Level.WARNING, check=check, where=where, message=message)

@@ -1,4 +1,4 @@
-"""Which kinds of objects the installed plugins and packages bring."""
+"""The kinds of objects that installed plugins and packages declare."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ __all__ = ["BroughtKind", "brought_kinds"]
 
 @attrs.frozen(kw_only=True)
 class BroughtKind:
-    """A kind of objects, and who brings it.
+    """A kind of objects, and its origin.
 
     Attributes:
         kind: Its class.
-        plugin: The plugin that declares it; empty if a package offers it by itself.
+        plugin: The plugin that declares it; empty if a package offers it alone.
         owner: The distribution with its version.
     """
 
@@ -28,13 +28,13 @@ class BroughtKind:
 
 
 def brought_kinds(registry: PluginRegistry) -> Iterator[BroughtKind | KindError]:
-    """Return the kinds of all plugins that can be used, then those of packages.
+    """Yield the kinds of all usable plugins, then those of packages.
 
     Args:
         registry: The installed plugins.
 
     Returns:
-        The kinds; for one that a package offers and that cannot be used, the error.
+        The kinds; or the error, for a kind of a package that cannot be used.
     """
     for plugin in registry.values():
         if plugin.error is None:

@@ -1,4 +1,4 @@
-"""Checks of what a package says of itself, before anything of it is imported."""
+"""Checks the metadata of a package, before any of its code is imported."""
 
 import platform
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ from quaymaster._core.registry.sdk_range import (
 __all__ = ["lowest_sdk", "metadata_findings", "sdk_findings"]
 
 _BOUNDS: Final = frozenset({"<", "<=", "==", "===", "~="})
-"""Operators that keep later versions out."""
+"""Operators that exclude later versions."""
 _STARTS: Final = frozenset({">", ">=", "==", "===", "~="})
-"""Operators that keep earlier versions out."""
+"""Operators that exclude earlier versions."""
 _FIRST_RELEASE: Final = Version("0.1")
-"""The earliest framework that there is."""
+"""The earliest version of the framework."""
 
 
 def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
-    """Find what is missing in a package's metadata."""
+    """Find missing metadata of a package."""
     check = "metadata"
     if not candidate.name:
         yield Finding.error(check, "name", "expected a name, got none")
@@ -48,7 +48,7 @@ def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
 
 
 def sdk_findings(candidate: Candidate) -> Iterator[Finding]:
-    """Find what is wrong with the range of versions of the framework."""
+    """Check the range of versions of the framework."""
     check, where, usual = "sdk", "dependencies", f"{SDK}{usual_range()}"
     for text in candidate.dependencies:
         try:
@@ -68,9 +68,9 @@ def sdk_findings(candidate: Candidate) -> Iterator[Finding]:
 
 
 def lowest_sdk(candidate: Candidate) -> Version:
-    """Return the lowest version of the framework that a package admits.
+    """Return the lowest version of the framework that a package allows.
 
-    Pre-releases count as the version that they lead to, which has the same hooks.
+    Pre-releases count as their final version, which has the same hooks.
     """
     starts = (
         Version(clause.version.removesuffix(".*"))

@@ -15,11 +15,11 @@ __all__ = ["NameRefusedError", "PluginNames"]
 
 _CAMEL_CASE: Final = re.compile(r"[A-Z][A-Za-z0-9]*[a-z0-9][A-Za-z0-9]*")
 _LONGEST: Final = 50
-"""As long as a distribution's name may be: longer ones are no good to type."""
+"""The longest name of a distribution; longer ones are hard to type."""
 
 
 class NameRefusedError(QuaymasterError, ValueError):
-    """A name that a new plugin cannot have.
+    """A new plugin cannot have this name.
 
     Attributes:
         name: The name.
@@ -32,7 +32,7 @@ class NameRefusedError(QuaymasterError, ValueError):
 
 @attrs.frozen
 class PluginNames:
-    """How a plugin is called, in each of the places where it has a name.
+    """The names of a plugin: of its class, its package and its distribution.
 
     Attributes:
         plugin: Its class, and its name in profiles: ``ZoneAllow``.
@@ -58,14 +58,14 @@ class PluginNames:
         return self.package.replace("_", "-")
 
     def check(self, installed: Iterable[str], taken: Iterable[str]) -> None:
-        """Check that a new plugin may be called like this.
+        """Check that a new plugin may have this name.
 
         Args:
             installed: The names of the plugins that are installed.
             taken: The names that its modules import.
 
         Raises:
-            NameRefusedError: It may not; the text says what was expected.
+            NameRefusedError: It may not; the message has the expected form.
         """
         problem = self._problem(frozenset(installed), frozenset(taken))
         if problem:
@@ -94,7 +94,7 @@ class PluginNames:
 
 
 def _camel_case(text: str) -> str:
-    """What is CamelCase and may have been meant, or empty."""
+    """Return a similar name in CamelCase, or empty."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     camel = "".join(word[0].upper() + word[1:] for word in words)
     return camel if _CAMEL_CASE.fullmatch(camel) else ""

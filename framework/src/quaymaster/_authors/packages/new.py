@@ -1,4 +1,4 @@
-"""Makes a new plugin: a complete package around one small rule."""
+"""Creates a new plugin: a complete package around one small rule."""
 
 import ast
 import os
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 POINTS: Final = tuple(point.key for point in EXTENSION_POINTS if point.key)
-"""The extension points that a plugin can be made for, in the order of their calls."""
+"""The extension points that a plugin can be created for, in call order."""
 
 DEFAULT_POINTS: Final = ("filter", "score")
 
@@ -50,24 +50,24 @@ _FILES: Final = {
 
 
 class UnknownPointError(QuaymasterError, ValueError):
-    """A name that no extension point has.
+    """There is no extension point of this name.
 
     Attributes:
         point: The name.
     """
 
     def __init__(self, point: str) -> None:
-        known = ", ".join(POINTS)
+        points = ", ".join(POINTS)
         hint = did_you_mean(point, POINTS)
-        super().__init__(f"no extension point {point!r} (there are: {known}){hint}")
+        super().__init__(f"no extension point {point!r} (there are: {points}){hint}")
         self.point = point
 
 
 class PackageNotMadeError(QuaymasterError):
-    """A package could not be written where it should be.
+    """A package could not be written to its folder.
 
     Attributes:
-        folder: Where that is.
+        folder: The folder.
     """
 
     def __init__(self, folder: Path, problem: str) -> None:
@@ -79,7 +79,7 @@ def parse_points(text: str) -> Sequence[str]:
     """Read names of extension points, as in ``filter,preScore`` or ``pre_score``.
 
     Returns:
-        Their keys, each once, in the order of the calls.
+        Their keys without duplicates, in call order.
 
     Raises:
         UnknownPointError: There is no such point.
@@ -97,20 +97,20 @@ def parse_points(text: str) -> Sequence[str]:
 def make_package(
     name: str, points: Collection[str], parent: Path, installed: Iterable[str]
 ) -> Path:
-    """Write a new package; all of it, or nothing.
+    """Write a new package completely, or not at all.
 
     Args:
         name: The plugin's name.
         points: The keys of the extension points that it has hooks for.
-        parent: The folder in which the package gets one.
+        parent: The folder in which the package's folder is created.
         installed: The names of the plugins that are installed.
 
     Returns:
         The package's folder.
 
     Raises:
-        NameRefusedError: The plugin cannot be called like this.
-        PackageNotMadeError: There is such a folder, or it cannot be written.
+        NameRefusedError: The plugin cannot have this name.
+        PackageNotMadeError: The folder exists already, or cannot be written.
     """
     names = PluginNames(name)
     names.check(installed, _imported_names())
@@ -129,10 +129,10 @@ def make_package(
 
 
 def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, str]:
-    """The files of a new package: path -> content.
+    """Return the files of a new package: path -> content.
 
     Args:
-        names: What the plugin is called.
+        names: The names of the plugin.
         points: The keys of the extension points that it has hooks for.
     """
     words = _words(names)
@@ -145,7 +145,7 @@ def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, s
 
 
 def _words(names: PluginNames) -> Mapping[str, str]:
-    """The words of templates, and what stands in their place."""
+    """Return the placeholders of templates, and their replacements."""
     return {
         "PluginName": names.plugin,
         "plugin_words": names.words,
@@ -161,7 +161,7 @@ def _template(name: str) -> str:
 
 
 def _imported_names() -> frozenset[str]:
-    """The names that the modules of a new package import; none may be the plugin's."""
+    """Return the names that the modules of a new package import."""
     return frozenset(
         alias.name
         for template in _FILES.values()

@@ -1,4 +1,4 @@
-"""Makes a filled-in Python file tidy: nothing unused, no line too long."""
+"""Tidies a filled-in Python file: removes unused names, breaks long lines."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ _BRACKETS: Final = re.compile(r"(?P<head>.*?[(\[])(?P<inside>.*)(?P<tail>[)\]].*
 
 
 def tidy(lines: Sequence[str]) -> str:
-    """Leave out unused imports and private names; break lines that are too long.
+    """Remove unused imports and private names; break lines that are too long.
 
     Args:
         lines: The lines of a module.
@@ -38,7 +38,7 @@ def tidy(lines: Sequence[str]) -> str:
 
 
 def _parts(body: Iterable[ast.stmt]) -> Iterator[_Part]:
-    """The statements of a module, and those of its classes with what is above them."""
+    """Yield the statements of a module and of its classes, with comments above."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from node.decorator_list
@@ -49,7 +49,7 @@ def _parts(body: Iterable[ast.stmt]) -> Iterator[_Part]:
 
 
 def _unused(names: _Names) -> set[_Part]:
-    """What defines a private name that is used nowhere, or by what is unused only."""
+    """Return the definitions of private names that only unused parts use, or none."""
     private = {part: name for part in names if (name := _private_name(part))}
     unused: set[_Part] = set()
     while True:
@@ -65,7 +65,7 @@ def _used(names: _Names, unused: Container[_Part]) -> set[str]:
 
 
 def _private_name(part: _Part) -> str:
-    """The private name that a function or an assignment defines, or empty."""
+    """Return the private name that a function or an assignment defines, or empty."""
     name = ""
     if isinstance(part, ast.FunctionDef):
         name = part.name
@@ -75,7 +75,7 @@ def _private_name(part: _Part) -> str:
 
 
 def _names_in(part: _Part) -> set[str]:
-    """The names that are read, or exported."""
+    """Return the names that a part reads or exports."""
     found: set[str] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -88,19 +88,19 @@ def _names_in(part: _Part) -> set[str]:
 
 
 def _lines(part: _Part) -> range:
-    """The numbers of the lines, from 0, of a part without decorators."""
+    """Return the line numbers of a part without decorators, from 0."""
     return range(part.lineno - 1, part.end_lineno or part.lineno)
 
 
 def _import(node: ast.Import | ast.ImportFrom, used: Container[str]) -> str:
-    """An import in one line, without what is not used; or empty."""
-    taken = ", ".join(one.name for one in node.names if one.name in used)
+    """Return an import in one line, without unused names; or empty."""
+    taken = ", ".join(alias.name for alias in node.names if alias.name in used)
     start = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
     return f"{start}import {taken}" if taken else ""
 
 
 def _broken(line: str) -> Iterable[str]:
-    """A line as the formatter of ruff would break it, if it is too long."""
+    """Yield a line, broken as ruff's formatter would if it is too long."""
     if len(line) <= _WIDTH:
         return [line]
     is_import = " import " in line

@@ -1,9 +1,9 @@
-"""Fills in a template: keeps what is about the chosen points, and puts in the names.
+"""Fills in a template: keeps the lines for the chosen points, and inserts the names.
 
-A template is a file as it will be, with marks behind ``# if:`` or ``# unless:`` and
-some extension points. A mark at the end of a line is about that line. A line that is
-only a mark is about the lines below it, up to a blank line or to more marks. They stay
-if any of the points is chosen, or if none is.
+A template is the complete file, with marks: ``# if:`` or ``# unless:`` and some
+extension points. A mark at the end of a line applies to that line. A line with only a
+mark applies to the lines below it, up to a blank line or the next marks. Lines are kept
+if any of the points is chosen (``if``), or if none is (``unless``).
 """
 
 import re
@@ -18,12 +18,12 @@ _MARK: Final = re.compile(r"(?P<before>.*?)\s*# (?P<word>if|unless): (?P<points>
 def fill_in(
     template: str, points: Collection[str], words: Mapping[str, str]
 ) -> Sequence[str]:
-    """Return the lines of a file.
+    """Return the lines of the filled-in file.
 
     Args:
         template: The template.
         points: The keys of the chosen extension points.
-        words: Word of the template -> what stands in its place.
+        words: Placeholder of the template -> its replacement.
     """
     kept, dropped = _chosen(template.splitlines(), points)
     lines = without_lines(kept, dropped)
@@ -31,11 +31,11 @@ def fill_in(
 
 
 def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[str]:
-    """Leave out lines, and the blank lines that would be too many then.
+    """Remove lines, and blank lines that would become superfluous.
 
     Args:
         lines: The lines.
-        dropped: The numbers of those to leave out, from 0.
+        dropped: The numbers of the lines to remove, from 0.
     """
     found: list[str] = []
     before, after, gap = 0, 0, False
@@ -55,7 +55,7 @@ def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[st
 def _chosen(
     lines: Iterable[str], points: Collection[str]
 ) -> tuple[list[str], set[int]]:
-    """The lines without marks, and the numbers of those that are not to stay."""
+    """Return the lines without marks, and the numbers of the lines to remove."""
     kept: list[str] = []
     dropped: set[int] = set()
     holds, marked = True, False
@@ -78,10 +78,10 @@ def _holds(mark: re.Match[str], points: Collection[str]) -> bool:
 
 
 def with_words(text: str, words: Mapping[str, str]) -> str:
-    """Put other words in the place of those of a template, each of them once.
+    """Replace the placeholders of a template, each of them once.
 
     Args:
         text: The text.
-        words: Word of the template -> what stands in its place.
+        words: Placeholder of the template -> its replacement.
     """
     return re.sub("|".join(words), lambda found: words[found[0]], text)

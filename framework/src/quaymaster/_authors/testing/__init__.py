@@ -1,6 +1,6 @@
 """Tools for tests of plugins and profiles.
 
-Makers make API objects from a few arguments; `PluginHarness` runs one plugin hook by
-hook on a small cluster; `SchedulerHarness` runs whole profiles in virtual time;
-`FaultyCluster` makes a cluster fail now and then, by a seed.
+Makers create API objects from a few arguments. `PluginHarness` runs the hooks of one
+plugin on a small cluster. `SchedulerHarness` runs whole profiles in virtual time.
+`FaultyCluster` makes a cluster fail at random, by a seed.
 """

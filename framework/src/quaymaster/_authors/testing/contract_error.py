@@ -1,4 +1,4 @@
-"""What is said of a plugin that breaks its contract."""
+"""The errors of plugins that break their contract."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,10 +16,10 @@ class Violation:
     Attributes:
         check: The name of the check that found it.
         plugin: The plugin's name.
-        hook: The hook that is wrong, or empty if it is the plugin as a whole.
-        problem: What was found, and what was expected, in one line.
+        hook: The hook at fault, or empty if it is the plugin as a whole.
+        problem: The problem and the expectation, in one line.
         example: The smallest cluster that shows it, an object a line.
-        kubernetes: The Kubernetes that was played; empty if it is the usual one.
+        kubernetes: The simulated version; empty if it is the usual one.
     """
 
     check: str
@@ -41,7 +41,7 @@ class ContractError(QuaymasterError, AssertionError):
     """A plugin breaks its contract.
 
     Attributes:
-        violations: What was found, if a check of the contract suite has found it.
+        violations: The violations, if a check of the contract suite found them.
     """
 
     def __init__(self, found: str | Iterable[Violation]) -> None:

@@ -1,4 +1,4 @@
-"""A cluster that refuses what a plugin does not declare to write."""
+"""A cluster that rejects writes that a plugin does not declare."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -21,7 +21,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class DeclaredWrites:
-    """Passes calls on to a cluster, but no write that no plugin declares.
+    """Passes calls on to a cluster, except writes that no plugin declares.
 
     Plugins that declare neither what they read nor what they write may write anything.
 
@@ -30,7 +30,7 @@ class DeclaredWrites:
         plugins: The classes of the plugins, the one under test last.
 
     Attributes:
-        refused: The writes that were asked for and not declared.
+        refused: The undeclared writes that the plugins tried.
     """
 
     def __init__(self, cluster: Cluster, plugins: Sequence[type]) -> None:
@@ -103,6 +103,6 @@ class DeclaredWrites:
 
 
 def undeclared(write: Write) -> str:
-    """What is wrong with a write that no class declares, and the remedy."""
+    """Return the problem of an undeclared write, and the remedy."""
     what = f"{write.verb.value} of {write.resource}"
     return f"asks for {what}, which its class does not declare: writes = ({write},)"

@@ -1,8 +1,8 @@
 """A cluster whose calls fail at random, by a seed.
 
-`FaultyCluster` stands in front of another cluster, behind the same port. It does what
-networks and API servers do: it loses or delays answers, refuses calls, breaks watches
-and shows old objects.
+`FaultyCluster` wraps another cluster, behind the same port. It simulates faults of
+networks and API servers: it loses or delays answers, rejects calls, breaks watches and
+returns old objects.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class Fault(enum.Enum):
     """A call fails and does nothing."""
 
     CONFLICT = "conflict"
-    """An update, a deletion or a bind is refused as if the object were another one."""
+    """An update, a deletion or a bind is rejected as if the object were another one."""
 
     LOST_CALL = "lost call"
     """A write does nothing, and its caller gets no answer."""
@@ -52,12 +52,12 @@ class Fault(enum.Enum):
     """A write takes effect, and its caller gets no answer."""
 
     SLOW_CALL = "slow call"
-    """A call beside the scheduling of pods (in PreBind, Bind, evictions, changes of a
-    pod's status) begins later; everything else goes on meanwhile."""
+    """A call outside of the scheduling cycle (in PreBind, Bind, evictions, changes of a
+    pod's status) begins later; everything else continues meanwhile."""
 
     SLOW_ANSWER = "slow answer"
-    """A call beside the scheduling of pods takes effect, and its answer comes later;
-    everything else goes on meanwhile."""
+    """A call outside of the scheduling cycle takes effect, and its answer comes later;
+    everything else continues meanwhile."""
 
     STALE_LIST = "stale list"
     """A list returns what the last list of that kind returned."""
@@ -91,12 +91,12 @@ class FaultyCluster:
 
     Args:
         cluster: The cluster behind it.
-        clock: Has the timers of what is late.
+        clock: Runs the timers of delayed events and calls.
         rates: The probability of each fault, from 0 to 1, each time that it is
             possible; 0 for those not given.
         seed: Decides which calls have faults.
-        max_delay_seconds: How late events can be.
-        max_answer_seconds: How late a call can be, and as much again its answer.
+        max_delay_seconds: The longest delay of events.
+        max_answer_seconds: The longest delay of a call, and again of its answer.
 
     Attributes:
         counts: How often each fault has happened.
@@ -126,9 +126,9 @@ class FaultyCluster:
         self.set_rates(rates)
 
     def set_rates(self, rates: Mapping[Fault, float]) -> None:
-        """Replace all rates; with an empty mapping nothing fails any more.
+        """Replace all rates; with an empty mapping, no call fails from now on.
 
-        What is late already stays late.
+        Events and calls that are already delayed stay delayed.
 
         Raises:
             ValueError: A rate is not from 0 to 1.

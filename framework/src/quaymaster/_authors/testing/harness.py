@@ -2,7 +2,7 @@
 
 The plugin is configured, built and called as in a real profile. If it has a batch twin,
 each call runs the scalar hook and the twin, and checks that they agree. A hook that
-writes to an array which the plugin has returned before raises a `PluginError`.
+changes an array which the plugin returned earlier raises a `PluginError`.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class PluginStatusError(QuaymasterError):
-    """A hook gave a status where the harness needs a value.
+    """A hook returned a status where the harness needs a value.
 
     Attributes:
         status: The status.
@@ -56,34 +56,34 @@ class PluginStatusError(QuaymasterError):
 
 
 class PluginHarness(HarnessBase):
-    """One plugin, its arguments, and a cluster that stands still.
+    """One plugin, its arguments, and a cluster that does not change.
 
-    Each hook method starts a fresh attempt (a new `CycleState`) unless it says
-    otherwise; `state` is that of the last one.
+    Each hook method starts a new attempt (a new `CycleState`), unless its docstring
+    names another one. `state` is that of the last attempt.
 
     Args:
         plugin: The plugin's class.
-        args: Its arguments, as they stand in a configuration file.
+        args: Its arguments, as in a configuration file.
         nodes: The cluster's nodes.
-        pods: Pods that are on nodes already (``make_pod(node=...)``).
-        objects: Any other objects that the plugin looks up, of its own kinds as well.
+        pods: Pods that already run on nodes (``make_pod(node=...)``).
+        objects: All other objects that the plugin reads, of its own kinds as well.
         nominated: Node name -> pods that are nominated to it.
         beside: More plugins of the profile, which come before this one.
-        kubernetes: The Kubernetes whose decisions are made.
+        kubernetes: The Kubernetes version to simulate.
 
     Attributes:
         plugin: The plugin itself.
-        handle: What the plugin was given.
+        handle: The handle of the plugin.
         snapshot: The nodes and pods.
         cluster: An in-memory cluster with the same objects, for ``bind``.
-        clock: The clock of the handle and the cluster, which only a test lets run.
+        clock: The clock of the handle and the cluster, which only a test advances.
         state: The cycle state of the last attempt.
-        refused: The writes that the plugin asked for, and does not declare. Such a call
+        refused: The writes that the plugin tried but does not declare. Such a call
             raises a `ContractError`.
 
     Raises:
         PluginLoadError: The class breaks a hookspec.
-        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        ConfigErrors: The arguments are invalid, or the plugin has no hook.
         ProfileError: The plugin cannot be built.
     """
 
@@ -133,9 +133,9 @@ class PluginHarness(HarnessBase):
                 rejected[node.name] = status
         if "filter_nodes" in call.hooks:
             twin = self._filter_nodes(call, pod)
-            failures = [one for one in twin.values() if one.is_error]
+            failures = [status for status in twin.values() if status.is_error]
             if failures and failures[0] in rejected.values():
-                return rejected  # the first Error is the end; nodes do not matter
+                return rejected  # the first Error ends the attempt; nodes do not matter
             self._compare("filter", rejected, twin)
         return rejected
 
@@ -149,7 +149,7 @@ class PluginHarness(HarnessBase):
 
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ.
-            PluginStatusError: A hook gave a status instead.
+            PluginStatusError: A hook returned a status instead.
         """
         self.state = CycleState()
         self._twin_scores = None
@@ -185,7 +185,7 @@ class PluginHarness(HarnessBase):
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ, or their scores after
                 ``normalize_score`` do.
-            PluginStatusError: A hook gave a status instead.
+            PluginStatusError: A hook returned a status instead.
         """
         scores = self.score(pod, pre_score=pre_score)
         call = self._call("score")
@@ -195,7 +195,7 @@ class PluginHarness(HarnessBase):
         normalized = self._normalized(call, pod, raw)
         twin = self._twin_scores
         if twin is not None:
-            # As in the framework, a frozen array comes back as the same object.
+            # As in the framework, a frozen array is returned as the same object.
             given = twin if is_frozen(twin) else freeze(twin.view())
             again = self._normalized(call, pod, given)
             self._compare("normalize_score after score", normalized, again)
@@ -281,9 +281,9 @@ class PluginHarness(HarnessBase):
             *names: The nodes with the highest total; by default all nodes.
 
         Raises:
-            ContractError: The answer is none of their rows.
+            ContractError: The answer is not one of their rows.
             LookupError: The plugin has no ``break_tie``.
-            PluginStatusError: The hook gave a status instead.
+            PluginStatusError: The hook returned a status instead.
         """
         hook = self._framework.profile.break_tie
         if hook is None:
@@ -301,8 +301,8 @@ class PluginHarness(HarnessBase):
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin reserve a node, in the attempt that `filter` began.
 
-        Meanwhile the pod is on the node in `snapshot`, as it is in a scheduler. What
-        the plugin has chosen for the pod is in ``state.annotations``.
+        Meanwhile the pod is on the node in `snapshot`, as in a scheduler. The plugin's
+        choices for the pod are in ``state.annotations``.
         """
         call, assumed = self._call("reserve"), _on(pod, node_name)
         node = self.snapshot.get(node_name)
@@ -319,14 +319,14 @@ class PluginHarness(HarnessBase):
         return answer
 
     def unreserve(self, pod: Pod, node_name: str) -> None:
-        """Let the plugin give back what it reserved."""
+        """Call ``unreserve``, by which the plugin releases its reservation."""
         unreserve = unguarded(self._call("reserve").hooks["unreserve"])
         unreserve(self.state, _on(pod, node_name), node_name)
 
     def pre_bind_pre_flight(
         self, pod: Pod, node_name: str
     ) -> PreBindPreFlightResult | Status | None:
-        """Return the plugin's answer whether it has to do anything before the bind."""
+        """Return the plugin's answer whether it must act before the bind."""
         call = self._call("preBind")
         answer: PreBindPreFlightResult | Status | None = self._ask(
             call, "pre_bind_pre_flight", self.state, _on(pod, node_name), node_name
@@ -342,7 +342,7 @@ class PluginHarness(HarnessBase):
         return answer
 
     def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
-        """Return the answer of ``permit`` for a pod that has been given a node."""
+        """Return the answer of ``permit`` for a pod that has a node."""
         call = self._call("permit")
         answer: PermitWait | Status | None = self._ask(
             call, "permit", self.state, _on(pod, node_name), node_name
@@ -350,7 +350,7 @@ class PluginHarness(HarnessBase):
         return answer
 
     def post_bind(self, pod: Pod, node_name: str) -> None:
-        """Let the plugin take note that a pod was bound."""
+        """Call ``post_bind`` for a bound pod."""
         hook = unguarded(self._call("postBind").hooks["post_bind"])
         hook(self.state, _on(pod, node_name), node_name)
 
@@ -388,11 +388,11 @@ class PluginHarness(HarnessBase):
         self, hook: str, scalar: Mapping[str, object], twin: Mapping[str, object]
     ) -> None:
         for node in self.snapshot:
-            one, other = scalar.get(node.name), twin.get(node.name)
-            if one != other:
+            expected, actual = scalar.get(node.name), twin.get(node.name)
+            if expected != actual:
                 raise ContractError(
                     f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
-                    f"'{node.name}': {one!r} and {other!r}"
+                    f"'{node.name}': {expected!r} and {actual!r}"
                 )
 
 

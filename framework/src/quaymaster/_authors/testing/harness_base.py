@@ -1,12 +1,12 @@
-"""What `PluginHarness` is built on: a plugin, a cluster, and how hooks are called."""
+"""The base of `PluginHarness`: a plugin, a cluster, and the calls of hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from quaymaster._api.objects import ApiObject, Node, Pod
-from quaymaster._authors.testing.alone import build_alone, kinds_of
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
-from quaymaster._authors.testing.still import FixedNominations, FixedObjects
+from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.errors import PluginError
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -25,7 +25,7 @@ __all__ = ["HarnessBase"]
 
 
 class HarnessBase:
-    """One plugin on a cluster that stands still; see `PluginHarness`."""
+    """One plugin on a cluster that does not change; see `PluginHarness`."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class HarnessBase:
             nominator=FixedNominations(nominated or {}),
         )
         self._twin_scores: Int64Array | None = None
-        # What is imagined ends with the attempt.
+        # Imagined pods end with the attempt.
         self._imagined: dict[CycleState, dict[str, NodeInfo]] = {}
         self._returned = ReturnedArrays()
         self._framework = build_alone(
@@ -82,18 +82,18 @@ class HarnessBase:
         self.close()
 
     def start(self) -> None:
-        """Call the plugin's ``start``; the harness does not do it by itself."""
+        """Call the plugin's ``start``; the harness does not call it automatically."""
         self._framework.profile.lifecycle.start(_unguarded_call)
 
     def close(self) -> None:
-        """Cancel the plugin's timers and call its ``close``; again does no harm."""
+        """Cancel the plugin's timers and call its ``close``; may be repeated."""
         self._framework.handle.retire()
         self._framework.profile.lifecycle.close(_unguarded_call)
 
     def add_pod(self, pod: Pod, pod_to_add: Pod, node_name: str) -> Status | None:
         """Imagine one more pod on a node, in the attempt that `filter` began.
 
-        The node and `state` are those of the imagination from then on; see
+        From then on, the node and `state` include the imagined pod; see
         `filter_imagined`.
         """
         self._imagined_node(node_name).add_pod(pod_to_add)
@@ -105,7 +105,7 @@ class HarnessBase:
         return self._imagine("remove_pod", pod, pod_to_remove, node_name)
 
     def filter_imagined(self, pod: Pod, node_name: str) -> Status | None:
-        """Return what ``filter`` says of a node with the pods that were imagined."""
+        """Return the answer of ``filter`` for a node with its imagined pods."""
         node = self._imagined_node(node_name)
         answer: Status | None = self._ask(
             self._call("filter"), "filter", self.state, pod, node
@@ -113,15 +113,15 @@ class HarnessBase:
         return answer
 
     def _imagined_node(self, node_name: str) -> NodeInfo:
-        known = self._imagined.get(self.state)
-        if known is None:
-            known = self._imagined[self.state] = {}
-        if node_name not in known:
+        imagined = self._imagined.get(self.state)
+        if imagined is None:
+            imagined = self._imagined[self.state] = {}
+        if node_name not in imagined:
             node = self.snapshot.get(node_name)
             if node is None:
                 raise LookupError(f"no node '{node_name}'")
-            known[node_name] = node.clone()
-        return known[node_name]
+            imagined[node_name] = node.clone()
+        return imagined[node_name]
 
     def _imagine(
         self, hook: str, pod: Pod, other: Pod, node_name: str

@@ -1,4 +1,4 @@
-"""Configurations of one profile, in a few words."""
+"""Short configurations of one profile."""
 
 from collections.abc import Iterable, Mapping
 
@@ -21,7 +21,7 @@ def profile_config(
     Args:
         enable: Plugins to add, at every extension point that they have hooks for.
         disable: Plugins to leave out; ``"*"`` leaves out all that are not enabled here.
-        args: Plugin -> its arguments, as they stand in a configuration file.
+        args: Plugin -> its arguments, as in a configuration file.
         weights: Plugin -> the weight of its scores.
         scheduler_name: The profile's name.
         tie_breaker: Who chooses among the nodes with the highest total: ``"random"``,
@@ -32,7 +32,7 @@ def profile_config(
     """
     heavy = {_name(plugin): weight for plugin, weight in (weights or {}).items()}
     enabled = [_name(plugin) for plugin in enable]
-    # What has a weight is taken out and put in again, with the weight.
+    # A plugin with a weight is removed and added again with the weight.
     disabled = [_name(plugin) for plugin in disable]
     again = [name for name in heavy if name not in enabled]
     multi_point = {

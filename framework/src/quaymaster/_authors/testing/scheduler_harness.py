@@ -41,8 +41,8 @@ class SchedulerHarness:
     """A scheduler with a cluster of its own, for tests of profiles and plugins.
 
     Objects go through admission as with a real API server, workloads become pods, and
-    bound pods run. Nothing happens by itself: `schedule_one` makes one attempt,
-    `settle` schedules until nothing changes any more, `advance` lets time pass.
+    bound pods run. Each step is explicit: `schedule_one` makes one attempt, `settle`
+    schedules until the cluster is settled, `advance` moves the clock.
 
     Args:
         objects: The objects of the cluster at the beginning.
@@ -51,13 +51,13 @@ class SchedulerHarness:
         config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
             profile.
         seed: Decides the choice between equally good nodes, and generated names.
-        options: What else can be set about the scheduler.
+        options: Further settings of the scheduler.
         stopwatch: The time that hooks are measured with, in seconds.
         faults: The probability of each fault of the cluster, as the scheduler sees it;
             with a rate of 1, some things never end.
-        max_answer_seconds: How late a call of the scheduler can be, and as much again
-            its answer, if such faults are likely.
-        kubernetes: The Kubernetes whose decisions are made.
+        max_answer_seconds: The longest delay of a call of the scheduler, and again of
+            its answer, if such faults have a rate.
+        kubernetes: The Kubernetes version to simulate.
 
     Attributes:
         cluster: The cluster, which never fails.
@@ -65,13 +65,13 @@ class SchedulerHarness:
         clock: The clock of the cluster and the scheduler.
         registry: The plugins, the test's own included.
         attempts: The keys of the pods that were tried, in order.
-        slow_hooks: The hooks that took longer than they may, in order.
+        slow_hooks: The hooks that exceeded their time limit, in order.
         errors: The hooks that raised an exception or broke their contract, in order. A
             hook that returned an Error status is not among them.
 
     Raises:
         AdmissionError: Some objects break rules.
-        ConfigErrors: The configuration is wrong.
+        ConfigErrors: The configuration is invalid.
         ProfileError: A plugin cannot be built.
     """
 
@@ -125,7 +125,7 @@ class SchedulerHarness:
         self.close()
 
     def explain(self, key: str) -> Explanation:
-        """Take an attempt of a pod apart, as it would end now; nothing changes.
+        """Explain an attempt of a pod, as it would end now; the state does not change.
 
         Raises:
             NotFoundError: There is no such pod.
@@ -139,15 +139,15 @@ class SchedulerHarness:
         return explain(framework.plain, replace(pod, node_name=""), name)
 
     def assert_scheduled(self, key: str, *, on: str | None = None) -> None:
-        """Insist that a pod has a node.
+        """Assert that a pod has a node.
 
         Args:
             key: The pod; ``default/`` may be left out.
-            on: The node that it should have; any will do by default.
+            on: The expected node; by default any node.
 
         Raises:
-            ScheduleError: It has none, or another one; what every plugin says of every
-                node follows.
+            ScheduleError: It has none, or another one; the message has every plugin's
+                answer for every node.
         """
         found = self.node_of(key)
         if found and on in (None, found):
@@ -157,15 +157,15 @@ class SchedulerHarness:
         self._refute(key, f"{where}, expected {expected}")
 
     def assert_pending(self, key: str, *, reason: str = "") -> None:
-        """Insist that a pod has no node.
+        """Assert that a pod has no node.
 
         Args:
             key: The pod; ``default/`` may be left out.
-            reason: What its message must contain.
+            reason: A text that its message must contain.
 
         Raises:
-            ScheduleError: It has a node, or another message; what every plugin says of
-                every node follows.
+            ScheduleError: It has a node, or another message; the message of the error
+                has every plugin's answer for every node.
         """
         found = self.node_of(key)
         if found:
@@ -175,12 +175,12 @@ class SchedulerHarness:
             self._refute(key, f"waits with '{said}', expected '{reason}' in it")
 
     def assert_no_errors(self) -> None:
-        """Insist that no hook failed.
+        """Assert that no hook failed.
 
-        A test takes the errors that it expects out of `errors` before.
+        A test that expects errors removes them from `errors` first.
 
         Raises:
-            UnexpectedHookErrors: Some did.
+            UnexpectedHookErrors: Some hooks failed.
         """
         if self.errors:
             raise UnexpectedHookErrors(self.errors)
@@ -190,7 +190,7 @@ class SchedulerHarness:
         raise ScheduleError(f"pod '{_key(key)}' {text}\n{explained}")
 
     def close(self) -> None:
-        """End the scheduler and its plugins, as at the end of a process."""
+        """Stop the scheduler and its plugins, as at the end of a process."""
         self._scheduler.close()
 
     @property
@@ -201,13 +201,12 @@ class SchedulerHarness:
     def reload(
         self, config: SchedulerConfig | Mapping[str, object]
     ) -> Future[ConfigChanges]:
-        """Have the scheduler go on with another configuration.
+        """Replace the configuration of the scheduler.
 
-        It takes effect before the next attempt begins; until then the future is not
-        done.
+        It takes effect before the next attempt; until then the future is not done.
 
         Raises:
-            ConfigErrors: The configuration is wrong.
+            ConfigErrors: The configuration is invalid.
         """
         if not isinstance(config, SchedulerConfig):
             config = self._parsed(config)
@@ -216,7 +215,7 @@ class SchedulerHarness:
     def plugin(
         self, kind: type[PluginT], *, scheduler_name: str = _DEFAULT_NAME
     ) -> PluginT:
-        """Return the instance of a plugin at work, to read what it has noted.
+        """Return the running instance of a plugin, to read its state.
 
         A reload makes new instances of all plugins.
 
@@ -228,11 +227,11 @@ class SchedulerHarness:
             PluginNotFoundError: There is no such plugin, or no such profile.
         """
         found = plugin_at_work(self._scheduler.frameworks, kind, scheduler_name)
-        assert isinstance(found, kind), "it was sought by its class"
+        assert isinstance(found, kind), "it was looked up by its class"
         return found
 
     def schedule_one(self) -> str | None:
-        """Take one pod through a scheduling and a binding cycle.
+        """Run one pod through a scheduling and a binding cycle.
 
         Returns:
             The key of the pod that was tried, or None if none was ready.
@@ -244,11 +243,11 @@ class SchedulerHarness:
         return None
 
     def settle(self) -> None:
-        """Schedule until nothing changes any more, however long that takes."""
+        """Schedule until the cluster is settled, however long that takes."""
         self._scheduler.settle()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and schedule what becomes ready meanwhile."""
+        """Move the clock, and schedule the pods that become ready meanwhile."""
         end = self.clock.now() + seconds
         self._work()
         while (due := self.clock.next_due()) is not None and due <= end:
@@ -277,7 +276,7 @@ class SchedulerHarness:
         return ""
 
     def why_pending(self, key: str) -> PendingPod | None:
-        """Return where a pod waits, and for what; None if it is not in the queue."""
+        """Return where a pod waits, and for what; None if it is not in a queue."""
         return self._scheduler.queue.why_pending(_key(key))
 
     def waiting_pods(self) -> list[str]:
@@ -308,7 +307,7 @@ def _installed_and(plugins: Mapping[str, type]) -> PluginRegistry:
 
 
 class _Log:
-    """Notes which pods are tried, and the mistakes of hooks."""
+    """Records the tried pods and the failures of hooks."""
 
     def __init__(
         self, keys: list[str], slow_hooks: list[SlowHook], errors: list[HookError]

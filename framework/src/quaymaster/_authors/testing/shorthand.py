@@ -110,7 +110,7 @@ def to_label_selector(
 def node_selector_term(
     wanted: NodeSelectorTerm | Mapping[str, str | Sequence[str]],
 ) -> NodeSelectorTerm:
-    """Make a term that asks each label for one of some values."""
+    """Make a term that requires one of some values for each label."""
     if isinstance(wanted, NodeSelectorTerm):
         return wanted
     return NodeSelectorTerm(
@@ -129,7 +129,7 @@ def to_resource_list(amounts: Amounts | None) -> ResourceList:
     """Parse amounts as in a manifest into exact quantities.
 
     Raises:
-        QuantityError: An amount is no quantity.
+        QuantityError: An amount is not a quantity.
     """
     return {name: Quantity(amount) for name, amount in (amounts or {}).items()}
 
@@ -138,7 +138,7 @@ def to_time(moment: Moment | None) -> Time | None:
     """Make a time from seconds or from a text.
 
     Raises:
-        TimeError: The text is no time.
+        TimeError: The text is not a time.
     """
     if moment is None:
         return None

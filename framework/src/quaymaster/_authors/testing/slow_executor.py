@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 class SlowExecutor:
-    """Runs tasks now or later, and hands over their results now or later still.
+    """Runs tasks now or later, and returns their results now or later still.
 
-    Everything else goes on in between, as while workers wait for a server. But all of
-    it happens on one thread, in an order that depends on the delays.
+    Everything else continues in between, as while workers wait for a server. But all
+    steps run on one thread, in an order that depends on the delays.
 
     Args:
-        clock: Has the timers.
+        clock: Runs the timers.
         post: Puts a call into the engine's inbox.
         call_delay: Returns the delay of the next task, in seconds.
         answer_delay: Returns the delay of the result of a task that has run.
@@ -57,14 +57,14 @@ class SlowExecutor:
         self._calls[number] = task
 
     def close(self) -> None:
-        """Do nothing: what is left are timers of the clock."""
+        """Do nothing: only timers of the clock are left."""
 
     def abandon(self) -> Sequence[Callable[[], object]]:
-        """Drop all that is left, as when the scheduler's process ends.
+        """Drop all pending tasks and results, as when the scheduler's process ends.
 
         Returns:
-            The tasks that have not begun, in the order in which they were submitted. A
-            server may have received some of these calls.
+            The tasks that have not begun, in the order of their submission. A server
+            may have received some of these calls.
         """
         calls = list(self._calls.values())
         for timer in self._timers.values():

@@ -1,4 +1,4 @@
-"""What a test says when a pod is not where it should be."""
+"""The errors of tests whose pods are not where they should be."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,11 +11,11 @@ __all__ = ["ScheduleError", "UnexpectedHookErrors", "diagnosis"]
 
 
 class ScheduleError(QuaymasterError, AssertionError):
-    """A pod is not where a test expects it; the message takes its attempt apart."""
+    """A pod is not where a test expects it; the message explains its attempt."""
 
 
 class UnexpectedHookErrors(QuaymasterError, AssertionError):
-    """Hooks failed, and the test said nothing of it.
+    """Hooks failed, and the test does not expect it.
 
     Attributes:
         errors: The failures.
@@ -24,17 +24,17 @@ class UnexpectedHookErrors(QuaymasterError, AssertionError):
     def __init__(self, errors: Iterable[HookError]) -> None:
         self.errors = tuple(errors)
         lines = [
-            f"{one.plugin}.{one.hook}"
-            + (f" for pod {one.pod}" if one.pod else "")
-            + f": {describe_exception(one.error)}"
-            for one in self.errors
+            f"{error.plugin}.{error.hook}"
+            + (f" for pod {error.pod}" if error.pod else "")
+            + f": {describe_exception(error.error)}"
+            for error in self.errors
         ]
         text = "\n  ".join(dict.fromkeys(lines))
         super().__init__(f"hooks failed that the test does not expect:\n  {text}")
 
 
 def diagnosis(explanation: Explanation) -> str:
-    """What each plugin says of each node, a node a line."""
+    """Return the answer of each plugin for each node, a node a line."""
     lines = list(_lines(explanation))
     return "\n".join(f"  {line}" for line in lines)
 

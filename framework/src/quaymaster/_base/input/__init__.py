@@ -1,1 +1,1 @@
-"""Reads text that comes in: files, streams, JSON and YAML."""
+"""Reads input text: files, streams, JSON and YAML."""

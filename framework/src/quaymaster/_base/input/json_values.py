@@ -1,4 +1,4 @@
-"""Splits a JSON text into its values, without reading the objects in them."""
+"""Splits a JSON text into its values, without decoding the objects in them."""
 
 import json
 import mmap
@@ -17,14 +17,14 @@ _HALF_CHARACTER: Final = re.compile(
     rb"\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})"
 )
 _BLANK: Final = re.compile(rb"\s*")
-# The order in which kubectl and the API server begin; others are read slower.
+# kubectl and the API server write the fields in this order; other orders parse slower.
 _HEAD: Final = re.compile(
     rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"\s*[,}]'
 )
 
 
 class JsonError(ValueError):
-    """A text that is no JSON: the message has line and column."""
+    """A text is not JSON: the message has line and column."""
 
 
 class JsonValue(NamedTuple):
@@ -32,9 +32,9 @@ class JsonValue(NamedTuple):
 
     Attributes:
         text: Its JSON.
-        api_version: What it says it is; empty if it does not.
-        kind: What it says it is; empty if it does not.
-        items: The JSON of each of its items; None if it has none.
+        api_version: Its ``apiVersion``, or empty.
+        kind: Its ``kind``, or empty.
+        items: The JSON of each of its items, or None.
     """
 
     text: JsonText
@@ -57,10 +57,10 @@ _LIST_DECODER: Final = msgspec.json.Decoder(_List)
 
 
 def json_values(text: bytes | mmap.mmap) -> list[JsonValue]:
-    """Split a text of one JSON value, or of several after each other.
+    """Split a text that has one or more JSON values after each other.
 
     Raises:
-        JsonError: The text is no JSON.
+        JsonError: The text is not JSON.
     """
     view = memoryview(text)
     values: list[JsonValue] = []
@@ -73,7 +73,7 @@ def json_values(text: bytes | mmap.mmap) -> list[JsonValue]:
 
 
 def head(text: JsonText) -> tuple[str, str]:
-    """The ``apiVersion`` and ``kind`` of an object; empty if it has none."""
+    """Return the ``apiVersion`` and ``kind`` of an object; empty if missing."""
     match = _HEAD.match(text)
     if match is not None:
         return match[1].decode(), match[2].decode()
@@ -88,8 +88,8 @@ def json_tree(text: JsonText) -> object:
     """Read a JSON text as a tree; numbers beyond 64 bits are floats.
 
     Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
     try:
         return msgspec.json.decode(text)
@@ -98,7 +98,7 @@ def json_tree(text: JsonText) -> object:
 
 
 def _length(rest: memoryview, whole: memoryview, start: int) -> int:
-    """The length of the first value, with the blanks around it."""
+    """Return the length of the first value, with the blanks around it."""
     try:
         msgspec.json.decode(rest, type=msgspec.Raw)
     except msgspec.DecodeError as error:
@@ -126,7 +126,7 @@ def _value(text: memoryview) -> JsonValue:
 def _describe(error: msgspec.DecodeError, text: memoryview, start: int) -> str:
     place = _PLACE.fullmatch(str(error))
     if place is None:
-        # What follows half a character may be taken for its other half.
+        # The decoder may join half a character with the text that follows it.
         half = _HALF_CHARACTER.search(text, start)
         return f"{half[0].decode()} is half a character" if half else str(error)
     before = bytes(text[: start + int(place[2])])

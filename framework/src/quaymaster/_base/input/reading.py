@@ -1,4 +1,4 @@
-"""Reads what people name as a file: files, devices, pipes, standard input."""
+"""Reads what users name as a file: files, devices, pipes, standard input."""
 
 import codecs
 import gzip
@@ -22,15 +22,15 @@ _MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
 
 
 class UnreadableError(ValueError):
-    """A file holds no text of the expected form."""
+    """A file does not have text of the expected form."""
 
 
 def read_file(name: str) -> bytes | mmap.mmap:
     """Read a file as UTF-8.
 
     Raises:
-        OSError: It cannot be read.
-        UnreadableError: It holds no text, or never ends.
+        OSError: The file cannot be read.
+        UnreadableError: The file is not text, or never ends.
     """
     with _open(name) as file:
         status = os.fstat(file.fileno())
@@ -48,8 +48,8 @@ def read_stream(file: BinaryIO) -> bytes:
     """Read standard input, a pipe or a device as UTF-8.
 
     Raises:
-        OSError: It cannot be read.
-        UnreadableError: It holds no text, or never ends.
+        OSError: The stream cannot be read.
+        UnreadableError: The stream is not text, or never ends.
     """
     mode = os.fstat(file.fileno()).st_mode if _has_descriptor(file) else 0
     if stat.S_ISCHR(mode) and not file.isatty():
@@ -65,13 +65,13 @@ def read_stream(file: BinaryIO) -> bytes:
 
 
 def _as_utf_8(content: bytes) -> bytes:
-    """The same text in UTF-8 and without a byte order mark.
+    """Return the text in UTF-8 and without a byte order mark.
 
-    Windows PowerShell writes UTF-16 when the output of a command goes to a file. What
-    gzip has compressed is read as what it was.
+    Windows PowerShell writes UTF-16 when the output of a command goes to a file.
+    Content that gzip has compressed is decompressed first.
 
     Raises:
-        UnreadableError: It begins like UTF-16 or gzip, but is none.
+        UnreadableError: The text begins like UTF-16 or gzip, but is neither.
     """
     if content.startswith(_GZIP):
         content = _decompressed(content)
@@ -96,7 +96,7 @@ def _decompressed(content: bytes) -> bytes:
 
 
 def _open(name: str) -> BinaryIO:
-    """Open a file; a pipe must have somebody who writes to it."""
+    """Open a file; a pipe must have a process that writes to it."""
     if not stat.S_ISFIFO(Path(name).stat().st_mode):
         return Path(name).open("rb")
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
@@ -104,7 +104,7 @@ def _open(name: str) -> BinaryIO:
     poll.register(descriptor, select.POLLIN)
     if not poll.poll(_PATIENCE_MS):
         os.close(descriptor)
-        raise UnreadableError("nobody writes to this pipe")
+        raise UnreadableError("no process writes to this pipe")
     os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "rb")
 
@@ -112,6 +112,6 @@ def _open(name: str) -> BinaryIO:
 def _has_descriptor(file: BinaryIO) -> bool:
     try:
         file.fileno()
-    except OSError:  # as of what only looks like a file
+    except OSError:  # as of objects that only look like files
         return False
     return True

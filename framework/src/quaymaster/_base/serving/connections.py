@@ -17,14 +17,14 @@ _MOST: Final = 1024
 # Chosen, not measured: a body of this size is read by one call of the kernel.
 _LARGE: Final = 1 << 17
 _PARTS_AT_ONCE: Final = 1024  # IOV_MAX of Linux: `sendmsg` takes no more
-# Chosen, not measured: of 30 s, the kernel is told some 20 times at most.
+# Chosen, not measured: in 30 s, the kernel's deadline is set some 20 times at most.
 _STALE: Final = 0.9
 
 
 class TimedReader(io.RawIOBase):
     """Reads a socket up to a deadline, however slowly its bytes come.
 
-    When reading a large piece, it may take a tenth more of the time that was left.
+    Reading a large piece may take up to a tenth longer than the remaining time.
 
     Args:
         connection: The socket.
@@ -40,14 +40,14 @@ class TimedReader(io.RawIOBase):
         self._kernel_seconds = 0.0
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]  # any buffer in the base
         """Read what has arrived into a buffer; return its length, 0 at the end.
 
         Raises:
-            TimeoutError: The deadline is over.
+            TimeoutError: The deadline has passed.
         """
         left = self.deadline - time.monotonic()
         if left <= 0:
@@ -61,7 +61,7 @@ class TimedReader(io.RawIOBase):
         connection = self._connection
         if connection.gettimeout() is not None:
             connection.settimeout(None)
-        # Large requests come in many pieces: the kernel is not told for each.
+        # Large requests come in many pieces: do not set the kernel's deadline for each.
         if not _STALE * self._kernel_seconds < seconds <= self._kernel_seconds:
             limit = _timeval(seconds)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
@@ -73,7 +73,7 @@ class TimedReader(io.RawIOBase):
 
 
 class Connections:
-    """The open connections, which it can close.
+    """Tracks the open connections, and can close them.
 
     If there are too many, the one that has been idle for longest is closed.
     """
@@ -84,14 +84,14 @@ class Connections:
         self._busy: set[socket.socket] = set()
 
     def add(self, connection: socket.socket) -> None:
-        """Note a new connection."""
+        """Add a new connection."""
         with self._lock:
             self._idle[connection] = None
             if len(self._idle) + len(self._busy) > _MOST:
                 _hang_up(next(iter(self._idle)))
 
     def set_busy(self, connection: socket.socket, is_busy: bool) -> None:
-        """Note that a request is being answered, or that it has been."""
+        """Record whether a connection has a request in progress."""
         with self._lock:
             if is_busy:
                 self._idle.pop(connection, None)
@@ -101,7 +101,7 @@ class Connections:
                 self._idle[connection] = None
 
     def remove(self, connection: socket.socket) -> None:
-        """Forget a connection that is over."""
+        """Remove a closed connection."""
         with self._lock:
             self._idle.pop(connection, None)
             self._busy.discard(connection)
@@ -116,12 +116,12 @@ class Connections:
 def send_parts(
     connection: socket.socket, parts: Sequence[bytes | memoryview], seconds: float
 ) -> None:
-    """Send bytes from where they are, without a copy in between.
+    """Send the parts of a body without copying them together.
 
     Args:
         connection: The socket.
         parts: The bytes, in parts.
-        seconds: How long the other side may take to read any of it.
+        seconds: How long the other side may take to accept more bytes.
 
     Raises:
         TimeoutError: The other side took longer.
@@ -143,10 +143,10 @@ def send_parts(
 
 
 def _is_left_to_kernel(connection: socket.socket) -> bool:
-    """Whether the kernel can send and fill large buffers, within the deadline.
+    """Return whether the kernel can send and fill large buffers within the deadline.
 
-    Then Python does not run for each packet. With megabytes of nodes, that would take
-    longest of all, and would delay the thread that answers.
+    Then Python does not run for each packet. For megabytes of nodes, that would be the
+    slowest step, and would delay the thread that computes answers.
     """
     return sys.platform == "linux" and not isinstance(connection, ssl.SSLSocket)
 

@@ -1,4 +1,4 @@
-"""Handles one connection: each request has to come within its time."""
+"""Handles one connection: each request must arrive before its deadline."""
 
 import io
 import logging
@@ -26,7 +26,7 @@ class TimedHandler(BaseHTTPRequestHandler):
 
     Attributes:
         reader: Reads the connection up to a deadline.
-        buffered: The same, with a buffer.
+        buffered: The same reader, with a buffer.
     """
 
     protocol_version = "HTTP/1.1"
@@ -37,7 +37,7 @@ class TimedHandler(BaseHTTPRequestHandler):
         return cast("TimedServer", self.server)
 
     def setup(self) -> None:
-        """Shake hands, and read with a deadline from then on."""
+        """Perform the TLS handshake; all later reads have a deadline."""
         self.request.settimeout(self._timed.read_seconds)
         if isinstance(self.request, ssl.SSLSocket):
             self.request.do_handshake()
@@ -61,7 +61,7 @@ class TimedHandler(BaseHTTPRequestHandler):
         super().handle_one_request()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        """Log requests only for those who ask for such messages."""
+        """Log requests only at the level of debug messages."""
         _log.debug(format, *args)
 
     def send_body(
@@ -70,12 +70,12 @@ class TimedHandler(BaseHTTPRequestHandler):
         parts: Sequence[bytes | memoryview],
         headers: Sequence[tuple[str, str]],
     ) -> None:
-        """Answer with a body that is in parts.
+        """Send a response whose body is in parts.
 
         Args:
             status: The status.
-            parts: The bytes; left out of the answer to a HEAD.
-            headers: What else to say of it; its length is said anyway.
+            parts: The bytes; left out of the response to a HEAD.
+            headers: Further headers; the length is added automatically.
         """
         seconds = self._timed.read_seconds
         self.connection.settimeout(seconds)

@@ -1,4 +1,4 @@
-"""A certificate that vouches for itself, for servers that were given none.
+"""A self-signed certificate for servers that have no certificate.
 
 It needs the package cryptography, from the extra ``kubernetes``.
 """
@@ -26,16 +26,16 @@ _SLACK = timedelta(hours=1)  # clocks of clients may be behind
 
 
 class SelfSignedTLS(RenewedTLS):
-    """Wraps connections in TLS, with a certificate that is made when it starts.
+    """Wraps connections in TLS, with a certificate that is made at the start.
 
     Args:
-        host: Where the server listens.
-        client_authorities: The file of the authorities of clients' certificates; None
-            for no file.
-        authorities: Further ones.
+        host: The address that the server listens on.
+        client_authorities: The file of the authorities of clients' certificates, or
+            None.
+        authorities: Returns further authorities of clients' certificates.
 
     Raises:
-        CertificateError: That file cannot be used.
+        CertificateError: The file cannot be used.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SelfSignedTLS(RenewedTLS):
 
 
 def _certificate_and_key(host: str) -> bytes:
-    """Make a key, and a certificate for a host that it signs itself; in PEM form."""
+    """Make a key and a self-signed certificate for a host, in PEM form."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{host}@quaymaster")])
     names: list[x509.GeneralName] = [x509.DNSName("localhost")]
@@ -83,9 +83,9 @@ def _certificate_and_key(host: str) -> bytes:
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[str]:
-    """Give bytes a path, in memory if possible: a container may have no writable one.
+    """Give bytes a path, in memory if possible: containers may lack a writable folder.
 
-    The library that reads certificates takes nothing but paths.
+    The library that reads certificates accepts only paths.
     """
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("certificate"), "wb") as file:

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Limits(Protocol):
-    """What a server is told of its connections."""
+    """The settings of a server's connections."""
 
     @property
     def tls(self) -> WrapsConnections | None: ...
@@ -36,14 +36,15 @@ class TimedServer(ThreadingMixIn, HTTPServer):
     Args:
         address: Host and port; port 0 takes a free one.
         handler: Handles one connection.
-        limits: The certificates, if any, and how long a connection may be silent
-            between requests, and a request may take to arrive, in seconds.
+        limits: The certificates, if any, and two times in seconds: how long a
+            connection may be idle between requests, and how long a request may take to
+            arrive.
 
     Attributes:
         tls: Wraps connections; None leaves them as they are.
         idle_seconds: See above.
         read_seconds: See above.
-        connections: Those that are open.
+        connections: The open connections.
 
     Raises:
         OSError: The address cannot be listened on.
@@ -63,17 +64,17 @@ class TimedServer(ThreadingMixIn, HTTPServer):
 
     @property
     def url(self) -> str:
-        """The URL that it listens on."""
+        """Return the URL that the server listens on."""
         scheme = "http" if self.tls is None else "https"
         return f"{scheme}://{self.server_address[0]!s}:{self.server_port}"
 
     def server_close(self) -> None:
-        """Stop to listen, and end all connections."""
+        """Stop listening, and close all connections."""
         super().server_close()
         self.connections.hang_up()
 
     def server_bind(self) -> None:
-        """Bind, without a call of a name server for the name of the host."""
+        """Bind without a DNS lookup of the host's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = (
             str(self.server_address[0]),
@@ -81,7 +82,7 @@ class TimedServer(ThreadingMixIn, HTTPServer):
         )
 
     def get_request(self) -> tuple[socket, object]:
-        """Accept a connection; its handshake, if any, comes on its own thread."""
+        """Accept a connection; its own thread does the handshake, if any."""
         connection, address = super().get_request()
         if self.tls is not None:
             connection = self.tls.wrap(connection)
@@ -89,7 +90,7 @@ class TimedServer(ThreadingMixIn, HTTPServer):
         return connection, address
 
     def shutdown_request(self, request: object) -> None:
-        """Forget a connection that is over."""
+        """Remove a closed connection."""
         assert isinstance(request, socket)
         self.connections.remove(request)
         super().shutdown_request(request)
@@ -99,5 +100,5 @@ class TimedServer(ThreadingMixIn, HTTPServer):
         request: object,  # noqa: ARG002 - the base class's
         client_address: object,
     ) -> None:
-        """Log that a connection broke; the others go on."""
+        """Log that a connection broke; the others continue."""
         _log.info("lost the connection to %s", client_address, exc_info=True)

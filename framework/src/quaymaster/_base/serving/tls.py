@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class CertificateError(QuaymasterError):
-    """A certificate or key that cannot be used."""
+    """A certificate or key cannot be used."""
 
 
 @attrs.frozen(kw_only=True)
@@ -37,8 +37,8 @@ class TLSFiles:
     """The paths of certificates in PEM form.
 
     Attributes:
-        certificate: The server's certificate, with those between it and a known
-            authority.
+        certificate: The server's certificate, with the intermediate ones below a
+            trusted authority.
         key: Its private key.
         client_authorities: The authorities that sign the certificates of clients; None
             if clients need no certificate.
@@ -57,17 +57,17 @@ class WrapsConnections(Protocol):
 
 
 class RenewedTLS:
-    """Wraps connections in TLS, by what there is when each of them comes.
+    """Wraps connections in TLS, with the certificates that are current at that moment.
 
-    Certificates are renewed while servers run. If new ones cannot be used, that is
-    logged, and the old ones stay.
+    Certificates are renewed while servers run. If new ones cannot be used, the error is
+    logged, and the old ones stay in use.
 
     Args:
-        state: Returns a value that differs once there are others.
-        make: Reads them.
+        state: Returns a value that changes when the certificates do.
+        make: Reads the certificates into a context.
 
     Raises:
-        CertificateError: They cannot be used.
+        CertificateError: The certificates cannot be used.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class RenewedTLS:
         )
 
     def one_context(self) -> ssl.SSLContext:
-        """Return a context for a server that takes just one.
+        """Return a context for a server that accepts only one.
 
-        Each handshake by it takes the certificate that is in force then.
+        Each handshake uses the certificate that is current then.
         """
 
         def choose(
@@ -117,7 +117,8 @@ class ServerTLS(RenewedTLS):
 
     Args:
         files: The files.
-        authorities: Of clients' certificates, beside those of a file.
+        authorities: Returns further authorities of clients' certificates, beside the
+            file's.
 
     Raises:
         CertificateError: The files cannot be used.
@@ -133,7 +134,7 @@ class ServerTLS(RenewedTLS):
 
 
 def stamp(path: str | None) -> object:
-    """A value that differs once a file has been replaced."""
+    """Return a value that changes when a file is replaced."""
     try:
         found = Path(path).stat() if path else None
     except OSError:
@@ -154,16 +155,16 @@ def _context(files: TLSFiles, authorities: str) -> ssl.SSLContext:
 def new_context(
     client_authorities: str | None, authorities: str = ""
 ) -> ssl.SSLContext:
-    """Make what a server speaks TLS with, still without a certificate of its own.
+    """Make the TLS context of a server, still without a certificate of its own.
 
     Args:
         client_authorities: The file of the authorities of clients' certificates; None
             for no file.
-        authorities: Such authorities themselves, in PEM form; empty for none. Clients
-            are asked for certificates if there is anybody to vouch for them.
+        authorities: Further authorities themselves, in PEM form, or empty. The server
+            requests certificates of clients if there is an authority to check them.
 
     Raises:
-        CertificateError: They cannot be used.
+        CertificateError: The authorities cannot be used.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -179,8 +180,8 @@ def new_context(
         try:
             context.load_verify_locations(cadata=authorities)
         except (OSError, ValueError) as error:
-            told = f"the cluster's authorities of clients: {_why(error)}"
-            raise CertificateError(told) from error
+            message = f"the cluster's authorities of clients: {_why(error)}"
+            raise CertificateError(message) from error
     return context
 
 

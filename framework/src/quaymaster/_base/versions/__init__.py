@@ -1,1 +1,1 @@
-"""The minor versions of Kubernetes whose scheduler can be played, one module each."""
+"""The minor versions of Kubernetes that can be simulated, one module each."""

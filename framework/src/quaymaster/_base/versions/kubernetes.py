@@ -1,4 +1,4 @@
-"""The Kubernetes whose scheduler is played: a minor version with its feature gates."""
+"""The simulated Kubernetes: a minor version with its feature gates."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -29,26 +29,26 @@ RELEASES: Final[Mapping[str, Release]] = {
 """The minor versions, from the oldest on, by name."""
 
 KUBERNETES_VERSIONS: Final = tuple(RELEASES)
-"""The minor versions whose scheduler can be played, from the oldest on."""
+"""The minor versions that can be simulated, from the oldest on."""
 
 CHANGES: Final[Mapping[str, Change]] = {
     change.name: change for release in RELEASES.values() for change in release.changes
 }
-"""What versions do otherwise than those before, by name."""
+"""The changes that versions made, by name."""
 
 GATED_PLUGINS: Final[Mapping[str, str]] = {
     name: gate
     for release in RELEASES.values()
     for name, gate in release.gated_plugins.items()
 }
-"""Plugins of kube-scheduler that are not there, and the gates that turn them on."""
+"""Plugins of kube-scheduler that do not exist here, and the gates that enable them."""
 
 _SINCE: Final[Mapping[str, str]] = {
     change.name: release.version
     for release in RELEASES.values()
     for change in release.changes
 }
-"""Change -> the version that it came with."""
+"""Change -> the version that introduced it."""
 
 _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
@@ -68,10 +68,10 @@ _PLAYED: Final = frozenset(
         "VolumeLimitScaling",
     }
 )
-"""The gates that are played with both values."""
+"""The gates that can be simulated with both values."""
 
 _PLAYED_SINCE: Final[Mapping[str, str]] = {"DRAListTypeAttributes": "1.37"}
-"""Gate -> the first version in which it is played with both values; else all."""
+"""Gate -> the first version in which both values work; by default all versions."""
 
 _WITHOUT_EFFECT: Final = frozenset(
     {
@@ -87,7 +87,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 _DEPENDENCIES: Final[Mapping[str, Sequence[str]]] = {
     "DRADeviceTaintRules": ("DRADeviceTaints",),
 }
-"""Gate -> those without which it cannot be on; of the gates that are played.
+"""Gate -> the gates that it requires, among the simulated ones.
 
 Mirrors ``defaultKubernetesFeatureGateDependencies`` (Kubernetes v1.37,
 ``pkg/features/kube_features.go``).
@@ -98,10 +98,11 @@ KIND_GATES: Final[Mapping[str, str]] = {"DeviceTaintRule": "DRADeviceTaintRules"
 
 
 class KubernetesError(QuaymasterError, ValueError):
-    """A version or a feature gate of Kubernetes that cannot be played.
+    """A version or a feature gate of Kubernetes cannot be simulated.
 
     Attributes:
-        where: What was given: ``kubernetes_version``, ``feature_gates`` or ``change``.
+        where: The argument with the mistake: ``kubernetes_version``, ``feature_gates``
+            or ``change``.
         problem: What is wrong with it.
     """
 
@@ -115,19 +116,19 @@ class KubernetesError(QuaymasterError, ValueError):
 class Kubernetes:
     """A minor version of Kubernetes with its feature gates.
 
-    Every configuration is completed for one; plugins ask for it when they are built, by
-    `Handle.kubernetes`.
+    Every configuration is completed for one version. Plugins read it from
+    `Handle.kubernetes` when they are built.
 
     Args:
         version: One of `KUBERNETES_VERSIONS`.
-        feature_gates: The gates that are set otherwise than by default, as with the
-            flag ``--feature-gates`` of kube-scheduler.
-        left_out: Changes of versions that are not made, which no kube-scheduler can
-            do; it tells what a change is the cause of.
+        feature_gates: The gates that differ from their defaults, as in the flag
+            ``--feature-gates`` of kube-scheduler.
+        left_out: Changes of versions to leave out, which no kube-scheduler can do; the
+            difference shows the effect of a change.
 
     Raises:
         KubernetesError: There is no such version, gate or change, a gate is locked, or
-            its other value is not played.
+            its other value cannot be simulated.
     """
 
     version: str = _DEFAULT_VERSION
@@ -136,8 +137,8 @@ class Kubernetes:
 
     def __attrs_post_init__(self) -> None:
         if self.version not in RELEASES:
-            known = ", ".join(KUBERNETES_VERSIONS)
-            problem = f"expected one of {known}, got {self.version!r}"
+            versions = ", ".join(KUBERNETES_VERSIONS)
+            problem = f"expected one of {versions}, got {self.version!r}"
             raise KubernetesError("kubernetes_version", problem)
         for gate, is_on in self.feature_gates.items():
             problem = _gate_problem(self._release, gate, is_on)
@@ -149,21 +150,21 @@ class Kubernetes:
             _known_change(change)
 
     def since(self, version: str) -> bool:
-        """Whether it is this version, or a later one.
+        """Return whether this is the given version or a later one.
 
         Args:
             version: One of `KUBERNETES_VERSIONS`.
         """
-        known = KUBERNETES_VERSIONS
-        return known.index(self.version) >= known.index(version)
+        versions = KUBERNETES_VERSIONS
+        return versions.index(self.version) >= versions.index(version)
 
     def enabled(self, gate: str) -> bool:
-        """Whether a feature gate is on; one that the version does not know is off."""
+        """Return whether a feature gate is on; a gate that the version lacks is off."""
         default = self._release.feature_gates.get(gate, False)
         return self.feature_gates.get(gate, default)
 
     def reads(self, kind: str) -> bool:
-        """Whether the scheduler reads objects of a kind, such as ``DeviceTaintRule``.
+        """Return whether the scheduler reads a kind, such as ``DeviceTaintRule``.
 
         Args:
             kind: The name of the kind.
@@ -172,9 +173,9 @@ class Kubernetes:
         return gate is None or self.enabled(gate)
 
     def has(self, change: str) -> bool:
-        """Whether a change is made: what versions before decided or said otherwise.
+        """Return whether a change is in effect; earlier versions behave differently.
 
-        Plugins ask it when they are built, and not for each pod.
+        Plugins call this when they are built, and not for each pod.
 
         Args:
             change: Its name, such as ``resize-totals``; docs/reference lists them.
@@ -200,12 +201,12 @@ class Kubernetes:
 
     @property
     def default_profile(self) -> str:
-        """The name of the shipped profile that is merged under every configuration."""
+        """The shipped profile that is merged under every configuration."""
         release = self._release if self.has(PLUGIN_ORDER) else V1_36
         return release.default_profile
 
     def _check_dependencies(self, gate: str, needed: Sequence[str]) -> None:
-        """Refuse a gate that is on without the gates that it depends on."""
+        """Reject a gate that is on while a gate that it depends on is off."""
         missing = [name for name in needed if not self.enabled(name)]
         if missing and self.enabled(gate):
             text = f"is on, but depends on gates that are off: {', '.join(missing)}"
@@ -216,7 +217,7 @@ class Kubernetes:
         return RELEASES[self.version]
 
     def __str__(self) -> str:
-        """The version, and what is set: ``1.37 (VolumeLimitScaling=false)``."""
+        """Return the version and its set gates: ``1.37 (VolumeLimitScaling=false)``."""
         gates = written_gates(self.feature_gates)
         text = f"{self.version} ({gates})" if gates else self.version
         left_out = ", ".join(sorted(self.left_out))
@@ -224,11 +225,11 @@ class Kubernetes:
 
 
 DEFAULT_KUBERNETES: Final = Kubernetes()
-"""The Kubernetes that is played where nobody says which."""
+"""The simulated Kubernetes unless the caller chooses one."""
 
 
 def written_gates(gates: Mapping[str, bool]) -> str:
-    """Write gates as the flag ``--feature-gates`` takes them."""
+    """Format gates for the flag ``--feature-gates``."""
     return ",".join(f"{gate}={str(gates[gate]).lower()}" for gate in sorted(gates))
 
 
@@ -241,17 +242,17 @@ def _known_change(name: str) -> Change:
 
 
 def _is_played(release: Release, gate: str) -> bool:
-    """Whether both values of a gate are played in a version."""
+    """Return whether both values of a gate can be simulated in a version."""
     first = _PLAYED_SINCE.get(gate, KUBERNETES_VERSIONS[0])
-    known = KUBERNETES_VERSIONS
-    return gate in _PLAYED and known.index(release.version) >= known.index(first)
+    versions = KUBERNETES_VERSIONS
+    return gate in _PLAYED and versions.index(release.version) >= versions.index(first)
 
 
 def _gate_problem(release: Release, gate: str, is_on: object) -> str:
-    """What is wrong with a gate, or empty."""
-    known: Iterable[str] = release.feature_gates
+    """Describe what is wrong with a gate, or return an empty text."""
+    gates: Iterable[str] = release.feature_gates
     if gate not in release.feature_gates:
-        hint = did_you_mean(gate, known)
+        hint = did_you_mean(gate, gates)
         return f"the scheduler of {release.version} reads no such feature gate{hint}"
     if not isinstance(is_on, bool):
         return f"expected true or false, got {is_on!r}"

@@ -1,4 +1,4 @@
-"""What a minor version of Kubernetes says of its own scheduler."""
+"""The description of a minor version of Kubernetes and its scheduler."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ __all__ = ["Change", "Release"]
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """Something that a version decides, or says, otherwise than the one before.
+    """A difference in decisions or messages between a version and the one before.
 
     Attributes:
-        name: How code, commands and docs call it, such as ``resize-totals``.
+        name: Its name in code, commands and docs, such as ``resize-totals``.
         title: What changes, in one line.
-        gate: The feature gate that turns it on and off; empty: the version alone.
-        is_of_cluster: Whether the API server or the controllers make it, so that a
+        gate: The feature gate that turns it on and off; empty if only the version does.
+        is_of_cluster: Whether the API server or the controllers implement it, so that a
             scheduler decides the same on the same state.
     """
 
@@ -34,11 +34,12 @@ class Release:
         patch: The release whose sources it follows, such as ``1.37.2``.
         default_profile: The shipped profile that is its default one.
         feature_gates: The gates that its scheduler reads, and those of the API server
-            and the controllers that the in-memory cluster plays, with their defaults.
-        locked: Those of them that cannot be set to anything else.
+            and the controllers that the in-memory cluster simulates, with their
+            defaults.
+        locked: The gates that cannot be set to another value.
         gated_plugins: Plugins of its scheduler that do nothing while a feature gate is
-            off, which it is by default.
-        changes: What it does otherwise than the version before.
+            off, which is its default.
+        changes: The differences from the version before.
     """
 
     version: str

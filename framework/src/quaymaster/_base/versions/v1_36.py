@@ -1,4 +1,4 @@
-"""What Kubernetes 1.36 says of its scheduler.
+"""The scheduler of Kubernetes 1.36: feature gates and changes.
 
 Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.36.2,
 ``pkg/features/kube_features.go``).

@@ -1,4 +1,4 @@
-"""What Kubernetes 1.37 says of its scheduler.
+"""The scheduler of Kubernetes 1.37: feature gates and changes.
 
 Mirrors the feature gates that ``pkg/scheduler`` reads (Kubernetes v1.37.2,
 ``pkg/features/kube_features.go``).

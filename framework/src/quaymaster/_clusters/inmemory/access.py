@@ -1,4 +1,4 @@
-"""The access to the cluster that its controllers have."""
+"""The access of controllers to their cluster."""
 
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
@@ -25,25 +25,25 @@ class ClusterAccess(Protocol):
 
     @property
     def kubernetes(self) -> Kubernetes:
-        """The Kubernetes whose API server and controllers are played."""
+        """The Kubernetes version that the cluster simulates."""
 
     @property
     def names(self) -> NameMaker:
-        """Where names and uids come from."""
+        """The generator of names and uids."""
 
     @property
     def quotas(self) -> QuotaLedger:
-        """What namespaces may use, and do."""
+        """The limits and the usage of namespaces."""
 
     @property
     def shortfalls(self) -> Shortfalls:
         """The pods that workloads lack."""
 
     def objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
-        """The stored objects of a kind by key, in the order of their creation."""
+        """Return the stored objects of a kind by key, in creation order."""
 
     def admit(self, obj: ObjT) -> ObjT:
-        """A new object as it would be stored."""
+        """Return a new object as it would be stored."""
 
     def add(self, obj: ObjT) -> ObjT:
         """Store a new object that has been admitted."""
@@ -55,7 +55,7 @@ class ClusterAccess(Protocol):
         """Delete a stored object; a pod on a node gets its grace period first."""
 
     def has_gone(self, uid: str) -> bool:
-        """Whether an object with this uid was here; ask only if it is not any more."""
+        """Return whether an object with this uid existed; call only if it is gone."""
 
     def record(self, note: EventNote) -> None:
         """Write an Event."""

@@ -1,4 +1,4 @@
-"""The in-memory cluster: what it offers through the port `quaymaster.cluster`."""
+"""The in-memory cluster: an implementation of the port `quaymaster.cluster`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
@@ -29,7 +29,7 @@ from quaymaster._clusters.inmemory.kubelet import with_condition
 from quaymaster._clusters.inmemory.limits import MAX_PODS, find_too_many
 from quaymaster._clusters.inmemory.loading import admit_all
 from quaymaster._clusters.inmemory.node_health import HealthObserver, NodeHealth
-from quaymaster._clusters.inmemory.telling import (
+from quaymaster._clusters.inmemory.notices import (
     missing_replica,
     notices_of_cluster,
     notices_of_gated,
@@ -60,39 +60,41 @@ class InMemoryCluster:
     It does what an API server does to objects (defaults, checks, versions, watches,
     graceful deletion), what controllers do for workloads (pods for Deployments,
     StatefulSets, DaemonSets, Jobs, ...) and what kubelets do (bound pods run, and end
-    if they carry the annotation ``simulation.quaymaster.io/run-seconds``). All of it
-    follows the clock, and the same calls give the same objects, names included.
+    if they have the annotation ``simulation.quaymaster.io/run-seconds``). All actions
+    follow the clock. The same calls produce the same objects, names included.
 
     It belongs to one thread: that of its clock. Controllers react when the clock runs
-    its timers, not within the call that gave them reason to.
+    its timers, not within the call that causes the reaction.
 
-    Volumes are bound and made as in a cluster with a provisioner for every class. While
-    it has been given no StorageClass, there is one, ``standard``: the default, which
-    waits for a claim's first pod and makes the volume in the zone of that pod's node.
+    Volumes are bound and created as in a cluster with a provisioner for every class. A
+    cluster without any StorageClass has one, ``standard``. It is the default, waits for
+    a claim's first pod, and creates the volume in the zone of that pod's node.
 
-    Some things are looser than with a real API server, so that objects which were read
-    from another cluster can be put in: a new object keeps the uid, the times and the
-    status it comes with, a priority may come without its class, and a namespace that
-    does not exist is created. What was read from a cluster (it has a resource version,
-    a time of creation, a node or a phase beyond ``Pending``) is held to no class, limit
-    range or quota; quotas count it. ``docs/reference/admission.md`` has all the rules.
+    Some rules are looser than those of a real API server, so that objects from another
+    cluster can be loaded. A new object keeps its uid, times and status. A priority may
+    come without its class. A namespace that does not exist is created. No class, limit
+    range or quota rejects an object that was read from a cluster (it has a resource
+    version, a time of creation, a node or a phase beyond ``Pending``); quotas count it.
+    ``docs/reference/admission.md`` lists all rules.
 
     Args:
         clock: The cluster's time.
         seed: Decides the random parts of names, and the uids.
         history: How many past changes of each kind a watch can resume over, at least.
         max_events: How many different Events are kept.
-        kubelet: Whether bound pods run (if not, they stay pending), and whether nodes
-            get the labels that kubelets give them.
+        kubelet: Whether bound pods run (otherwise they stay pending), and whether nodes
+            get the labels that kubelets set.
         controllers: Whether workloads get their pods, budgets their status, and so on.
-        max_pods: How many pods workloads may ask for in all.
-        workloads: Whether workloads get their pods; if not, the other controllers work
-            all the same, and pods come and go as somebody says.
-        kubernetes: The Kubernetes whose API server and controllers are played.
+        max_pods: How many pods all workloads together may have.
+        workloads: Whether workloads get their pods. If not, the other controllers still
+            work, and only the caller creates and deletes pods.
+        kubernetes: The Kubernetes version whose API server and controllers are
+        simulated.
 
     Attributes:
         clock: The cluster's time.
-        kubernetes: The Kubernetes whose API server and controllers are played.
+        kubernetes: The Kubernetes version whose API server and controllers are
+        simulated.
     """
 
     def __init__(
@@ -128,21 +130,21 @@ class InMemoryCluster:
         return self._core.version
 
     def load(self, objects: Iterable[ApiObject], *, as_it_is: bool = False) -> None:
-        """Bring in many objects at once: all of them, or none if some are wrong.
+        """Load many objects at once: all of them, or none if some are invalid.
 
-        Their order does not matter, but for new objects that a quota has no room for:
-        those are left out, as `notices` tells. Afterwards the workloads have their
-        pods; those that came with pods, or with ReplicaSets, keep these.
+        The order does not matter, except among new objects if a quota has room for only
+        some of them: `notices` lists the rejected ones. Afterwards the workloads have
+        their pods. Workloads that were loaded with pods or ReplicaSets keep these.
 
         Args:
             objects: The objects.
-            as_it_is: Whether the controllers of their own cluster have done what they
-                do to those that were read from one: claims that have no volume there
-                get none here, but for those that wait for their first consumer, and
-                what budgets allow there is where it begins here.
+            as_it_is: Whether to keep objects as the controllers of their own cluster
+                left them. A claim without a volume then gets none here, unless it waits
+                for its first consumer. The disruptions that a budget allows start from
+                the loaded status.
 
         Raises:
-            AdmissionError: Some objects break rules; it tells everything.
+            AdmissionError: Some objects break rules; it lists all problems.
         """
         given = list(objects)
         if as_it_is and self._controllers is not None:
@@ -150,10 +152,10 @@ class InMemoryCluster:
                 if obj.metadata.resource_version:
                     self._controllers.keep(obj)
         core = self._core
-        core.admission.know_classes(
+        core.admission.set_classes(
             self._with_stored(PriorityClass, given), self._storage_classes(given)
         )
-        core.admission.know_rules(
+        core.admission.set_rules(
             self._with_stored(RuntimeClass, given),
             self._with_stored(LimitRange, given),
         )
@@ -176,7 +178,7 @@ class InMemoryCluster:
                 self._controllers.settle()
 
     def _check_demand(self, objects: Iterable[ApiObject]) -> None:
-        """Refuse workloads that ask for more pods than there may be."""
+        """Reject workloads that request more pods than the limit."""
         if self._makes_pods:
             nodes = len(self._nodes)
             problems = find_too_many(objects, self._max_pods, nodes=nodes)
@@ -184,51 +186,51 @@ class InMemoryCluster:
                 raise AdmissionError(problems)
 
     def _with_stored(self, kind: type[ObjT], given: Iterable[ApiObject]) -> list[ObjT]:
-        """The objects of a kind that there will be."""
+        """Return the objects of a kind after the load."""
         new = (obj for obj in given if isinstance(obj, kind))
         return [*self._core.objects(kind).values(), *new]
 
     def _storage_classes(self, given: Iterable[ApiObject]) -> list[StorageClass]:
-        """The classes that there will be; given ones replace the implied one."""
+        """Return the classes after the load; loaded ones replace the implied one."""
         new = [obj for obj in given if isinstance(obj, StorageClass)]
         stored = self._core.objects(StorageClass).values()
         return [old for old in stored if not new or self._core.is_taken(old)] + new
 
     def notices(self) -> tuple[Notice, ...]:
-        """What a user should know: what was assumed or left out, and missing pods."""
+        """Return warnings for the user: assumptions, rejected objects, missing pods."""
         return (*self._notices, *notices_of_cluster(self._core))
 
     def why_missing(self, name: str, namespace: str = "") -> str:
-        """Say why a pod that a StatefulSet is to have is not there.
+        """Explain why a pod of a StatefulSet is missing.
 
         Args:
             name: The pod's name, such as ``db-4``.
-            namespace: Where to look; empty for all namespaces.
+            namespace: The pod's namespace; empty for all namespaces.
 
         Returns:
-            The reason, or empty if no StatefulSet is to have such a pod.
+            The reason, or empty if no StatefulSet should have such a pod.
         """
         return missing_replica(self._core, name, namespace)
 
     def why_short(self, workload: ApiObject) -> str:
-        """Say why a workload has fewer pods than it asks for; empty if it has not."""
+        """Explain why a workload has too few pods, or return an empty text."""
         return shortfall_of(self._core, workload)
 
     def events(self) -> tuple[Event, ...]:
-        """The Events that were recorded, in the order in which they came first.
+        """Return the recorded Events, in the order of their first occurrence.
 
-        A repeated event is there once, with a series that counts. Texts that were
-        given as functions are built now.
+        A repeated event occurs once, with a series that counts. Notes that are
+        functions are rendered now.
         """
         return self._core.events.events()
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
-        """All objects of a kind; see `quaymaster.cluster.Cluster.list`."""
+        """List all objects of a kind; see `quaymaster.cluster.Cluster.list`."""
         objects = tuple(self._core.objects(kind).values())
         return ListResult(objects, self._core.version)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
-        """One object by its key; see `quaymaster.cluster.Cluster.get`."""
+        """Return an object by its key; see `quaymaster.cluster.Cluster.get`."""
         obj = self._core.objects(kind).get(key)
         if obj is None:
             raise NotFoundError(f"{kind.kind} {key}: there is none")
@@ -241,10 +243,10 @@ class InMemoryCluster:
         return self._core.store(kind).watch(resource_version, notify)
 
     def admitted(self, obj: ObjT) -> ObjT:
-        """A new object as `create` would store it, filled in; nothing is stored.
+        """Return a new object as `create` would store it, filled in; nothing is stored.
 
         Raises:
-            AdmissionError: It breaks rules of its kind.
+            AdmissionError: The object breaks rules of its kind.
         """
         return self._core.admit(obj)
 
@@ -258,8 +260,8 @@ class InMemoryCluster:
     def update(self, obj: ObjT) -> ObjT:
         """Replace an object; see `quaymaster.cluster.Cluster.update`.
 
-        Without a resource version it replaces whatever is stored. When an object was
-        created or deleted cannot be changed, nor the node of a pod.
+        Without a resource version it replaces any stored version. The times of creation
+        and deletion cannot be changed, nor the node of a pod.
 
         Raises:
             InvalidError: The object breaks a rule of its kind.
@@ -328,18 +330,18 @@ class InMemoryCluster:
     def stop_kubelets(
         self, names: Iterable[str], observer: HealthObserver | None = None
     ) -> None:
-        """Let the kubelets of nodes answer no more, as when the machines are lost.
+        """Stop the kubelets of nodes, as when the machines are lost.
 
-        The cluster notices after 50 seconds. Pods neither begin nor end on such nodes;
-        they are deleted once their tolerations of ``node.kubernetes.io/unreachable``
-        are over, and stay ``Terminating`` until the node answers or is deleted.
+        The cluster notices after 50 seconds. On such nodes, pods neither start nor end.
+        They are deleted when their tolerations of ``node.kubernetes.io/unreachable``
+        end, and stay ``Terminating`` until the node answers or is deleted.
 
         Args:
             names: The nodes.
-            observer: Is told what becomes of their pods, or None.
+            observer: Receives what happens to their pods, or None.
 
         Raises:
-            NotFoundError: There is no such node; nothing has changed then.
+            NotFoundError: There is no such node; then nothing has changed.
         """
         given = list(names)
         for name in given:
@@ -347,7 +349,7 @@ class InMemoryCluster:
         self._health.stop(given, observer or HealthObserver())
 
     def start_kubelets(self, names: Iterable[str]) -> None:
-        """Let the kubelets of nodes answer again; for those that do, nothing."""
+        """Start the kubelets of nodes again; running ones are not affected."""
         for name in names:
             if name in self._core.silent:
                 self._health.resume(name)
@@ -361,7 +363,7 @@ class InMemoryCluster:
     ) -> None:
         """Bind a pod; see `quaymaster.cluster.Cluster.bind`.
 
-        Refuses what upstream's ``setPodNodeAndMetadata`` does (Kubernetes v1.36,
+        Rejects what upstream's ``setPodNodeAndMetadata`` rejects (Kubernetes v1.36,
         ``pkg/registry/core/pod/storage/storage.go``), and nodes that do not exist.
         """
         key = pod.key
@@ -410,7 +412,7 @@ class InMemoryCluster:
 
 
 def _check_current(obj: ApiObject, uid: str, version: str) -> None:
-    """Refuse a change by a caller who has read an older version, or another object."""
+    """Reject a change by a caller that has read an older version or another object."""
     given = obj.metadata
     if given.uid not in ("", uid):
         raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {given.uid}")

@@ -1,4 +1,4 @@
-"""The core of the in-memory cluster: versions, storage, deletion, pods that end."""
+"""The core of the in-memory cluster: versions, storage, deletion, ended pods."""
 
 import math
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.admission import Admission
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
     SYSTEM_PRIORITY_CLASSES,
 )
-from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
@@ -51,12 +51,12 @@ _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
 _CLASSES: Final = (PriorityClass, StorageClass, RuntimeClass, LimitRange)
 _SECONDS_TO_GO: Final = 1.0
-"""How long at least a pod stays that was terminating when it was brought in. The input
-has it, however old the input is, so the first decisions have to see it."""
+"""How long a pod that was loaded as terminating stays at least. It is part of the
+input, however old the input is, so the first decisions must see it."""
 
 
 class ClusterCore:
-    """Stores objects and makes what follows from it happen.
+    """Stores objects and applies the consequences.
 
     Args:
         clock: The cluster's time.
@@ -64,19 +64,21 @@ class ClusterCore:
         history: How many past changes of each kind are kept at least.
         max_events: How many different Events are kept.
         kubelet: Whether bound pods run.
-        kubernetes: The Kubernetes whose API server and controllers are played.
+        kubernetes: The Kubernetes version whose API server and controllers are
+        simulated.
 
     Attributes:
         clock: The cluster's time.
-        kubernetes: The Kubernetes whose API server and controllers are played.
-        names: Where names and uids come from.
+        kubernetes: The Kubernetes version whose API server and controllers are
+        simulated.
+        names: Generates names and uids.
         version: The resource version of the last change.
-        admission: What is done to objects before they are stored.
-        events: What was recorded.
+        admission: Checks and completes objects before they are stored.
+        events: The recorded Events.
         shortfalls: The pods that workloads lack.
-        quotas: What namespaces may use, and do.
-        controllers: They are told of every change; None if there are none.
-        silent: The names of nodes whose kubelets do not answer: pods neither begin nor
+        quotas: The limits and the usage of namespaces.
+        controllers: They are called with every change; None for no controllers.
+        silent: The names of nodes whose kubelets do not answer: pods neither start nor
             end there.
     """
 
@@ -105,40 +107,40 @@ class ClusterCore:
         self._namespaces = self.store(Namespace).objects
         self._moment = Time(clock.now())
         self._kubelet = Kubelet(clock, self._end_pod, kubelet)
-        # Objects that nobody gave; whoever brings his own replaces them.
+        # Implied objects: a loaded object of the same key replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
-        # Given uids of objects that are gone: never to be used again.
+        # Uids of removed objects that were loaded: never to be generated again.
         self._spent_uids: set[str] = set()
         for priority_class in SYSTEM_PRIORITY_CLASSES:
             self._imply(priority_class)
         self._imply(IMPLIED_STORAGE_CLASS)
 
     def store(self, kind: type[ObjT]) -> KindStore[ObjT]:
-        """Where the objects of a kind are."""
+        """Return the store of a kind."""
         store = self._stores.get(kind)
         if store is None:
             store = self._stores[kind] = KindStore(kind, self._history)
         return store
 
     def objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
-        """The stored objects of a kind by key, in the order of their creation."""
+        """Return the stored objects of a kind by key, in creation order."""
         return self.store(kind).objects
 
     def is_taken(self, obj: ApiObject) -> bool:
-        """Whether there is an object of this kind and key that somebody gave."""
+        """Return whether an object of this kind and key exists and is not implied."""
         kind, key = type(obj), obj.key
         return key in self.objects(kind) and (kind, key) not in self._implied
 
     def has_gone(self, uid: str) -> bool:
-        """Whether an object with this uid was here; ask only if it is not any more."""
+        """Return whether an object with this uid existed; call only if it is gone."""
         return uid in self._spent_uids or self.names.has_made(uid)
 
     def is_implied(self, kind: type[ApiObject], key: str) -> bool:
-        """Whether there is such an object, and nobody gave it."""
+        """Return whether such an object exists and is implied."""
         return (kind, key) in self._implied
 
     def admit(self, obj: ObjT) -> ObjT:
-        """A new object as it would be stored."""
+        """Return a new object as it would be stored."""
         return self.admission.admit(obj)
 
     def add(self, obj: ObjT) -> ObjT:
@@ -146,15 +148,19 @@ class ClusterCore:
 
         Raises:
             AlreadyExistsError: The key is taken.
-            ForbiddenError: It is new, and more than a quota allows.
+            ForbiddenError: The object is new, and exceeds a quota.
         """
         kind = type(obj)
         if kind is StorageClass:
-            # The class that nobody gave is there only as long as there is no other.
+            # The implied class exists only while there is no other.
             self._drop_implied(StorageClass, IMPLIED_STORAGE_CLASS.name)
         store = self.store(kind)
         name, key = self._name_and_key(obj, store.objects)
-        if not self.quotas.is_empty and kind.namespaced and not is_standing(obj):
+        if (
+            not self.quotas.is_empty
+            and kind.namespaced
+            and not is_already_admitted(obj)
+        ):
             self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
@@ -163,7 +169,7 @@ class ClusterCore:
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
         store.put(_ADDED, key, new, self.version)
-        self._tell(None, new)
+        self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
             self._resume(new)
         elif isinstance(new, Node) and new.name in self.silent:
@@ -175,7 +181,7 @@ class ClusterCore:
         """Replace a stored object by one that needs no admission."""
         new = replace(new, metadata=self._next_metadata(new.metadata))
         self.store(type(new)).put(_MODIFIED, new.key, new, self.version)
-        self._tell(old, new)
+        self._notify(old, new)
         return new
 
     def bind(
@@ -185,7 +191,7 @@ class ClusterCore:
         node_name: str,
         annotations: Mapping[str, str] | None,
     ) -> None:
-        """Put a stored pod on a node, where it starts to run in the same write."""
+        """Bind a stored pod to a node, where it starts to run in the same write."""
         metadata = self._next_metadata(pod.metadata)
         if annotations:
             metadata = replace(
@@ -214,7 +220,7 @@ class ClusterCore:
             self.let_go(obj)
 
     def let_go(self, obj: ApiObject) -> None:
-        """Remove an object, or mark it as deleted for as long as it has finalizers."""
+        """Remove an object, or mark it as deleted while it has finalizers."""
         if obj.metadata.finalizers:
             if isinstance(obj, Pod) and obj.node_name and not obj.is_finished:
                 status = replace(obj.status, phase="Failed")
@@ -228,7 +234,7 @@ class ClusterCore:
         if not self.names.has_made(metadata.uid):
             self._spent_uids.add(metadata.uid)
         self.store(kind).drop(key, last, self.version)
-        self._tell(obj, None)
+        self._notify(obj, None)
 
     def let_go_if_due(self, obj: ApiObject) -> None:
         """Remove a deleted object that has just lost its last finalizer."""
@@ -237,9 +243,9 @@ class ClusterCore:
             self.let_go(obj)
 
     def catch_up_on(self, node_name: str) -> None:
-        """Begin and end the pods of a node whose kubelet had not answered."""
+        """Start and end the pods of a node whose kubelet answers again."""
         pods = self.objects(Pod).values()
-        for pod in [one for one in pods if one.node_name == node_name]:
+        for pod in [pod for pod in pods if pod.node_name == node_name]:
             if pod.is_terminating:
                 self.let_go_if_due(pod)
                 continue
@@ -251,16 +257,16 @@ class ClusterCore:
         self.events.add(note, self.clock.now())
 
     def refresh_classes(self) -> None:
-        """Let admission know the stored classes and limit ranges."""
-        self.admission.know_classes(
+        """Pass the stored classes and limit ranges to admission."""
+        self.admission.set_classes(
             self.objects(PriorityClass).values(), self.objects(StorageClass).values()
         )
-        self.admission.know_rules(
+        self.admission.set_rules(
             self.objects(RuntimeClass).values(), self.objects(LimitRange).values()
         )
 
     def _next_metadata(self, metadata: ObjectMeta) -> ObjectMeta:
-        """The metadata after one more change."""
+        """Return the metadata after one more change."""
         self.version = version = self.version + 1
         return replace(metadata, resource_version=str(version))
 
@@ -280,13 +286,13 @@ class ClusterCore:
         )
 
     def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
-        """The status of a pod from the moment it is bound to a node."""
+        """Return the status of a pod from the moment of its binding."""
         if node_name in self.silent:
             return self._kubelet.waiting(status)
         return self._kubelet.bound(status)
 
     def _now(self) -> Time:
-        """The time; one object for all that are created at the same moment."""
+        """Return the time; one object for all objects of the same moment."""
         now = self.clock.now()
         if now != self._moment:
             self._moment = Time(now)
@@ -295,7 +301,7 @@ class ClusterCore:
     def _name_and_key(
         self, obj: ApiObject, objects: Mapping[str, ApiObject]
     ) -> tuple[str, str]:
-        """The name of a new object, which is made if it has none, and its key.
+        """Return the name of a new object, generated if it has none, and its key.
 
         Raises:
             AlreadyExistsError: The key is taken.
@@ -314,7 +320,7 @@ class ClusterCore:
             if key not in objects:
                 return name, key
 
-    def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+    def _notify(self, old: ApiObject | None, new: ApiObject | None) -> None:
         if not self.quotas.is_empty:
             self._charge(old, new)
         if isinstance(old if new is None else new, Pod):
@@ -332,7 +338,7 @@ class ClusterCore:
             self.controllers.object_changed(old, new)
 
     def _charge(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Keep account of what the change of an object means to quotas."""
+        """Update the usage of quotas by the change of an object."""
         has_changed, is_less = self.quotas.update(old, new)
         obj = old if new is None else new
         if has_changed and self.controllers is not None and obj is not None:
@@ -367,7 +373,7 @@ class ClusterCore:
         return True
 
     def _resume(self, pod: Pod) -> None:
-        """Let go on what a pod was about to do when it was read elsewhere."""
+        """Resume the timers that a loaded pod had in its own cluster."""
         if pod.is_terminating:
             self._remove_later(pod, at_least=_SECONDS_TO_GO)
         self._kubelet.follow(pod)
@@ -390,7 +396,8 @@ class ClusterCore:
     def _remove_later(self, pod: Pod, at_least: float = 0.0) -> None:
         metadata = pod.metadata
         now = self.clock.now()
-        # The time may come from another cluster, the length of the grace is its own.
+        # The time may be another cluster's; only the length of the grace period is
+        # used.
         grace = metadata.deletion_grace_period_seconds or 0
         latest = now + min(grace, LONGEST_SECONDS)
         due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
@@ -415,7 +422,7 @@ class ClusterCore:
 
 
 def _grace_period(pod: Pod, wanted: float | None) -> float:
-    """How long a pod may take to end, as ``CheckGracefulDelete`` decides.
+    """Return how long a pod may take to end, as ``CheckGracefulDelete`` decides.
 
     Upstream's file is ``pkg/registry/core/pod/strategy.go`` (Kubernetes v1.36).
     """

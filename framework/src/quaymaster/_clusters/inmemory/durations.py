@@ -1,4 +1,4 @@
-"""How long a simulated pod runs, read from its annotation."""
+"""How long a simulated pod runs, from its annotation."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _UNITS: Final = {
     "h": 3600.0,
 }
 LONGEST_SECONDS: Final = 9.2e9
-"""The longest time that anything takes: what 64 bits of nanoseconds hold."""
+"""The longest possible duration: 64 bits of nanoseconds."""
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PART: Final = re.compile(rf"({_NUMBER})(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS: Final = re.compile(_NUMBER, re.ASCII)
@@ -38,10 +38,10 @@ _DURATION: Final = re.compile(rf"(?:{_NUMBER}(?:ns|us|µs|ms|s|m|h))+", re.ASCII
 
 
 class RunTimeError(QuaymasterError, ValueError):
-    """An annotation that says no length of time.
+    """The text of an annotation is not a duration.
 
     Attributes:
-        text: What came.
+        text: The text.
     """
 
     def __init__(self, text: str, limit: str = "") -> None:
@@ -53,10 +53,10 @@ class RunTimeError(QuaymasterError, ValueError):
 
 
 def run_seconds(annotations: Mapping[str, str]) -> float | None:
-    """How long a pod with these annotations runs; None for ever.
+    """Return how long a pod with these annotations runs; None for ever.
 
     Raises:
-        RunTimeError: The annotation says no length of time.
+        RunTimeError: The annotation is not a duration.
     """
     text = annotations.get(RUN_SECONDS_ANNOTATION)
     if text is None:

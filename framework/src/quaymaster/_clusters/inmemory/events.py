@@ -1,4 +1,4 @@
-"""The log of Events: kept as notes, made into objects when somebody reads them.
+"""The log of Events: stored as notes, converted into objects on request.
 
 Repeats are counted instead of kept, as upstream's recorder does with its series
 (k8s.io/client-go v0.36, ``tools/events/event_broadcaster.go``).
@@ -22,11 +22,11 @@ from quaymaster._core.contract.cluster import EventNote
 __all__ = ["EventLog"]
 
 _Key: TypeAlias = tuple[str, str, str, str, str, str]
-"""Texts only: the garbage collector does not track tuples of texts."""
+"""Only texts: the garbage collector does not track tuples of texts."""
 
 
 class _Entry(msgspec.Struct, eq=False):
-    """One event with its repeats; the note is the last one's."""
+    """One event with its repeats; the note is that of the last one."""
 
     number: int
     note: EventNote
@@ -46,13 +46,14 @@ class EventLog:
 
     def __init__(self, limit: int) -> None:
         self._entries: dict[_Key, _Entry] = {}
-        # The same keys in order: in a dict that lost many, the first is found slowly.
+        # The same keys in order: in a dict that lost many keys, finding the first is
+        # slow.
         self._order: deque[_Key] = deque()
         self._limit = limit
         self._total = 0
 
     def add(self, note: EventNote, now: float) -> None:
-        """Add a note, or count it if it repeats a known one."""
+        """Add a note, or count it if it repeats a stored one."""
         regarding = note.regarding
         key = (
             regarding.kind,
@@ -75,7 +76,7 @@ class EventLog:
             del self._entries[self._order.popleft()]
 
     def events(self) -> tuple[Event, ...]:
-        """The events, in the order in which they came first."""
+        """Return the events, in the order of their first occurrence."""
         return tuple(_event(entry) for entry in self._entries.values())
 
 

@@ -41,7 +41,7 @@ def evict(core: ClusterCore, pod: Pod, grace_period_seconds: float | None) -> No
 
     Raises:
         TooManyRequestsError: A budget forbids it now.
-        ForbiddenError: A budget's status makes no sense.
+        ForbiddenError: The status of a budget is inconsistent.
         ApiError: More than one budget selects the pod.
     """
     if not _needs_no_budget(pod):
@@ -57,7 +57,7 @@ def evict(core: ClusterCore, pod: Pod, grace_period_seconds: float | None) -> No
 
 
 def _needs_no_budget(pod: Pod) -> bool:
-    """Whether a pod has ended, is about to, or has not begun."""
+    """Return whether a pod has ended, is being deleted, or has not started."""
     return pod.is_finished or pod.is_terminating or pod.status.phase == "Pending"
 
 
@@ -78,7 +78,7 @@ def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def _is_unhealthy_and_free(pod: Pod, budget: PodDisruptionBudget) -> bool:
-    """Whether a pod is not ready, and so may go without being counted."""
+    """Return whether a pod is not ready, and may be evicted without being counted."""
     if is_ready(pod):
         return False
     if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
@@ -92,7 +92,7 @@ def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
 
     Raises:
         TooManyRequestsError: It allows none now.
-        ForbiddenError: Its status makes no sense.
+        ForbiddenError: The status is inconsistent.
     """
     status, name = budget.status, budget.name
     if status.observed_generation < budget.metadata.generation:

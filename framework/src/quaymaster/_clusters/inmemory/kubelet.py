@@ -27,8 +27,8 @@ class Kubelet:
 
     Args:
         clock: The cluster's time.
-        on_end: Called with key and uid of a pod whose time to run is over.
-        runs_pods: Whether bound pods start at all; if not, they stay pending.
+        on_end: Called with key and uid of a pod whose run time has ended.
+        runs_pods: Whether bound pods start at all; otherwise they stay pending.
     """
 
     def __init__(
@@ -42,15 +42,16 @@ class Kubelet:
         self._ended = _StatusMemo(_succeeded)
 
     def waiting(self, status: PodStatus) -> PodStatus:
-        """The status of a pod that is bound to a node which does not answer."""
+        """Return the status of a pod that is bound to a node which does not answer."""
         if status.phase != "Pending":
             return status
         return self._waiting.at(status, self._clock.now())
 
     def bound(self, status: PodStatus) -> PodStatus:
-        """The status of a pod from the moment it is bound; unchanged if it has run.
+        """Return the status of a pod at its binding; unchanged if it has run.
 
-        A pod that is said to run, and nothing else about it, is taken to be ready.
+        A pod that is only marked as Running, without conditions, is assumed to be
+        ready.
         """
         phase = status.phase
         if phase != "Pending" and (phase != "Running" or status.conditions):
@@ -58,11 +59,11 @@ class Kubelet:
         return self._bound.at(status, self._clock.now())
 
     def ended(self, status: PodStatus) -> PodStatus:
-        """The status of a pod whose containers have all succeeded."""
+        """Return the status of a pod whose containers have all succeeded."""
         return self._ended.at(status, self._clock.now())
 
     def follow(self, pod: Pod) -> None:
-        """Set a timer that ends a running pod when its time to run is over."""
+        """Set a timer that ends a running pod after its run time."""
         annotations = pod.metadata.annotations
         if RUN_SECONDS_ANNOTATION not in annotations or pod.status.phase != "Running":
             return
@@ -96,9 +97,10 @@ class _StatusMemo:
 
 
 def with_kubelet_labels(node: Node) -> Node:
-    """A node with the labels that its kubelet registers it with, where missing.
+    """Return a node with the labels that its kubelet sets, where missing.
 
-    One whose name is yet to be generated gets no host name: no kubelet makes such.
+    A node whose name is still to be generated gets no host name: kubelets always have
+    one.
     """
     labels, name = node.metadata.labels, node.metadata.name
     wanted = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
@@ -112,10 +114,10 @@ def with_kubelet_labels(node: Node) -> Node:
 def with_condition(
     conditions: tuple[PodCondition, ...], new: PodCondition, now: Time
 ) -> tuple[PodCondition, ...]:
-    """The conditions with one replaced or added.
+    """Return the conditions with one replaced or added.
 
-    As ``UpdatePodCondition`` (Kubernetes v1.36, ``pkg/api/v1/pod/util.go``) has it, the
-    time of transition is now only if the status is another one.
+    As in ``UpdatePodCondition`` (Kubernetes v1.36, ``pkg/api/v1/pod/util.go``), the
+    time of transition is now only if the status changes.
     """
     for index, old in enumerate(conditions):
         if old.type == new.type:

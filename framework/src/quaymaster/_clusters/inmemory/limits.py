@@ -1,4 +1,4 @@
-"""The limit of pods: workloads that ask for more are refused before any is made."""
+"""The limit of pods: larger workloads are rejected before any pod is created."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -28,15 +28,15 @@ _REPLICATED: Final = (Deployment, ReplicaSet, ReplicationController, StatefulSet
 def find_too_many(
     objects: Iterable[ApiObject], limit: int, *, nodes: int = 0
 ) -> list[Problem]:
-    """The workloads that ask for more pods than there may be.
+    """Find the workloads that request more pods than the limit.
 
-    A workload that belongs to another one of them, as a ReplicaSet does to its
-    Deployment, counts only for itself.
+    A workload that belongs to another one, such as a ReplicaSet of a Deployment, is
+    only checked alone.
 
     Args:
-        objects: Workloads, and anything else.
-        limit: How many pods all of them may ask for.
-        nodes: How many nodes there are besides.
+        objects: Workloads, and other objects.
+        limit: How many pods all of them may request.
+        nodes: How many nodes exist besides.
     """
     everything = list(objects)
     uids = {obj.uid for obj in everything if obj.uid}
@@ -69,7 +69,7 @@ def _more_than(limit: int) -> str:
 
 
 def _demand(obj: ApiObject, nodes: int) -> tuple[int, str]:
-    """The most pods that an object may ask for, and the field that says so."""
+    """Return the most pods that an object may request, and the field for it."""
     if isinstance(obj, _REPLICATED):
         replicas = obj.spec.replicas
         return 1 if replicas is None else replicas, "spec.replicas"
@@ -85,7 +85,7 @@ def _demand_of_job(job: Job) -> tuple[int, str]:
     completions = job.spec.completions
     if completions is None:
         return parallelism, "spec.parallelism"
-    # Pods that end make room for others.
+    # Ended pods make room for others.
     ends = RUN_SECONDS_ANNOTATION in job.spec.template.metadata.annotations
     if ends and parallelism:
         return completions, "spec.completions"

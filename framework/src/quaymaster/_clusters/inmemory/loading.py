@@ -1,4 +1,4 @@
-"""Brings many objects into the cluster at once."""
+"""Loads many objects into the cluster at once."""
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Final
@@ -15,12 +15,12 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.errors import Problem
 from quaymaster._clusters.inmemory.admission.admission import Admission
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.problems import (
     AdmissionError,
     Report,
     place_of,
 )
-from quaymaster._clusters.inmemory.admission.standing import is_standing
 
 __all__ = ["admit_all", "find_stray_pods", "stray_pods"]
 
@@ -41,15 +41,15 @@ def admit_all(
     admission: Admission,
     is_taken: Callable[[ApiObject], bool],
 ) -> Sequence[ApiObject]:
-    """The objects as they are to be stored, in the order to store them in.
+    """Return the objects as they are to be stored, in the order of storage.
 
     Args:
         objects: The objects, in any order.
-        admission: Fills in and checks; it must know the classes among the objects.
-        is_taken: Whether there is such an object already.
+        admission: Fills in and checks; it must have the classes among the objects.
+        is_taken: Returns whether such an object exists already.
 
     Raises:
-        AdmissionError: Some objects break rules; it tells everything.
+        AdmissionError: Some objects break rules; it lists all problems.
     """
     admitted = []
     problems: list[Problem] = []
@@ -71,10 +71,10 @@ def admit_all(
 
 
 def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
-    """Every pod that runs on a node which is not among the objects.
+    """Find the pods that run on a node which is not among the objects.
 
-    A cluster can have such pods for a while after a node is gone, so `InMemoryCluster`
-    takes them: they stay where they are. Pods that have ended are nowhere any more.
+    A cluster can have such pods for a while after a node is removed, so
+    `InMemoryCluster` accepts and keeps them. Ended pods do not count.
     """
     everything = list(objects)
     nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
@@ -89,7 +89,7 @@ def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
 
 
 def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]:
-    """The pods that run on a node which is none of these."""
+    """Return the pods that run on other nodes than these."""
     return [
         obj
         for obj in objects
@@ -101,9 +101,9 @@ def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]
 
 
 def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
-    """Sort objects: those that others refer to come first, else the order stays."""
+    """Sort objects: referenced ones come first, otherwise the order stays."""
     given = list(objects)
     if any(isinstance(obj, ResourceQuota) for obj in given):
-        # Objects that a cluster had before take room in quotas before new ones do.
-        given.sort(key=lambda obj: not is_standing(obj))
+        # Objects of an existing cluster use quotas before new ones do.
+        given.sort(key=lambda obj: not is_already_admitted(obj))
     return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))

@@ -1,4 +1,4 @@
-"""Names, uids and hashes, made as upstream makes them but from a seed.
+"""Names, uids and hashes, generated as upstream does but from a seed.
 
 Mirrors ``pkg/util/rand`` (k8s.io/apimachinery v0.36), ``names/generate.go``
 (k8s.io/apiserver v0.36) and ``pkg/util/hash`` (Kubernetes v1.36).
@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["NameMaker", "limit_base", "safe_hash"]
 
-# Upstream's alphabet: without vowels (no words), and digits that look like letters.
+# Upstream's alphabet: no vowels (so no words), no digits that look like letters.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH: Final = 5
 _LETTERS: Final = float(len(_ALPHABET))
@@ -19,10 +19,10 @@ _FNV_PRIME: Final = 16777619
 
 
 class NameMaker:
-    """Makes the random parts of names, and uids. The same seed makes the same ones.
+    """Generates the random parts of names, and uids; the same seed gives the same ones.
 
     Args:
-        seed: Where the sequence starts.
+        seed: The start of the sequence.
     """
 
     __slots__ = ("_count", "_noted", "_prefix", "_random")
@@ -34,7 +34,7 @@ class NameMaker:
         self._prefix = f"{seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
 
     def uid(self) -> str:
-        """A uid that this maker has not given before."""
+        """Return a uid that this maker has not returned before."""
         while True:
             self._count += 1
             uid = f"{self._prefix}{self._count:012x}"
@@ -42,16 +42,16 @@ class NameMaker:
                 return uid
 
     def note(self, uid: str) -> None:
-        """Note a uid that an object came with, so that it is never made again."""
+        """Record the uid of a loaded object, so that it is never generated again."""
         if uid.startswith(self._prefix):
             self._noted.add(uid)
 
     def has_made(self, uid: str) -> bool:
-        """Whether this maker made a uid; others come from another cluster."""
+        """Return whether this maker generated a uid; others were loaded."""
         return uid.startswith(self._prefix) and uid not in self._noted
 
     def name(self, base: str) -> str:
-        """``base`` and five random characters, as for ``generateName``."""
+        """Return ``base`` and five random characters, as for ``generateName``."""
         # The same numbers as `random.choices` draws, without its handling of weights;
         # `_SUFFIX_LENGTH` letters written out take two thirds of the time of a loop.
         letters, draw = _ALPHABET, self._random
@@ -63,12 +63,12 @@ class NameMaker:
 
 
 def limit_base(base: str, tail: str) -> str:
-    """``base`` and ``tail``, the base cut so that a suffix still fits behind both."""
+    """Return ``base`` and ``tail``, the base cut so that a suffix still fits."""
     return base[: _MAX_BASE - len(tail)] + tail
 
 
 def safe_hash(data: bytes) -> str:
-    """A short hash for names and labels: FNV-1a, in the alphabet of suffixes.
+    """Return a short hash for names and labels: FNV-1a, in the alphabet of suffixes.
 
     Upstream hashes Go's dump of the template, so its hash of the same template differs.
     """

@@ -1,4 +1,4 @@
-"""Nodes whose kubelets answer no more, and what a cluster does about them.
+"""Nodes whose kubelets have stopped, and how the cluster reacts.
 
 Mirrors ``pkg/controller/nodelifecycle`` and ``pkg/controller/tainteviction``
 (Kubernetes v1.37) with the default flags of kube-controller-manager:
@@ -9,15 +9,16 @@ Mirrors ``pkg/controller/nodelifecycle`` and ``pkg/controller/tainteviction``
   zone; where three nodes or more, and 55 % of a zone, are lost, one every 100 seconds,
   or none if the zone has 50 nodes or fewer; at the usual rate again once the whole zone
   is lost, and nowhere at all if no node of the cluster answers.
-- From then on, pods go when their tolerations of it are over: after five minutes, by
-  default. Nobody confirms their end, so they stay until the node answers again, or is
-  deleted: ReplicaSets make new ones meanwhile, StatefulSets do not.
+- From then on, pods are deleted when their tolerations of the taint end: by default,
+  after five minutes. No kubelet confirms their end, so they stay until the node answers
+  again or is deleted. Meanwhile, ReplicaSets create new pods; StatefulSets do not.
 
-Whether a kubelet answers is asked of itself, not of a copy that may be stale: upstream
-does so since 1.37, by the feature gate NodeControllerLeaseCircuitBreaker.
+The controller asks for the current state of the kubelet, not for a copy that may be
+stale. Upstream does so since 1.37, by the feature gate
+NodeControllerLeaseCircuitBreaker.
 
-Simpler than upstream: what it finds within five seconds happens at once here, and pods
-that get onto a node after the taint are not looked at.
+Simpler than upstream: what it notices within five seconds happens at once here, and
+pods that are bound to a node after the taint are ignored.
 """
 
 from collections import defaultdict
@@ -45,7 +46,7 @@ from quaymaster._core.contract.clock import Timer
 __all__ = ["GRACE_SECONDS", "HealthObserver", "NodeHealth", "zone_of"]
 
 GRACE_SECONDS: Final = 50.0
-"""For how long a node may be silent: the default of ``--node-monitor-grace-period``."""
+"""How long a node may be silent: the default of ``--node-monitor-grace-period``."""
 
 _EVICTIONS_PER_SECOND: Final = 0.1  # --node-eviction-rate
 _REDUCED_PER_SECOND: Final = 0.01  # --secondary-node-eviction-rate
@@ -77,11 +78,11 @@ _ZONE_LABELS: Final = (
 
 @attrs.frozen(kw_only=True)
 class HealthObserver:
-    """Is told what becomes of the pods of a node that does not answer.
+    """Receives what happens to the pods of a node that does not answer.
 
     Attributes:
-        deleted: Called with each pod when it is deleted for that.
-        told: Called with what else happens, in words.
+        deleted: Called with each pod that the cluster deletes because of the lost node.
+        told: Called with a description of everything else that happens.
     """
 
     deleted: Callable[[Pod], None] = lambda _pod: None
@@ -89,7 +90,7 @@ class HealthObserver:
 
 
 class NodeHealth:
-    """Follows the nodes that do not answer.
+    """Tracks the nodes that do not answer.
 
     Args:
         core: The cluster.
@@ -105,7 +106,7 @@ class NodeHealth:
         self._next: Timer | None = None
 
     def stop(self, names: Iterable[str], observer: HealthObserver) -> None:
-        """Let the kubelets of nodes answer no more."""
+        """Stop the kubelets of nodes."""
         for name in names:
             if name in self._core.silent:
                 continue
@@ -117,7 +118,7 @@ class NodeHealth:
             self._timers[name].append(timer)
 
     def resume(self, name: str) -> None:
-        """Let the kubelet of a node answer again; what it was told to end, ends."""
+        """Start the kubelet of a node again; it ends the pods that were deleted."""
         core = self._core
         core.silent.discard(name)
         self._forget(name)
@@ -138,7 +139,7 @@ class NodeHealth:
         self._unknown.pop(name, None)
 
     def _lose(self, name: str) -> None:
-        """Note that a node has been silent for too long."""
+        """Handle a node that has been silent for too long."""
         node = self._core.objects(Node).get(name)
         if node is None or name not in self._core.silent:
             return
@@ -152,14 +153,14 @@ class NodeHealth:
         self._look_again()
 
     def _look_again(self, at: float | None = None) -> None:
-        """Have the zones judged at a time; by default once all of now has happened."""
+        """Judge the zones at a time; by default, after all events of this moment."""
         due = self._clock.now() if at is None else at
         if self._next is not None:
             self._next.cancel()
         self._next = self._clock.call_at(due, self._judge)
 
     def _judge(self) -> None:
-        """Give nodes the taint for which pods go, at the rates of their zones."""
+        """Give nodes the NoExecute taint, at the rates of their zones."""
         self._next = None
         zones = self._zones()
         lost = {node.name for node in self._lost()}
@@ -175,14 +176,14 @@ class NodeHealth:
             counted = zones.get(zone, ())
             rate = _rate(len(counted), silent.get(zone, 0))
             if rate == 0.0:
-                self._tell_stalled(zone, silent[zone], len(counted))
+                self._report_stalled(zone, silent[zone], len(counted))
             else:
                 due += self._taint_next(zone, rate)
         if due:
             self._look_again(min(due))
 
     def _taint_next(self, zone: str, rate: float) -> list[float]:
-        """Taint the next node of a zone, and say when another one may be."""
+        """Taint the next node of a zone, and return when another one may be tainted."""
         waiting, now = self._waiting()[zone], self._clock.now()
         free_at = self._free_at.get(zone, now)
         if free_at > now:
@@ -194,9 +195,16 @@ class NodeHealth:
         return [self._free_at[zone]] if len(waiting) > 1 else []
 
     def _set_deadline(self, pod: Pod, name: str) -> None:
-        """Have a pod deleted once its toleration is over, if that ever is."""
+        """Set a timer that deletes a pod when its toleration ends, if it ever does."""
         tolerations = pod.spec.tolerations
-        used = next((one for one in tolerations if tolerates(one, _NO_EXECUTE)), None)
+        used = next(
+            (
+                toleration
+                for toleration in tolerations
+                if tolerates(toleration, _NO_EXECUTE)
+            ),
+            None,
+        )
         if used is not None and used.toleration_seconds is None:
             return
         seconds = 0 if used is None else max(0, used.toleration_seconds or 0)
@@ -211,7 +219,7 @@ class NodeHealth:
         self._core.delete(self._set_condition(pod, _DISRUPTED))
 
     def _suspend_all(self) -> None:
-        """Take back what makes pods go: no node answers, so it may be our own fault."""
+        """Remove taints and timers: if no node answers, the cause may be elsewhere."""
         for node in self._lost():
             self._set_taints(node.name, add=(), drop=(_NO_EXECUTE,))
             for timer in self._timers.pop(node.name, ()):
@@ -219,7 +227,7 @@ class NodeHealth:
             text = "no node of the cluster answers, so no pod is deleted for it"
             self._observers[node.name].told(text)
 
-    def _tell_stalled(self, zone: str, silent: int, nodes: int) -> None:
+    def _report_stalled(self, zone: str, silent: int, nodes: int) -> None:
         where = f"zone {zone}" if zone else "the cluster"
         for name in self._waiting()[zone]:
             self._observers[name].told(
@@ -228,7 +236,7 @@ class NodeHealth:
             )
 
     def _waiting(self) -> dict[str, list[str]]:
-        """The nodes without the taint for which pods go, by zone."""
+        """Return the nodes without the NoExecute taint, by zone."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for node in self._lost():
             if _NO_EXECUTE not in map(_bare, node.spec.taints):
@@ -236,9 +244,11 @@ class NodeHealth:
         return found
 
     def _lost(self) -> list[Node]:
-        """The nodes that have been silent for too long, and are still there."""
+        """Return the nodes that have been silent for too long, and still exist."""
         nodes, silent = self._core.objects(Node), self._core.silent
-        return [nodes[one] for one in self._unknown if one in silent and one in nodes]
+        return [
+            nodes[name] for name in self._unknown if name in silent and name in nodes
+        ]
 
     def _zones(self) -> dict[str, list[Node]]:
         found: defaultdict[str, list[Node]] = defaultdict(list)
@@ -261,7 +271,9 @@ class NodeHealth:
         self, name: str, *, add: tuple[Taint, ...], drop: tuple[Taint, ...]
     ) -> None:
         node = self._core.objects(Node)[name]
-        kept = (one for one in node.spec.taints if _bare(one) not in (*add, *drop))
+        kept = (
+            taint for taint in node.spec.taints if _bare(taint) not in (*add, *drop)
+        )
         taints = (*kept, *add)
         if taints != node.spec.taints:
             spec = replace(node.spec, taints=taints)
@@ -269,7 +281,7 @@ class NodeHealth:
 
 
 def zone_of(node: Node) -> str:
-    """The zone that a node is in; empty if it says none."""
+    """Return the zone of a node; empty if it has none."""
     return _first_label(node, _ZONE_LABELS)
 
 
@@ -283,12 +295,12 @@ def _first_label(node: Node, names: Iterable[str]) -> str:
 
 
 def _bare(taint: Taint) -> Taint:
-    """A taint as far as it says which one it is."""
+    """Return a taint with only the fields that identify it."""
     return Taint(key=taint.key, effect=taint.effect)
 
 
 def _rate(nodes: int, silent: int) -> float:
-    """How many nodes of a zone are given up per second."""
+    """Return how many nodes of a zone are tainted per second."""
     is_ill = silent >= _FEWEST_UNHEALTHY and silent / nodes >= _UNHEALTHY_SHARE
     if is_ill and silent < nodes:
         return _REDUCED_PER_SECOND if nodes > _LARGE_ZONE else 0.0
@@ -296,9 +308,9 @@ def _rate(nodes: int, silent: int) -> float:
 
 
 def _with_health(node: Node, status: str, now: Time) -> Node:
-    """A node whose kubelet says how it is, or says nothing any more."""
+    """Return a node whose kubelet reports its health, or no longer reports."""
     is_silent = status == "Unknown"
-    conditions = {one.type: one for one in node.status.conditions}
+    conditions = {condition.type: condition for condition in node.status.conditions}
     wanted = [name for name in _CONDITIONS if name in conditions or name == "Ready"]
     for name in wanted:
         old = conditions.get(name, NodeCondition(type=name))

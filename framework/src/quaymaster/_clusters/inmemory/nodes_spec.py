@@ -62,11 +62,11 @@ MAX_NODES: Final = 100_000
 
 
 class NodesSpecError(QuaymasterError, ValueError):
-    """A line that describes no nodes.
+    """A line does not describe nodes.
 
     Attributes:
         spec: The line.
-        problem: What is wrong with it.
+        problem: What is wrong with the line.
     """
 
     def __init__(self, spec: str, message: str) -> None:
@@ -77,7 +77,7 @@ class NodesSpecError(QuaymasterError, ValueError):
 
 @attrs.define
 class _Group:
-    """Nodes that are alike."""
+    """Nodes that are equal except for names and zones."""
 
     spec: str
     count: int
@@ -94,26 +94,26 @@ class _Group:
 def make_nodes(
     specs: Sequence[str], *, taken: Collection[str] = (), max_nodes: int = MAX_NODES
 ) -> list[Node]:
-    """Make the nodes that some lines describe.
+    """Make the nodes that lines describe.
 
-    A line is a count, a colon, and what each node has, in any order:
+    A line has a count, a colon, and the properties of each node, in any order:
 
     - ``cpu=4`` and ``memory=16Gi``, both always; ``pods=250`` (110 if not given),
       ``ephemeral-storage=1Ti`` (100Gi if not given), or an extended resource such as
       ``nvidia.com/gpu=8``;
-    - ``devices=gpu.example.com:8``: so many devices of this driver, which pods claim; a
-      class of the driver's name is made, too, unless there is one;
-    - ``zones=3``: they lie in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
+    - ``devices=gpu.example.com:8``: the number of devices of this driver, which pods
+      claim; a class of the driver's name is made, too, unless there is one;
+    - ``zones=3``: they are in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
     - ``region=eu`` (``region`` if there are zones and it is not given);
     - ``instance-type=large`` (such as ``4cpu-16Gi`` if not given);
-    - ``name=gpu``: they are called ``gpu-000``, ``gpu-001``, ... instead of
+    - ``name=gpu``: they are named ``gpu-000``, ``gpu-001``, ... instead of
       ``node-000``, ...; several lines with one name count on;
     - ``label:disk=ssd``, and ``taint:dedicated=ml:NoSchedule`` or
       ``taint:dedicated:NoSchedule``, as often as needed.
 
     Args:
         specs: One line per group of nodes.
-        taken: Names that other nodes have already; they are left out.
+        taken: Names that other nodes already have; they are skipped.
         max_nodes: How many nodes all lines together may describe.
 
     Raises:
@@ -205,7 +205,7 @@ def _parse(spec: str) -> _Group:
 
 
 def _complete(group: _Group) -> None:
-    """Fill in what real nodes have, too; nodes without cpu or memory fit no pod."""
+    """Fill in the other resources of real nodes; cpu and memory are required."""
     for key, example in _NEEDED.items():
         if key not in group.resources:
             message = f"expected {key}, too, such as {key}={example}; got none"
@@ -256,7 +256,7 @@ def _amount(group: _Group, key: str, value: str) -> Quantity:
 
 
 def _is_count(text: str) -> bool:
-    """Whether a text is a number from 0 that is not absurdly long."""
+    """Return whether a text is a number from 0 on with not too many digits."""
     return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 

@@ -15,9 +15,9 @@ class Shortfall:
 
     Attributes:
         owner: The workload.
-        count: How many pods.
-        refusal: Why the cluster did not let them in; empty if it was not asked.
-        waits_for: The pod that has to be ready first; empty if there is none.
+        count: The number of missing pods.
+        refusal: Why the cluster rejected them; empty if they were not created yet.
+        waits_for: The pod that must be ready first; empty if there is none.
     """
 
     owner: ApiObject
@@ -26,15 +26,17 @@ class Shortfall:
     waits_for: str = ""
 
     def __str__(self) -> str:
-        one = self.count == 1
+        is_single = self.count == 1
         if self.refusal:
-            pods = "1 pod was" if one else f"{self.count} pods were"
+            pods = "1 pod was" if is_single else f"{self.count} pods were"
             return f"{pods} not created: {self.refusal}"
-        return f"{self.count} more {'waits' if one else 'wait'} for {self.waits_for}"
+        return (
+            f"{self.count} more {'waits' if is_single else 'wait'} for {self.waits_for}"
+        )
 
 
 class Shortfalls:
-    """The shortfalls of all workloads, in the order in which they were noted."""
+    """The shortfalls of all workloads, in the order in which they were added."""
 
     __slots__ = ("_by_owner",)
 
@@ -42,24 +44,24 @@ class Shortfalls:
         self._by_owner: dict[tuple[type[ApiObject], str], Shortfall] = {}
 
     def __iter__(self) -> Iterator[Shortfall]:
-        """Each workload that lacks pods."""
+        """Yield each workload that lacks pods."""
         return iter(tuple(self._by_owner.values()))
 
     def add(
         self, owner: ApiObject, count: int, *, refusal: str = "", waits_for: str = ""
     ) -> None:
-        """Note that a workload lacks more pods; the first reasons given stand."""
+        """Add to the missing pods of a workload; the first reasons stay."""
         if count <= 0:
             return
-        known = self._by_owner.get((type(owner), owner.key))
-        if known is not None:
-            count += known.count
-            refusal = known.refusal or refusal
-            waits_for = known.waits_for or waits_for
+        shortfall = self._by_owner.get((type(owner), owner.key))
+        if shortfall is not None:
+            count += shortfall.count
+            refusal = shortfall.refusal or refusal
+            waits_for = shortfall.waits_for or waits_for
         self._by_owner[type(owner), owner.key] = Shortfall(
             owner=owner, count=count, refusal=refusal, waits_for=waits_for
         )
 
     def clear(self, kind: type[ApiObject], key: str) -> None:
-        """Forget a shortfall, because its workload is looked at anew or is gone."""
+        """Remove a shortfall, because its workload is synced again or was removed."""
         self._by_owner.pop((kind, key), None)

@@ -12,14 +12,14 @@ DEVICES_ANNOTATION: Final = "simulation.quaymaster.io/devices"
 
 _FORM: Final = "DRIVER:COUNT, such as gpu.example.com:8"
 _MOST: Final = 1024
-"""Eight slices of the most devices that one may have."""
+"""The most devices of a driver on a node: eight full slices."""
 
 
 def read_devices(text: str) -> Mapping[str, int]:
-    """Read drivers and how many devices each of them has.
+    """Read drivers and the number of devices of each.
 
     Raises:
-        ValueError: The text is no such list.
+        ValueError: The text is not such a list.
     """
     found: dict[str, int] = {}
     for part in text.split(","):
@@ -35,6 +35,6 @@ def read_devices(text: str) -> Mapping[str, int]:
 
 
 def devices_of(annotations: Mapping[str, str]) -> Mapping[str, int]:
-    """The devices that annotations give a node that has been admitted."""
+    """Return the devices in the annotations of an admitted node."""
     text = annotations.get(DEVICES_ANNOTATION)
     return read_devices(text) if text is not None else {}

@@ -18,7 +18,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _VERSION: Final = attrgetter("resource_version")
 
-# At most this many events are kept for a watch that lags.
+# At most this many events are kept for a slow watch.
 _MAX_LAG: Final = 1_000_000
 
 
@@ -65,7 +65,7 @@ class KindStore(Generic[ObjT]):
             self._publish()
 
     def drop(self, key: str, last: ObjT, version: int) -> None:
-        """Remove an object; ``last`` is what the log shows of it."""
+        """Remove an object; ``last`` is its version in the log."""
         del self.objects[key]
         self._log.append(WatchEvent(WatchEventType.DELETED, last, version))
         if self._idle or len(self._log) > self._trim_at:
@@ -75,7 +75,7 @@ class KindStore(Generic[ObjT]):
         """Follow the changes after a version.
 
         Raises:
-            ResourceExpiredError: Some of them are no longer in the log.
+            ResourceExpiredError: The log no longer has some of them.
         """
         if version < self._dropped_version:
             raise self._expired()
@@ -89,7 +89,7 @@ class KindStore(Generic[ObjT]):
         return watch
 
     def read(self, watch: "StoreWatch[ObjT]") -> Sequence[WatchEvent[ObjT]]:
-        """Take the events that a watch has not seen yet."""
+        """Return the events that a watch has not read yet."""
         start = watch.position - self._dropped
         if start < 0:
             raise self._expired()
@@ -100,8 +100,8 @@ class KindStore(Generic[ObjT]):
         return events
 
     def forget(self, watch: "StoreWatch[ObjT]") -> None:
-        """Stop a watch: it is notified no more, and no events are kept for it."""
-        # Identity: this watch, whatever others have read.
+        """Stop a watch: it is not notified again, and no events are kept for it."""
+        # Identity: this watch object, not an equal one.
         self._watches = [other for other in self._watches if other is not watch]
         self._idle = [other for other in self._idle if other is not watch]
 
@@ -131,12 +131,12 @@ class KindStore(Generic[ObjT]):
 
 
 class StoreWatch(Generic[ObjT]):
-    """One reader of a `KindStore`'s log.
+    """A reader of a `KindStore`'s log.
 
     Attributes:
-        position: How many events of the log it has behind it.
-        notify: Called once when there is something to take, then not before that
-            was taken.
+        position: How many events of the log it has read.
+        notify: Called once when there are new events, and again only after these were
+            read.
     """
 
     __slots__ = ("_store", "notify", "position")
@@ -149,7 +149,7 @@ class StoreWatch(Generic[ObjT]):
         self.notify = notify
 
     def take(self) -> Sequence[WatchEvent[ObjT]]:
-        """All changes since the last call; see `quaymaster.cluster.Watch`."""
+        """Return all changes since the last call; see `quaymaster.cluster.Watch`."""
         return () if self._store is None else self._store.read(self)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of an object of a cluster once a manifest is applied to it."""
+"""The result of applying a manifest to an object of a cluster."""
 
 from typing import Any, TypeVar
 
@@ -11,19 +11,19 @@ __all__ = ["applied"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
-def applied(given: ObjT, known: ApiObject) -> ObjT:
-    """Return an object as it is in the cluster once it is applied.
+def applied(given: ObjT, stored: ApiObject) -> ObjT:
+    """Return an object as it is in the cluster after it is applied.
 
-    What it says counts. What only the cluster can say is kept: identity and status,
-    the node that a pod is bound to, the volume of a claim.
+    The fields of the manifest win. Fields that only the cluster sets are kept: identity
+    and status, the node that a pod is bound to, the volume of a claim.
 
     Args:
-        given: The object. If a server has stored it, it stays as it is.
-        known: What the cluster has under its name.
+        given: The object of the manifest. If it comes from a server, it stays as it is.
+        stored: The object that the cluster has under its name.
     """
     if given.uid:
         return given
-    old, new = known.metadata, given.metadata
+    old, new = stored.metadata, given.metadata
     changes: dict[str, Any] = {
         "metadata": replace(
             old,
@@ -34,12 +34,12 @@ def applied(given: ObjT, known: ApiObject) -> ObjT:
         )
     }
     if hasattr(given, "status") and given.status == type(given)().status:
-        changes["status"] = getattr(known, "status")  # noqa: B009 - of the same kind
-    if isinstance(given, Pod) and isinstance(known, Pod):
-        changes["node_name"] = given.node_name or known.node_name
+        changes["status"] = getattr(stored, "status")  # noqa: B009 - of the same kind
+    if isinstance(given, Pod) and isinstance(stored, Pod):
+        changes["node_name"] = given.node_name or stored.node_name
     if isinstance(given, PersistentVolumeClaim) and isinstance(
-        known, PersistentVolumeClaim
+        stored, PersistentVolumeClaim
     ):
-        volume = given.spec.volume_name or known.spec.volume_name
+        volume = given.spec.volume_name or stored.spec.volume_name
         changes["spec"] = replace(given.spec, volume_name=volume)
     return replace(given, **changes)

@@ -1,7 +1,7 @@
-"""The kinds that an API server knows by itself.
+"""The kinds that an API server has built in.
 
-From the published OpenAPI of Kubernetes v1.36 (``api/openapi-spec/swagger.json``), the
-types that are only part of a request or an answer left out.
+From the published OpenAPI of Kubernetes v1.36 (``api/openapi-spec/swagger.json``),
+without the types that are only part of a request or a response.
 """
 
 from collections.abc import Mapping
@@ -88,7 +88,7 @@ BUILTIN_KINDS: Final = {
 
 
 def is_builtin_group(group: str) -> bool:
-    """Whether a group is one of Kubernetes itself, or a misspelt one.
+    """Return whether a group is one of Kubernetes itself, or a misspelt one.
 
     Groups of custom kinds are domains.
     """

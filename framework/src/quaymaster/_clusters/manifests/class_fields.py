@@ -1,7 +1,7 @@
-"""Finding the fields that the class of a declared kind does not have.
+"""Finds the fields that the class of a declared kind does not have.
 
-A part that Kubernetes has, too, such as metadata or a label selector, may have all of
-the fields that it has there: our classes leave out what scheduling never reads.
+Parts that Kubernetes has, too, such as metadata or a label selector, may have all of
+Kubernetes' fields: our classes leave out the fields that scheduling never reads.
 """
 
 import functools
@@ -26,13 +26,13 @@ _TYPE_FIELDS: Final = ("apiVersion", "kind")
 def find_unknown_in_class(
     tree: object, kind: type[ApiObject], table: FieldTable, part: str = ""
 ) -> Iterator[OddField]:
-    """The unknown fields of an object; values of wrong types are left to others.
+    """Yield the unknown fields of an object; other checks report values of wrong types.
 
     Args:
         tree: The object, or a part of it.
         kind: Its class.
-        table: The fields that Kubernetes has in what both have.
-        part: The field of the object that the tree is; empty for all of it.
+        table: The fields of the parts that Kubernetes has, too.
+        part: The field of the object that the tree is; empty for the whole object.
     """
     info = _type_info(kind)
     if part:
@@ -87,7 +87,7 @@ def _type_info(kind: type[ApiObject]) -> inspect.StructType:
 
 @functools.lru_cache(maxsize=8)
 def _shared_structures(table: FieldTable) -> Mapping[type, Reference]:
-    """The structures of Kubernetes that our classes stand for."""
+    """Return the classes that represent structures of Kubernetes."""
     found: dict[type, Reference] = {}
     for kind in KINDS.values():
         structure = table.structure_of(kind.api_version, kind.kind)

@@ -39,9 +39,9 @@ from quaymaster._clusters.manifests.texts import (
 from quaymaster._clusters.manifests.types import ObjectType
 from quaymaster._clusters.manifests.unrendered import (
     is_chart_template,
-    looks_like_template,
-    tell_unrendered,
-    tell_url,
+    rendering_hint,
+    template_hint,
+    url_hint,
 )
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.naming import show
@@ -59,15 +59,15 @@ class Collector:
     """Collects objects and problems, file by file.
 
     Args:
-        pool: What the objects share their parts with.
-        kinds: The kinds that are known.
-        table: The fields that Kubernetes has.
-        namespace: Where namespaced objects go that do not say it.
-        custom_kinds: Custom kinds whose pods are to run, by group and kind.
+        pool: Shares equal parts between the objects.
+        kinds: The kinds that have a class.
+        table: The fields of Kubernetes' kinds.
+        namespace: The namespace of namespaced objects that name none.
+        custom_kinds: Custom kinds whose pods run, by group and kind.
         run_cron_jobs: Whether each CronJob runs once.
-        validation: How to take fields that nobody knows.
-        on_progress: Told now and then how many objects there are so far.
-        default_namespace: Where they go if no namespace is asked for.
+        validation: How to treat unknown fields.
+        on_progress: Called now and then with the number of objects so far.
+        default_namespace: The same as ``namespace``, but others may be named.
     """
 
     def __init__(
@@ -98,19 +98,19 @@ class Collector:
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
-        # How many of them a cluster has already, and those that others are applied to.
+        # How many objects a cluster already has, and those that others are applied to.
         self._stored = 0
         self._applied: set[int] = set()
-        # The gates that are off, but of which these have fields.
+        # By object: the disabled gates whose fields it has.
         self._used_gates: dict[int, frozenset[str]] = {}
-        # Where each named object is among them.
+        # The index of each named object in the list of objects.
         self._first: dict[tuple[type[ApiObject], str], int] = {}
         self._read: set[str] = set()
         self._paths: list[str] = []
         self._has_foreign = False
 
     def result(self) -> Loaded:
-        """What was loaded; an error if there is any problem."""
+        """Return the loaded objects; raise an error if there is any problem."""
         self._add_jobs()
         found = self._problems or self._objects or self._has_foreign
         if self._paths and not found:
@@ -125,7 +125,7 @@ class Collector:
         )
 
     def read_stored(self, name: str, content: bytes) -> None:
-        """Read what a cluster has already; to be called before paths are read."""
+        """Read the objects that a cluster already has; call it before reading paths."""
         self._read_content(content, name)
         self._stored = len(self._objects)
 
@@ -145,7 +145,7 @@ class Collector:
                 self._read_file(name)
         except OSError as error:
             what = (error.strerror or str(error)).lower()
-            self._complain(name, message=tell_url(name) or what)
+            self._complain(name, message=url_hint(name) or what)
         except UnreadableError as error:
             self._complain(name, message=str(error))
         except ValueError:  # of the name itself
@@ -167,7 +167,7 @@ class Collector:
             return
         self._read.add(identity)
         path = Path(name)
-        unrendered = tell_unrendered(path)
+        unrendered = rendering_hint(path)
         if unrendered:
             self._complain(name, message=unrendered)
             return
@@ -181,53 +181,53 @@ class Collector:
 
     def _read_content(self, content: bytes | mmap.mmap, name: str) -> None:
         try:
-            for one in object_texts(content, name):
-                self._add(one)
+            for entry in object_texts(content, name):
+                self._add(entry)
         except UnreadableError as error:
-            self._complain(name, message=looks_like_template(content) or str(error))
+            self._complain(name, message=template_hint(content) or str(error))
 
-    def _add(self, one: ObjectText) -> None:
-        """Add what one value of a file holds."""
+    def _add(self, entry: ObjectText) -> None:
+        """Add the content of one value of a file."""
         try:
-            cls = self._kinds.find(*one.typed)
+            cls = self._kinds.find(*entry.typed)
             if cls is None:
-                self._add_tree(json_tree(one.text), one)
+                self._add_tree(json_tree(entry.text), entry)
             else:
-                self._add_object(one, cls)
+                self._add_object(entry, cls)
         except RecursionError:
-            self._complain(str(one.source), message="nested too deeply")
+            self._complain(str(entry.source), message="nested too deeply")
         except UnicodeDecodeError as error:
-            self._complain(str(one.source), message=f"expected UTF-8: {error.reason}")
+            self._complain(str(entry.source), message=f"expected UTF-8: {error.reason}")
         except ValueError as error:
-            self._complain(str(one.source), message=f"malformed JSON: {error}")
+            self._complain(str(entry.source), message=f"malformed JSON: {error}")
 
-    def _add_tree(self, tree: object, one: ObjectText) -> None:
-        """Add a tree that is no object of a class that scheduling knows."""
+    def _add_tree(self, tree: object, entry: ObjectText) -> None:
+        """Add a tree that is not an object of a class that scheduling uses."""
         if not isinstance(tree, Mapping):
             message = "expected an object with apiVersion and kind, got"
-            self._complain(str(one.source), message=f"{message} {show(tree)}")
+            self._complain(str(entry.source), message=f"{message} {show(tree)}")
             return
-        typed = self._type_of(tree, one.source, one.typed)
+        typed = self._type_of(tree, entry.source, entry.typed)
         if typed is None:
             return
         items = tree.get("items")
         if typed.item_type is not None and _is_list(items, typed.item_type):
             if items is not None and not isinstance(items, list):
                 message = f"expected a list, got {show(items)}"
-                self._complain(str(one.source), "items", message)
+                self._complain(str(entry.source), "items", message)
                 return
-            for inner in list_texts(items or [], typed.item_type, one.source):
+            for inner in list_texts(items or [], typed.item_type, entry.source):
                 self._add(inner)
         else:
             self._has_foreign = True
-            problems = self._fields.check(one).problems
+            problems = self._fields.check(entry).problems
             self._problems += problems
-            # What runs its pods would tell the same once more.
-            if not problems and not self._foreign.add(tree, typed, one.source):
+            # Otherwise the code that runs its pods would report the same again.
+            if not problems and not self._foreign.add(tree, typed, entry.source):
                 self._skipped[str(typed)] += 1
 
     def _add_jobs(self) -> None:
-        """Add the Jobs that run the pods of objects whose class is not known."""
+        """Add the Jobs that run the pods of objects without a class."""
         for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
             structure = self._table.structure_of(Job.api_version, Job.kind)
             tree = without_disabled_fields(job.tree, structure, self._table)
@@ -251,39 +251,39 @@ class Collector:
             found.append(value)
         return ObjectType(*found)
 
-    def _add_object(self, one: ObjectText, cls: type[ApiObject]) -> None:
-        made: ApiObject | None = None
-        told = set()
+    def _add_object(self, entry: ObjectText, cls: type[ApiObject]) -> None:
+        obj: ApiObject | None = None
+        reported = set()
         try:
-            made = decode(one.text, cls, pool=self._pool)
+            obj = decode(entry.text, cls, pool=self._pool)
         except ObjectError as error:
-            where = self._place_of(one)
+            where = self._place_of(entry)
             for problem in error.problems:
                 self._complain(where, problem.path, problem.message)
-                told.add(problem.path)
-        used = self._gates_in_use(made)
-        checked = self._fields.check(one, made, told=told, used=used)
+                reported.add(problem.path)
+        used = self._gates_in_use(obj)
+        checked = self._fields.check(entry, obj, reported=reported, used=used)
         self._problems += checked.problems
-        if made is None:
+        if obj is None:
             return
         if checked.dropped:
-            text = self._fields.without_disabled(one, used).text
-            made = decode(text, cls, pool=self._pool)
-        self._keep(made, one.source)
-        if checked.used and (number := self._number_of(made)) is not None:
+            text = self._fields.without_disabled(entry, used).text
+            obj = decode(text, cls, pool=self._pool)
+        self._keep(obj, entry.source)
+        if checked.used and (number := self._number_of(obj)) is not None:
             self._used_gates[number] = checked.used
         if cls in self._own_kinds:
-            self._add_pods_of(one)
+            self._add_pods_of(entry)
 
-    def _gates_in_use(self, made: ApiObject | None) -> frozenset[str]:
-        """The gates that are off, but used by the stored object of the same name."""
-        if made is None or not self._used_gates:
+    def _gates_in_use(self, obj: ApiObject | None) -> frozenset[str]:
+        """Return the disabled gates that the stored object of the same name uses."""
+        if obj is None or not self._used_gates:
             return frozenset()
-        number = self._number_of(made)
+        number = self._number_of(obj)
         return self._used_gates.get(-1 if number is None else number, frozenset())
 
     def _number_of(self, obj: ApiObject) -> int | None:
-        """Where the object of this name is, if there is one."""
+        """Return the index of the object of this name, or None."""
         metadata = obj.metadata
         if obj.namespaced and not metadata.namespace:
             namespace = self._namespace or self._default_namespace
@@ -291,11 +291,11 @@ class Collector:
             obj = msgspec.structs.replace(obj, metadata=metadata)
         return self._first.get((type(obj), obj.key))
 
-    def _add_pods_of(self, one: ObjectText) -> None:
-        """See to the pods of an object of a declared kind, if it has any."""
-        tree = json_tree(one.text)
+    def _add_pods_of(self, entry: ObjectText) -> None:
+        """Run the pods of an object of a declared kind, if it has any."""
+        tree = json_tree(entry.text)
         if isinstance(tree, Mapping):
-            self._foreign.add(tree, one.typed, one.source)
+            self._foreign.add(tree, entry.typed, entry.source)
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
@@ -318,7 +318,7 @@ class Collector:
             self._on_progress(count)
 
     def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
-        """The object, in the wanted namespace if it names none."""
+        """Return the object, in the requested namespace if it names none."""
         metadata, wanted = obj.metadata, self._namespace
         if not metadata.namespace:
             metadata = msgspec.structs.replace(
@@ -334,32 +334,32 @@ class Collector:
         return obj
 
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
-        """Take an object that came before: of two readings the later one counts."""
-        known = self._objects[first]
+        """Add an object that was read before: the later version of two wins."""
+        existing = self._objects[first]
         is_first = first not in self._applied or isinstance(obj, Namespace)
         if first < self._stored and is_first:
             self._applied.add(first)
-            self._objects[first] = applied(obj, known)
+            self._objects[first] = applied(obj, existing)
             self._sources[first] = source
             return
-        if isinstance(obj, Namespace) and obj == known:
-            return  # many files bring the namespace that they are all for
-        if not obj.uid or known.uid != obj.uid:
+        if isinstance(obj, Namespace) and obj == existing:
+            return  # many files have the namespace that they all belong to
+        if not obj.uid or existing.uid != obj.uid:
             where = self._sources[first]
             message = f"duplicate {obj.kind} {obj.key!r}, first in {where}"
             self._complain(str(source), message=message)
-        elif _version(obj) >= _version(known):
+        elif _version(obj) >= _version(existing):
             self._objects[first] = obj
             self._sources[first] = source
 
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
 
-    def _place_of(self, one: ObjectText) -> str:
-        """Where an object is, and its kind and key as far as they can be told."""
-        tree = json_tree(one.text)
-        cls = self._kinds.find(*one.typed)
-        name = one.typed.kind or "object"
+    def _place_of(self, entry: ObjectText) -> str:
+        """Return the place of an object, and its kind and key if they can be read."""
+        tree = json_tree(entry.text)
+        cls = self._kinds.find(*entry.typed)
+        name = entry.typed.kind or "object"
         metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
         if isinstance(metadata, Mapping) and metadata.get("name"):
             is_namespaced = cls is not None and cls.namespaced
@@ -368,21 +368,21 @@ class Collector:
             name += (
                 f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
             )
-        return f"{one.source} ({name})"
+        return f"{entry.source} ({name})"
 
 
 def _is_list(items: object, item_type: ObjectType) -> bool:
-    """Whether an object whose kind ends like that of a list is one.
+    """Return whether an object whose kind ends in "List" is a list.
 
     Args:
-        items: What it has as items; may be None.
-        item_type: What these would be.
+        items: The object's items; may be None.
+        item_type: The type of the items.
     """
     is_builtin = not item_type.kind or item_type.kind in BUILTIN_KINDS
     return is_builtin or isinstance(items, list)
 
 
 def _version(obj: ApiObject) -> int:
-    """The resource version of an object from a server; 0 for others."""
+    """Return the resource version of an object from a server; 0 for others."""
     text = obj.metadata.resource_version
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_VERSION else 0

@@ -21,12 +21,12 @@ Tree = Mapping[str, object]
 
 @attrs.frozen(kw_only=True)
 class CustomJob:
-    """A Job that stands for pods of another object.
+    """A Job that runs the pods of another object.
 
     Attributes:
         tree: The Job, in wire form.
         owner: The other object's kind and name, for messages.
-        path: Where the pod template is in it.
+        path: The path of the pod template in that object.
     """
 
     tree: Tree
@@ -37,12 +37,12 @@ class CustomJob:
 def custom_jobs(
     owner: Tree, kind: CustomKind, problems: list[Problem]
 ) -> Iterator[CustomJob]:
-    """The Jobs that run the pods of a custom object.
+    """Yield the Jobs that run the pods of a custom object.
 
     Args:
         owner: The object, in wire form.
-        kind: Where it keeps templates and numbers.
-        problems: Takes what is wrong, each with its path in the object.
+        kind: The paths of templates and numbers.
+        problems: Receives the problems, each with its path in the object.
     """
     if kind.suspend is not None and _at(owner, kind.suspend) is True:
         return
@@ -51,7 +51,9 @@ def custom_jobs(
             count = _product(item, source.count, path, problems)
             template = _first(item, source.template)
             if template is None or not isinstance(template[1], Mapping):
-                expected = " or ".join(join_path(path, one) for one in source.template)
+                expected = " or ".join(
+                    join_path(path, template_path) for template_path in source.template
+                )
                 message = f"expected a pod template at {expected}"
                 problems.append(Problem(path=path, message=message))
             elif count:
@@ -67,7 +69,7 @@ def custom_jobs(
 
 
 def job_of_cron_job(owner: Tree) -> CustomJob | None:
-    """The Job that a CronJob makes when its time comes; none if it is suspended.
+    """Return the Job that a CronJob creates when it is due; None if it is suspended.
 
     Mirrors ``getJobFromTemplate2`` (Kubernetes v1.36, ``pkg/controller/cronjob``); the
     number of the run is 0 instead of the minutes since 1970.
@@ -89,7 +91,7 @@ def job_of_cron_job(owner: Tree) -> CustomJob | None:
 
 
 def name_of(tree: Tree) -> str:
-    """Kind and name, if it has any, of an object in wire form, for messages."""
+    """Return kind and name, if any, of an object in wire form, for messages."""
     metadata, kind = _metadata(tree), tree.get("kind")
     name = metadata.get("name")
     if not name:
@@ -100,7 +102,7 @@ def name_of(tree: Tree) -> str:
 def _items(
     owner: Tree, source: PodSource, problems: list[Problem]
 ) -> Iterator[tuple[str, str, Tree]]:
-    """Path, name and tree of each item that has a template."""
+    """Yield path, name and tree of each item that has a template."""
     if source.each is None:
         yield "", source.name or "", owner
         return
@@ -155,7 +157,7 @@ def _at(tree: object, path: str) -> object:
 
 
 def _ending(template: Tree) -> Tree:
-    """A template whose pods a Job may run."""
+    """Return a template whose pods a Job may run."""
     spec = template.get("spec")
     if not isinstance(spec, Mapping) or spec.get("restartPolicy") in _ENDING:
         return template

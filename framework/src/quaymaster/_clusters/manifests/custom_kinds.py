@@ -1,4 +1,4 @@
-"""Where custom kinds keep their pod templates, and how many pods they want of each.
+"""Where custom kinds keep their pod templates, and how many pods they request.
 
 A mapping is a file like this one::
 
@@ -16,7 +16,7 @@ A mapping is a file like this one::
               - paths: [replicas]
               - paths: [template.spec.parallelism]
 
-Mappings of some common kinds are shipped, and are known by name, such as ``jobset``.
+Mappings of some common kinds are shipped and can be named, such as ``jobset``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,9 +56,9 @@ class Count:
     """One factor of a number of pods.
 
     Attributes:
-        paths: Where the number is; the first one that is there counts.
-        default: What it is if none is there.
-        plus: What is added to it.
+        paths: The possible paths of the number; the first one that exists counts.
+        default: The number if no path exists.
+        plus: A constant to add.
     """
 
     paths: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
@@ -71,11 +71,12 @@ class PodSource:
     """One template of a custom kind, or one in each item of a list or mapping.
 
     Attributes:
-        each: Where the list or mapping is; without it, the object itself is the item.
-        name: What the pods' names have behind that of the object.
-        name_from: Where in the item it is, instead. Without both, the key of a mapping
-            or the index in a list.
-        template: Where in the item the template is; the first one that is there counts.
+        each: The path of the list or mapping; without it, the object itself is the
+        item.
+        name: The suffix of the pods' names, after the object's name.
+        name_from: The path of the suffix in the item, instead. Without both, the suffix
+            is the key of a mapping or the index in a list.
+        template: The possible paths of the template in the item; the first one counts.
         count: The factors of the number of pods, in the item; without any, it is 1.
     """
 
@@ -88,12 +89,12 @@ class PodSource:
 
 @attrs.frozen(kw_only=True)
 class CustomKind:
-    """How the objects of one kind say which pods they want.
+    """Where the objects of a kind describe their pods.
 
     Attributes:
-        group: The group of the kind, without version: every version is read.
+        group: The group of the kind, without version: all versions are read.
         kind: Its name.
-        suspend: Where it says, by true, that it wants none.
+        suspend: The path of a field that is true if the object runs no pods.
         pods: Its templates.
     """
 
@@ -115,7 +116,7 @@ class _Document:
 
 
 def shipped_mappings() -> Mapping[str, Traversable]:
-    """The mappings that come with the framework, by name."""
+    """Return the shipped mappings, by name."""
     return shipped_files(
         resources.files("quaymaster._clusters.manifests") / "custom_kinds"
     )
@@ -127,14 +128,14 @@ def read_custom_kinds(
     """Read mappings.
 
     Args:
-        sources: Files, or names of shipped mappings; of two for one kind, the later
-            one counts.
+        sources: Files, or names of shipped mappings; of two mappings for one kind, the
+            later one counts.
 
     Returns:
         The kinds by group and kind.
 
     Raises:
-        ConfigErrors: A file cannot be read, or something in it is wrong.
+        ConfigErrors: A file cannot be read, or has a mistake.
     """
     kinds: dict[tuple[str, str], CustomKind] = {}
     for source in sources:
@@ -144,7 +145,7 @@ def read_custom_kinds(
 
 
 def mapping_for(group: str, kind: str) -> str | None:
-    """The name of the shipped mapping that has a kind; empty if there is none."""
+    """Return the name of the shipped mapping of a kind; empty if there is none."""
     for name in shipped_mappings():
         if (group, kind) in read_custom_kinds([name]):
             return name

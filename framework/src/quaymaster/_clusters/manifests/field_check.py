@@ -1,4 +1,4 @@
-"""Checks the fields of all objects of a load, as strictly as was asked for."""
+"""Checks the fields of all objects of a load, as strictly as requested."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,12 +30,12 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 
 class CheckedFields(NamedTuple):
-    """What a check of an object's fields has found.
+    """The result of checking an object's fields.
 
     Attributes:
         problems: The errors.
         dropped: The feature gates whose fields an API server drops from the object.
-        used: The gates that are off, but of which a stored object has fields.
+        used: The disabled gates whose fields a stored object has.
     """
 
     problems: Sequence[Problem] = ()
@@ -46,18 +46,18 @@ class CheckedFields(NamedTuple):
 class FieldCheck:
     """Finds unknown and duplicate fields, as errors or as warnings, and wrong types.
 
-    Fields whose feature gates are off are known, but dropped, which is a warning. What
-    a server has stored keeps them.
+    Fields whose feature gates are off are valid, but are dropped with a warning. An
+    object from a server keeps them.
 
     Args:
-        validation: How strict to be; None for strict with what people write. Of what a
-            server has stored then only the spec is looked at, and what is unknown there
-            is a warning: a server stores no unknown fields, but it may be newer. A
-            value of a wrong type is an error in any case, as a server cannot read it.
-        pool: What the objects share; of specs with the same text one is looked at.
-        name: How to call an object in messages.
-        kinds: The kinds that are known.
-        table: The fields that Kubernetes has.
+        validation: How strict to be. None is strict with the objects that people write.
+            Of an object from a server it then checks only the spec, and unknown fields
+            there are warnings: a server stores no unknown fields, but it may be newer.
+            A value of a wrong type is always an error, since a server cannot read it.
+        pool: Shares parts of objects; of specs with the same text only one is checked.
+        name: Returns the name of an object for messages.
+        kinds: The kinds that have a class.
+        table: The fields of Kubernetes' kinds.
     """
 
     def __init__(
@@ -79,110 +79,115 @@ class FieldCheck:
 
     def check(
         self,
-        one: ObjectText,
-        made: ApiObject | None = None,
+        entry: ObjectText,
+        obj: ApiObject | None = None,
         *,
-        told: Collection[str] = (),
+        reported: Collection[str] = (),
         used: Collection[str] = (),
     ) -> CheckedFields:
-        """Find the errors in an object's fields; warnings are noted for `notices`.
+        """Find the errors in an object's fields; warnings are kept for `notices`.
 
         Args:
-            one: The object's text.
-            made: What was made of it; None if it was not, or could not be.
-            told: The paths of values whose types have been found wrong already.
+            entry: The object's text.
+            obj: The decoded object; None if it was not or could not be decoded.
+            reported: The paths of values whose types have already been reported as
+            wrong.
             used: The gates of which a stored object of its name has fields.
 
         Raises:
-            ValueError: It is no JSON.
-            RecursionError: It is nested too deeply.
+            ValueError: The text is not JSON.
+            RecursionError: The text is nested too deeply.
         """
         texts_read, self._texts_read = self._texts_read, self._pool.texts_read
-        spec_is_known = isinstance(made, Pod) and texts_read == self._texts_read
-        if self._validation in (None, Validation.IGNORE) and _is_stored(one, made):
-            # A server has checked its values already.
+        spec_is_known = isinstance(obj, Pod) and texts_read == self._texts_read
+        if self._validation in (None, Validation.IGNORE) and _is_stored(entry, obj):
+            # A server has already checked its values.
             if self._validation is None and not spec_is_known:
-                return self._checked_spec(one)
+                return self._checked_spec(entry)
             return CheckedFields()
-        own = self._own_class(one)
-        odd = odd_fields(one, self._table, spec_is_known=spec_is_known, kind=own)
+        own = self._own_class(entry)
+        odd = odd_fields(entry, self._table, spec_is_known=spec_is_known, kind=own)
         findings = [
-            *self._errors(one, odd.unknown),
+            *self._errors(entry, odd.unknown),
             *(
                 wrong
-                for wrong in wrong_values(one, self._table, spec_is_known=spec_is_known)
-                if wrong.path not in told
+                for wrong in wrong_values(
+                    entry, self._table, spec_is_known=spec_is_known
+                )
+                if wrong.path not in reported
             ),
         ]
         if findings or odd.dropped:
-            # So that the next pod with this spec is looked at again.
+            # Then the next pod with this spec is checked again.
             self._pool.forget_texts()
-        problems = self._problems(one, findings)
-        if _is_stored(one, made):
+        problems = self._problems(entry, findings)
+        if _is_stored(entry, obj):
             return CheckedFields(problems, used=_gates(odd.dropped))
         dropped = [finding for finding in odd.dropped if finding.gate not in used]
-        self._note(one, dropped, NoticeReason.DROPPED_FIELDS)
+        self._note(entry, dropped, NoticeReason.DROPPED_FIELDS)
         return CheckedFields(problems, dropped=_gates(dropped))
 
-    def without_disabled(self, one: ObjectText, used: Collection[str]) -> ObjectText:
+    def without_disabled(self, entry: ObjectText, used: Collection[str]) -> ObjectText:
         """Return an object as an API server stores it.
 
         Args:
-            one: The object.
+            entry: The object.
             used: The gates of which a stored object of its name has fields.
         """
-        structure = self._table.structure_of(*one.typed)
-        tree = json_tree(one.text)
+        structure = self._table.structure_of(*entry.typed)
+        tree = json_tree(entry.text)
         tree = without_disabled_fields(tree, structure, self._table, used)
-        return one._replace(text=msgspec.json.encode(tree))
+        return entry._replace(text=msgspec.json.encode(tree))
 
     def notices(self) -> list[Notice]:
-        """The warnings, one for each kind and field."""
+        """Return the warnings, one for each kind and field."""
         return list(self._notices.values())
 
-    def _checked_spec(self, one: ObjectText) -> CheckedFields:
-        """Look at the spec of what a server has stored."""
-        odd = odd_spec_fields(one, self._table, self._own_class(one))
-        self._note(one, odd.unknown)
+    def _checked_spec(self, entry: ObjectText) -> CheckedFields:
+        """Check the spec of an object from a server."""
+        odd = odd_spec_fields(entry, self._table, self._own_class(entry))
+        self._note(entry, odd.unknown)
         if odd.dropped:
             self._pool.forget_texts()
         return CheckedFields(used=_gates(odd.dropped))
 
     def _errors(
-        self, one: ObjectText, unknown: list[FieldFinding]
+        self, entry: ObjectText, unknown: list[FieldFinding]
     ) -> list[FieldFinding]:
-        """The unknown and duplicate fields that are errors; or they are noted."""
+        """Return the unknown and duplicate fields that are errors; keep warnings."""
         if self._validation is Validation.IGNORE:
             return []
         if self._validation is Validation.WARN:
-            self._note(one, unknown)
+            self._note(entry, unknown)
             return []
         return unknown
 
-    def _problems(self, one: ObjectText, findings: list[FieldFinding]) -> list[Problem]:
-        where = self._name(one) if findings else ""
+    def _problems(
+        self, entry: ObjectText, findings: list[FieldFinding]
+    ) -> list[Problem]:
+        where = self._name(entry) if findings else ""
         return [
             Problem(where=where, path=finding.path, message=finding.message)
             for finding in findings
         ]
 
-    def _own_class(self, one: ObjectText) -> type[ApiObject] | None:
-        """The class of an object whose kind Kubernetes itself does not have."""
-        kind = self._kinds.find(*one.typed) if self._kinds.own else None
+    def _own_class(self, entry: ObjectText) -> type[ApiObject] | None:
+        """Return the class of an object whose kind Kubernetes itself does not have."""
+        kind = self._kinds.find(*entry.typed) if self._kinds.own else None
         return kind if kind in self._kinds.own else None
 
     def _note(
         self,
-        one: ObjectText,
+        entry: ObjectText,
         findings: list[FieldFinding],
         reason: NoticeReason = NoticeReason.ODD_FIELDS,
     ) -> None:
         for path, message, _ in findings:
-            key = (one.typed, _INDEX.sub("[]", path), message)
+            key = (entry.typed, _INDEX.sub("[]", path), message)
             if key not in self._notices:
                 self._notices[key] = Notice(
                     reason=reason,
-                    where=self._name(one),
+                    where=self._name(entry),
                     path=path,
                     message=message,
                 )
@@ -192,7 +197,7 @@ def _gates(findings: Iterable[FieldFinding]) -> frozenset[str]:
     return frozenset(finding.gate for finding in findings)
 
 
-def _is_stored(one: ObjectText, made: ApiObject | None) -> bool:
-    if made is None:
-        return is_stored(one.text)
-    return bool(made.metadata.uid or made.metadata.resource_version)
+def _is_stored(entry: ObjectText, obj: ApiObject | None) -> bool:
+    if obj is None:
+        return is_stored(entry.text)
+    return bool(obj.metadata.uid or obj.metadata.resource_version)

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _MOST: Final = 20
-"""How many are told of one object at most."""
+"""How many findings of one object are reported at most."""
 
 _DUPLICATE: Final = "duplicate field"
 _SPEC: Final = "spec"
@@ -42,8 +42,8 @@ class FieldFinding(NamedTuple):
     """A problem of a field.
 
     Attributes:
-        path: Where it is in its object.
-        message: What is wrong, and what was meant.
+        path: The path in the object.
+        message: What is wrong, and what was probably meant.
         gate: The feature gate that is off, if an API server drops the field.
     """
 
@@ -56,8 +56,8 @@ class OddFields(NamedTuple):
     """The odd fields of an object.
 
     Attributes:
-        unknown: Those that are unknown, or there twice; not more than a reader wants.
-        dropped: Those that an API server drops, since their feature gates are off.
+        unknown: Unknown and duplicate fields, up to a readable number.
+        dropped: Fields that an API server drops, since their feature gates are off.
     """
 
     unknown: list[FieldFinding]
@@ -82,7 +82,7 @@ _SPEC_DECODER: Final = msgspec.json.Decoder(_Spec)
 
 
 def is_stored(text: JsonText) -> bool:
-    """Whether an object comes from a server, by its uid or its resourceVersion."""
+    """Return whether an object comes from a server, by its uid or resourceVersion."""
     try:
         metadata = _STORED.decode(text).metadata
     except msgspec.ValidationError:
@@ -91,58 +91,58 @@ def is_stored(text: JsonText) -> bool:
 
 
 def odd_fields(
-    one: ObjectText,
+    entry: ObjectText,
     table: FieldTable,
     *,
     spec_is_known: bool,
     kind: type[ApiObject] | None = None,
 ) -> OddFields:
-    """All fields of an object that are unknown, dropped, or there twice.
+    """Find all fields of an object that are unknown, dropped, or duplicate.
 
     Args:
-        one: The object.
-        table: The fields that there are.
-        spec_is_known: Whether its spec has been looked at before.
-        kind: Its class, if only that knows what fields there are.
+        entry: The object.
+        table: The fields of Kubernetes' kinds.
+        spec_is_known: Whether its spec has already been checked.
+        kind: Its class, if only the class lists the fields.
 
     Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
-    return _sorted_out(_in_object(one, table, spec_is_known, kind))
+    return _sorted_out(_in_object(entry, table, spec_is_known, kind))
 
 
 def odd_spec_fields(
-    one: ObjectText, table: FieldTable, kind: type[ApiObject] | None = None
+    entry: ObjectText, table: FieldTable, kind: type[ApiObject] | None = None
 ) -> OddFields:
-    """The same of the spec alone; duplicates only if the YAML reader found them.
+    """Find the same in the spec alone; duplicates only if the YAML reader found them.
 
     Args:
-        one: The object.
-        table: The fields that there are.
-        kind: Its class, if only that knows what fields there are.
+        entry: The object.
+        table: The fields of Kubernetes' kinds.
+        kind: Its class, if only the class lists the fields.
 
     Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
-    return _sorted_out(_in_spec(one, table, kind))
+    return _sorted_out(_in_spec(entry, table, kind))
 
 
 def wrong_values(
-    one: ObjectText, table: FieldTable, *, spec_is_known: bool
+    entry: ObjectText, table: FieldTable, *, spec_is_known: bool
 ) -> list[FieldFinding]:
-    """All fields that are not of their types; arguments as for `odd_fields`.
+    """Find all fields with values of wrong types; arguments as for `odd_fields`.
 
     Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
-    tree = json_tree(_text_of(one, spec_is_known))
+    tree = json_tree(_text_of(entry, spec_is_known))
     return _shortened(
         [
             FieldFinding(found.path, complaint(found.value, found.expected))
-            for found in find_wrong(tree, table.structure_of(*one.typed), table)
+            for found in find_wrong(tree, table.structure_of(*entry.typed), table)
         ]
     )
 
@@ -164,29 +164,29 @@ def _shortened(findings: list[FieldFinding]) -> list[FieldFinding]:
 
 
 def _in_object(
-    one: ObjectText,
+    entry: ObjectText,
     table: FieldTable,
     spec_is_known: bool,
     kind: type[ApiObject] | None,
 ) -> Iterator[FieldFinding]:
-    text = _text_of(one, spec_is_known)
-    if one.duplicates is None:
+    text = _text_of(entry, spec_is_known)
+    if entry.duplicates is None:
         tree, paths = find_duplicates(text)
         for path in paths:
             yield FieldFinding(path_text(path), _DUPLICATE)
     else:
         tree = json_tree(text)
-        yield from _told_duplicates(one)
+        yield from _reported_duplicates(entry)
     if kind is None:
-        structure = table.structure_of(*one.typed)
+        structure = table.structure_of(*entry.typed)
         yield from _findings(find_odd_fields(tree, structure, table), table)
     else:
         yield from _in_class(find_unknown_in_class(tree, kind, table))
 
 
-def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
-    """The text of an object, without a spec that has been looked at before."""
-    text = bytes(one.text)
+def _text_of(entry: ObjectText, spec_is_known: bool) -> bytes:
+    """Return the text of an object, without a spec that has already been checked."""
+    text = bytes(entry.text)
     if spec_is_known:
         spec = bytes(_SPEC_DECODER.decode(text).spec)
         if text.count(b'"spec"') == text.count(spec) == 1:
@@ -195,20 +195,20 @@ def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
 
 
 def _in_spec(
-    one: ObjectText, table: FieldTable, kind: type[ApiObject] | None
+    entry: ObjectText, table: FieldTable, kind: type[ApiObject] | None
 ) -> Iterator[FieldFinding]:
-    yield from _told_duplicates(one)
-    reference = table.fields_of(table.structure_of(*one.typed)).get(_SPEC, 0)
+    yield from _reported_duplicates(entry)
+    reference = table.fields_of(table.structure_of(*entry.typed)).get(_SPEC, 0)
     if reference or kind is not None:
-        spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
+        spec = json_tree(_SPEC_DECODER.decode(entry.text).spec)
         if kind is None:
             yield from _findings(find_odd_fields(spec, reference, table, _SPEC), table)
         else:
             yield from _in_class(find_unknown_in_class(spec, kind, table, _SPEC))
 
 
-def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
-    for found in one.duplicates or ():
+def _reported_duplicates(entry: ObjectText) -> Iterator[FieldFinding]:
+    for found in entry.duplicates or ():
         message = f"{_DUPLICATE}, again in line {found.line}"
         yield FieldFinding(path_text(found.path), message)
 
@@ -226,7 +226,7 @@ def _findings(fields: Iterable[OddField], table: FieldTable) -> Iterator[FieldFi
 
 
 def _in_class(fields: Iterable[OddField]) -> Iterator[FieldFinding]:
-    """The unknown fields of a custom object, of which no gate drops any."""
+    """Yield the unknown fields of a custom object; gates drop none of these."""
     for field in fields:
         if not field.gate:
             yield FieldFinding(field.path, f"unknown field{field.hint}")

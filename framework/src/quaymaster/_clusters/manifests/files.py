@@ -1,4 +1,4 @@
-"""Files of manifests: finds them, and reads them."""
+"""Finds and reads files of manifests."""
 
 import mmap
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from quaymaster._base.input.reading import read_file, read_stream
-from quaymaster._clusters.manifests.unrendered import tell_folder
+from quaymaster._clusters.manifests.unrendered import folder_hint
 
 __all__ = ["STDIN", "files_below", "read_bytes"]
 
@@ -17,7 +17,7 @@ _SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 
 def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
-    """The manifests in a directory and below; names that begin with a dot are skipped.
+    """Find the manifests below a directory; names that begin with a dot are skipped.
 
     Returns:
         The files, in order, and the folders that must be rendered first: how to.
@@ -25,7 +25,7 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
     found: list[Path] = []
     unrendered: dict[Path, str] = {}
     for parent, folders, files in os.walk(directory):
-        message = tell_folder(Path(parent), files)
+        message = folder_hint(Path(parent), files)
         if message:
             unrendered[Path(parent)] = message
             folders.clear()
@@ -45,12 +45,12 @@ def read_bytes(name: str) -> bytes | mmap.mmap:
     """Read a file, or standard input, as UTF-8.
 
     Raises:
-        OSError: It cannot be read.
-        UnreadableError: It holds no text, or never ends.
+        OSError: The file cannot be read.
+        UnreadableError: The file is not text, or never ends.
     """
     return read_stream(sys.stdin.buffer) if name == STDIN else read_file(name)
 
 
 def _may_be_read(path: Path) -> bool:
-    """Whether a name in a directory is to be read: a file, or a broken link to tell."""
+    """Return whether to read a directory entry: a file, or a broken link to report."""
     return path.is_file() or not path.exists()

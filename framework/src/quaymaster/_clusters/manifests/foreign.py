@@ -1,4 +1,4 @@
-"""Objects of unknown classes: they run as Jobs, get a notice, or are left out."""
+"""Objects without a class: they run as Jobs, get a notice, or are skipped."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -33,7 +33,7 @@ class _Custom:
     tree: Mapping[str, object]
     source: Source
     kind: CustomKind | None
-    """Where it keeps its templates; None for a CronJob."""
+    """The paths of its templates; None for a CronJob."""
 
 
 class ForeignObjects:
@@ -41,7 +41,7 @@ class ForeignObjects:
 
     Args:
         custom_kinds: Custom kinds whose pods run, by group and kind.
-        kinds: The kinds that are known.
+        kinds: The kinds that have a class.
         run_cron_jobs: Whether each CronJob runs once.
     """
 
@@ -61,7 +61,7 @@ class ForeignObjects:
     def add(
         self, tree: Mapping[str, object], typed: ObjectType, source: Source
     ) -> bool:
-        """Take an object, and say whether it runs as a Job or gets a notice."""
+        """Add an object, and return whether it runs as a Job or gets a notice."""
         tree = {**tree, "apiVersion": typed.api_version, "kind": typed.kind}
         kind = self._custom_kinds.get((group_of(typed.api_version), typed.kind))
         if kind is not None or (typed == _CRON_JOB and self._run_cron_jobs):
@@ -78,14 +78,14 @@ class ForeignObjects:
     def jobs(
         self, objects: Iterable[ApiObject], problems: list[Problem]
     ) -> Iterator[tuple[CustomJob, Source]]:
-        """The Jobs to run, and where they come from.
+        """Yield the Jobs to run, with their sources.
 
-        A custom object whose own objects are in the input, as in that of a cluster,
+        A custom object whose own objects are in the input (as in a dump of a cluster)
         gets no more of them.
 
         Args:
             objects: All other objects of the input.
-            problems: Takes what is wrong with the custom objects.
+            problems: Receives the problems of the custom objects.
         """
         owners = _owners(objects) if self._custom else frozenset()
         for custom in self._custom:
@@ -98,10 +98,10 @@ class ForeignObjects:
                 for job in custom_jobs(custom.tree, custom.kind, found):
                     yield job, custom.source
                 where = f"{custom.source} ({name_of(custom.tree)})"
-                problems += (attrs.evolve(one, where=where) for one in found)
+                problems += (attrs.evolve(problem, where=where) for problem in found)
 
     def notices(self) -> list[Notice]:
-        """The notices; objects with the same message share one."""
+        """Return the notices; objects with the same message share one."""
         return [
             Notice(
                 reason=finding.reason,

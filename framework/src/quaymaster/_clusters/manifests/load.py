@@ -1,4 +1,4 @@
-"""The one call that loads manifests."""
+"""Loads manifests in one call."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -32,39 +32,39 @@ def load(
 ) -> Loaded:
     """Load manifests.
 
-    Directories are searched for ``.yaml``, ``.yml`` and ``.json`` files, with all that
-    is below them but without what begins with a dot, in the order of the paths. The
-    garbage collector pauses meanwhile.
+    Directories are searched for ``.yaml``, ``.yml`` and ``.json`` files, with all
+    folders below, in the order of the paths. Names that begin with a dot are skipped.
+    The garbage collector pauses meanwhile.
 
     Args:
         paths: Files, directories, or ``-`` for standard input.
-        pool: What the objects share their parts with.
+        pool: Shares equal parts between the objects.
         kinds: Kinds that plugins and packages declare, beside those of Kubernetes; see
-            `quaymaster.config.declared_kinds`. What their classes have no field for
-            counts as unknown.
-        namespace: Where namespaced objects go that name no namespace; ``default`` if
-            not given. If it is, objects that people write may name no other one, as
-            ``kubectl apply -n`` has it; those that a server has stored may.
-        custom_kinds: Mappings that tell where custom kinds keep their pod templates:
-            files, or names of `shipped_mappings`. Their pods run as Jobs.
+            `quaymaster.config.declared_kinds`. Fields that their classes do not have
+            count as unknown.
+        namespace: The namespace of namespaced objects that name none; ``default`` if
+            not set. If it is set, objects that people write may name no other one, as
+            with ``kubectl apply -n``; objects from a server may.
+        custom_kinds: Mappings that describe where custom kinds keep their pod
+            templates: files, or names of `shipped_mappings`. Their pods run as Jobs.
         run_cron_jobs: Whether to make one Job of each CronJob that is not suspended.
-        validation: How to take fields that nobody knows, and keys that come twice. None
-            is strict with what people write, but only tells unknown fields in the specs
-            of what a server has stored, which has a uid or a resourceVersion: that
-            server may be newer.
-        on_progress: Told now and then how many objects there are so far.
-        stored: What a cluster holds already: names for messages, and JSON or YAML. What
-            the paths have of the same name is applied to it.
-        default_namespace: Where namespaced objects go that name no namespace, if
-            ``namespace`` is not given; others may name another one.
-        kubernetes: The Kubernetes whose fields are known. A field whose feature gate is
-            off is dropped with a notice, unless a server has stored the object, or one
-            of its name with a field of that gate.
+        validation: How to treat unknown fields and duplicate keys. None is strict with
+            the objects that people write. For objects from a server (with a uid or a
+            resourceVersion) it only warns of unknown fields in specs: that server may
+            be newer.
+        on_progress: Called now and then with the number of objects so far.
+        stored: The objects that a cluster already has: names for messages, and JSON or
+            YAML. Objects of the same name in the paths are applied to them.
+        default_namespace: The namespace of namespaced objects that name none, if
+            ``namespace`` is not set; others may name another one.
+        kubernetes: The Kubernetes version whose fields are valid. A field whose feature
+            gate is off is dropped with a notice, unless the object comes from a server,
+            or the stored object of its name has a field of that gate.
 
     Raises:
-        KindError: A kind is wrong, or is declared by two classes.
-        ConfigErrors: Something is wrong with a mapping of custom kinds.
-        ManifestErrors: Something is wrong; nothing was loaded.
+        KindError: A kind is invalid, or two classes declare it.
+        ConfigErrors: A mapping of custom kinds has a mistake.
+        ManifestErrors: The input has mistakes; nothing was loaded.
     """
     collector = Collector(
         pool if pool is not None else SpecPool(),

@@ -10,23 +10,23 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._base.errors import one_line
 from quaymaster._base.notices import Notice
 
-__all__ = ["Loaded", "Source", "skipped_told"]
+__all__ = ["Loaded", "Source", "skipped_text"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _IDLE: Final = re.compile(
     r"(CompositePodGroup|PodGroup|Workload) \(scheduling\.k8s\.io/"
 )
-"""The kinds of upstream's scheduling in groups, which is off by default."""
+"""The kinds of upstream's group scheduling, which is off by default."""
 
 
 class Source(NamedTuple):
-    """Where an object came from.
+    """The place that an object was read from.
 
     Attributes:
-        path: The file, as it was named; ``-`` is standard input.
+        path: The file, as the caller named it; ``-`` is standard input.
         document: Its number in the file, from 1; 0 if the file has only one.
-        item: Its index in a list; -1 if it is in none.
+        item: Its index in a list; -1 if it is not in a list.
     """
 
     path: str
@@ -44,14 +44,14 @@ class Source(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Loaded:
-    """The objects that manifests hold, and where each came from.
+    """The objects of manifests, and their sources.
 
     Attributes:
         objects: In the order of the files, and of the documents in them.
-        sources: Where each of the objects came from, in the same order.
-        skipped: How often each kind that scheduling does not know was there, such as
-            ``Prometheus (monitoring.coreos.com/v1)``.
-        notices: What a user should know of it besides.
+        sources: The source of each object, in the same order.
+        skipped: The number of objects of each kind that scheduling does not use, such
+            as ``Prometheus (monitoring.coreos.com/v1)``.
+        notices: Further warnings for the user.
     """
 
     objects: tuple[ApiObject, ...]
@@ -60,20 +60,20 @@ class Loaded:
     notices: tuple[Notice, ...] = ()
 
     def of(self, kind: type[ObjT]) -> list[ObjT]:
-        """The objects of one kind."""
+        """Return the objects of one kind."""
         return [obj for obj in self.objects if isinstance(obj, kind)]
 
 
-def skipped_told(loaded: Loaded) -> str:
-    """Say which objects were skipped, in a sentence; empty if none were."""
+def skipped_text(loaded: Loaded) -> str:
+    """Describe the skipped objects in a sentence; empty if there are none."""
     idle = Counter({k: n for k, n in loaded.skipped.items() if _IDLE.match(k)})
-    told = []
+    parts = []
     if unknown := loaded.skipped - idle:
-        told.append(_counted(unknown, "that scheduling does not know"))
+        parts.append(_counted(unknown, "that scheduling does not know"))
     if idle:
         gate = "without effect while the feature gate GenericWorkload is off"
-        told.append(_counted(idle, gate))
-    return f"skipped {'; '.join(told)}" if told else ""
+        parts.append(_counted(idle, gate))
+    return f"skipped {'; '.join(parts)}" if parts else ""
 
 
 def _counted(kinds: Counter[str], which: str) -> str:

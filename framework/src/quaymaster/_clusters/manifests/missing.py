@@ -1,4 +1,4 @@
-"""Finds out what to tell of objects that are left out."""
+"""Finds the notices for objects that are skipped."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -36,7 +36,7 @@ _RUNS_PODS: Final = frozenset(
 )
 _TEMPLATE: Final = "template"
 _DEEPEST: Final = 16
-"""How deep in an object a pod template is looked for; known ones lie 6 deep."""
+"""How deep in an object a pod template is searched for; real ones are 6 deep."""
 
 
 @attrs.frozen
@@ -44,9 +44,9 @@ class Finding:
     """A finding about one object, and others like it.
 
     Attributes:
-        reason: As a notice has it.
-        path: The field that tells.
-        message: What it means.
+        reason: The reason of the notice.
+        path: The field that shows it.
+        message: The effect of it.
     """
 
     reason: NoticeReason
@@ -66,7 +66,7 @@ _OTHER_FILES: Final = {
     "kustomize.config.k8s.io": Finding(
         NoticeReason.MISSING_PODS,
         "",
-        "what a kustomization stands for is missing; "
+        "the objects of this kustomization are missing; "
         "kubectl kustomize DIR | quaymaster simulate - reads it",
     ),
     "kubescheduler.config.k8s.io": Finding(
@@ -75,18 +75,18 @@ _OTHER_FILES: Final = {
         "the configuration of a scheduler, which --config reads, was left out",
     ),
 }
-"""What to say of files for other programs, by their group."""
+"""The notices for files of other programs, by their group."""
 
 
 def examine(
     tree: Mapping[str, object], typed: ObjectType, kinds: KindSet
 ) -> Finding | None:
-    """The finding about an object of no kind of Kubernetes; None if there is none.
+    """Return the finding about an object whose kind has no class, or None.
 
     Args:
         tree: The object.
-        typed: The type that it says it has.
-        kinds: The kinds that are known.
+        typed: The type that it names.
+        kinds: The kinds that have a class.
     """
     group = group_of(typed.api_version)
     if group in _OTHER_FILES:
@@ -107,7 +107,7 @@ def examine(
 def _of_declared(
     tree: Mapping[str, object], typed: ObjectType, version: str
 ) -> Finding | None:
-    """What to say of an object of a declared kind, which is read under one version."""
+    """Return the finding about a declared kind under another version."""
     unrun = _unrun_pods(tree, typed)
     if typed.api_version == version or unrun is not None:
         return unrun
@@ -120,7 +120,7 @@ def _of_declared(
 
 
 def _unrun_pods(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
-    """What to say of an object with a pod template that nobody makes pods of."""
+    """Return the finding about an object with a pod template whose pods do not run."""
     template = _find_template(tree)
     if template is None:
         return None
@@ -129,13 +129,13 @@ def _unrun_pods(tree: Mapping[str, object], typed: ObjectType) -> Finding | None
     hint = (
         f"--custom-kinds {shipped} runs them"
         if shipped
-        else "--custom-kinds FILE can tell how many there are"
+        else "--custom-kinds FILE describes how many there are"
     )
     return Finding(NoticeReason.MISSING_PODS, template, f"{message}; {hint}")
 
 
 def _other_version(typed: ObjectType) -> Finding | None:
-    """The finding about a known kind under another ``apiVersion`` than is read."""
+    """Return the finding about a kind under another ``apiVersion`` than the usual."""
     version = _version_of(typed.kind)
     if version is None or version == typed.api_version or _is_namesake(typed, version):
         return None
@@ -149,15 +149,15 @@ def _other_version(typed: ObjectType) -> Finding | None:
 
 
 def _version_of(kind: str) -> str | None:
-    """The ``apiVersion`` of a kind that matters; None if what it holds does not."""
+    """Return the ``apiVersion`` of a kind that matters; None for other kinds."""
     if kind == _CRON_JOB:
         return _CRON_JOB_VERSION
-    known = KINDS.get(kind)
-    return known.api_version if known is not None else None
+    cls = KINDS.get(kind)
+    return cls.api_version if cls is not None else None
 
 
 def _is_namesake(typed: ObjectType, version: str) -> bool:
-    """Whether another group has this kind, too, as the core one has Events."""
+    """Return whether another group has this kind, too, as the core one has Events."""
     return group_of(typed.api_version) != group_of(version) and bool(
         structure_of(*typed)
     )
@@ -175,7 +175,7 @@ def _unknown_kind(typed: ObjectType, *, has_template: bool) -> Finding:
 
 
 def _find_template(tree: Mapping[str, object]) -> str | None:
-    """The path of the first pod template in an object of any kind."""
+    """Return the path of the first pod template in an object of any kind."""
     level: list[tuple[str, object]] = [("", tree)]
     for _ in range(_DEEPEST):
         deeper: list[tuple[str, object]] = []
@@ -192,12 +192,15 @@ def _find_template(tree: Mapping[str, object]) -> str | None:
 
 
 def _is_template(value: Mapping[str, object], path: str) -> bool:
-    """Whether this is a pod template; operators may fill in the images of one."""
+    """Return whether this is a pod template; operators may fill in its images."""
     spec = value.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
     fields = {"image", "name"} if path.lower().endswith(_TEMPLATE) else {"image"}
     return (
         isinstance(containers, list)
         and bool(containers)
-        and all(isinstance(one, Mapping) and fields & one.keys() for one in containers)
+        and all(
+            isinstance(container, Mapping) and fields & container.keys()
+            for container in containers
+        )
     )

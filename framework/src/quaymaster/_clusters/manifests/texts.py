@@ -1,6 +1,6 @@
-"""Splits a file into the JSON of its objects, whatever it is written in.
+"""Splits a file into the JSON of its objects, from YAML or JSON.
 
-YAML becomes JSON, as Kubernetes' tools have it, so that all input takes the same way.
+YAML is converted to JSON, as in Kubernetes' tools, so all input is decoded alike.
 """
 
 import mmap
@@ -43,10 +43,10 @@ class ObjectText(NamedTuple):
 
     Attributes:
         text: Its JSON.
-        typed: What it is, as far as it or its list says so.
+        typed: Its type, as far as it or its list names one.
         source: Where it is.
-        duplicates: The keys that its YAML has twice; None if it was JSON, and nobody
-            has looked for them yet.
+        duplicates: The keys that its YAML has twice; None if it was JSON, which has not
+            been searched for them yet.
     """
 
     text: JsonText
@@ -56,15 +56,15 @@ class ObjectText(NamedTuple):
 
 
 def begins_json(content: bytes | mmap.mmap) -> bool:
-    """Whether a file looks like JSON rather than YAML."""
+    """Return whether a file looks like JSON rather than YAML."""
     return content[:256].lstrip()[:1] in (b"{", b"[")
 
 
 def object_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
-    """Split a file into objects; lists are opened, empty documents are left out.
+    """Split a file into objects; lists are split, empty documents are skipped.
 
     Raises:
-        UnreadableError: From some place on, it is neither YAML nor JSON.
+        UnreadableError: From some place on, the text is neither YAML nor JSON.
     """
     if begins_json(content):
         try:
@@ -86,7 +86,7 @@ def object_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
 
 
 def _yaml_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
-    """Large files are read in pieces while that is possible, others as they are."""
+    """Read large files in pieces if that is possible, others as a whole."""
     read_so_far = 0
     if len(content) >= _LARGE:
         try:
@@ -94,7 +94,7 @@ def _yaml_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
                 read_so_far += 1
                 yield text
         except YamlError:
-            pass  # The full reader tells whether it is wrong, and where.
+            pass  # The full reader reports whether it is wrong, and where.
         else:
             if read_so_far:
                 return
@@ -108,7 +108,7 @@ def _all_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
 
 
 def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
-    """The objects of a long list or of many documents; none if it is neither."""
+    """Yield the objects of a long list or of many documents; nothing for others."""
     found = find_list(content)
     if found is not None:
         item_type = _type_in(found.frame, UNTYPED).item_type
@@ -169,19 +169,19 @@ def list_texts(
     source: Source,
     duplicates: tuple[Duplicate, ...] | None = None,
 ) -> Iterator[ObjectText]:
-    """The items of a list.
+    """Yield the items of a list.
 
     Args:
         items: The items.
-        item_type: What they are unless they say so.
-        source: Where the list is.
+        item_type: The type of items that name none.
+        source: The place of the list.
         duplicates: The keys that the list has twice.
     """
     for index, item in enumerate(items):
         inside = duplicates and tuple(
-            one._replace(path=one.path[2:])
-            for one in duplicates
-            if one.path[:2] == ("items", index)
+            duplicate._replace(path=duplicate.path[2:])
+            for duplicate in duplicates
+            if duplicate.path[:2] == ("items", index)
         )
         text = msgspec.json.encode(item)
         own = _type_in(item, item_type)
@@ -189,7 +189,7 @@ def list_texts(
 
 
 def _type_in(tree: object, default: ObjectType) -> ObjectType:
-    """The type that an object names, completed by a default."""
+    """Return the type that an object names, completed by a default."""
     if not isinstance(tree, Mapping):
         return default
     found = (tree.get("apiVersion"), tree.get("kind"))

@@ -15,7 +15,7 @@ class ObjectType(NamedTuple):
 
     @property
     def item_type(self) -> "ObjectType | None":
-        """The type of a list's items that name none; None if this is no list."""
+        """The type of a list's items that name none; None if this is not a list."""
         if self.kind in KINDS or not self.kind.endswith("List"):
             return None
         kind = self.kind.removesuffix("List")

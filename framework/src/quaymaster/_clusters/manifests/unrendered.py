@@ -1,4 +1,4 @@
-"""Recognises what must be rendered or fetched first: kustomizations, charts, URLs."""
+"""Recognises input that must be rendered or fetched first: charts, URLs, ..."""
 
 import mmap
 import re
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 __all__ = [
+    "folder_hint",
     "is_chart_template",
-    "looks_like_template",
-    "tell_folder",
-    "tell_unrendered",
-    "tell_url",
+    "rendering_hint",
+    "template_hint",
+    "url_hint",
 ]
 
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -25,15 +25,15 @@ _CHART_VALUE: Final = re.compile(
 )
 
 
-def tell_unrendered(path: Path) -> str:
-    """Tell how to render a file, by its name; empty if it is an ordinary one."""
+def rendering_hint(path: Path) -> str:
+    """Describe how to render a file, by its name; empty if it is an ordinary one."""
     if path.name in _KUSTOMIZATIONS:
         return _kustomize(path.parent)
     return _helm(path.parent) if path.name == _CHART else ""
 
 
-def tell_folder(directory: Path, names: Iterable[str]) -> str:
-    """Tell how to render a directory; empty if it is an ordinary one.
+def folder_hint(directory: Path, names: Iterable[str]) -> str:
+    """Describe how to render a directory; empty if it is an ordinary one.
 
     Args:
         directory: The directory.
@@ -41,19 +41,19 @@ def tell_folder(directory: Path, names: Iterable[str]) -> str:
     """
     for name in (_CHART, *_KUSTOMIZATIONS):
         if name in names:
-            return tell_unrendered(directory / name)
+            return rendering_hint(directory / name)
     return ""
 
 
-def tell_url(name: str) -> str:
-    """Tell how to read what a URL names; empty if this is no URL."""
+def url_hint(name: str) -> str:
+    """Describe how to read the content of a URL; empty if this is not a URL."""
     if not name.startswith(("http://", "https://")):
         return ""
     return f"a URL; expected a file: curl -sSfL {name} | quaymaster simulate -"
 
 
 def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
-    """Tell that a file is a template of the chart that it lies in; empty if not."""
+    """Report that a file is a template of a chart; empty if it is not."""
     if not _CHART_VALUE.search(text[:_LOOKED_AT]):
         return ""
     for folder in path.absolute().parents:
@@ -62,8 +62,8 @@ def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
     return ""
 
 
-def looks_like_template(text: bytes | mmap.mmap) -> str:
-    """Tell that a text which is no YAML may be a template; empty if not."""
+def template_hint(text: bytes | mmap.mmap) -> str:
+    """Report that a text which is not YAML may be a template; empty if not."""
     if not _ACTION.search(text[:_LOOKED_AT]):
         return ""
     return (
@@ -87,7 +87,7 @@ def _helm(directory: Path) -> str:
 
 
 def _shown(path: Path, folder: Path) -> Path:
-    """The folder as the path names it, if the path begins with it."""
+    """Return the folder as the path names it, if the path begins with it."""
     for parent in path.parents:
         if parent.absolute() == folder:
             return parent

@@ -1,4 +1,4 @@
-"""How strictly unknown and duplicate fields are taken."""
+"""How strictly unknown and duplicate fields are treated."""
 
 import enum
 
@@ -6,25 +6,25 @@ __all__ = ["Validation"]
 
 
 class Validation(enum.StrEnum):
-    """What happens to fields that nobody knows, and to keys that come twice.
+    """What to do about unknown fields and duplicate keys.
 
-    As ``kubectl --validate`` has it.
+    The values are those of ``kubectl --validate``.
     """
 
     STRICT = "strict"
     """They are errors."""
 
     WARN = "warn"
-    """They are told, and left out; of a key that comes twice the last value counts."""
+    """They are warnings, and ignored; the last value of a duplicate key counts."""
 
     IGNORE = "ignore"
-    """They are left out silently."""
+    """They are ignored silently."""
 
     @classmethod
     def of(cls, text: str) -> "Validation":
         """Read a value of ``kubectl --validate``: these words, ``true`` or ``false``.
 
         Raises:
-            ValueError: It is none of them.
+            ValueError: The text is not one of them.
         """
         return {"true": cls.STRICT, "false": cls.IGNORE}.get(text) or cls(text)

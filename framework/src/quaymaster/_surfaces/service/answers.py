@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from quaymaster._clusters.manifests.loaded import Loaded, skipped_told
+from quaymaster._clusters.manifests.loaded import Loaded, skipped_text
 from quaymaster._core.cycle.explanation import Explanation, NodeScores
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._surfaces.service.trial import Tried
@@ -121,5 +121,5 @@ def simulate_answer(
 
 
 def _warnings(found: SimulationResult, loaded: Loaded) -> Sequence[str]:
-    skipped = [skipped_told(loaded)] if loaded.skipped else []
+    skipped = [skipped_text(loaded)] if loaded.skipped else []
     return [*skipped, *map(str, (*loaded.notices, *found.notices))]

@@ -1,6 +1,6 @@
-"""The contract suite: checks, by examples, of what every plugin owes the framework.
+"""The contract suite: tests by examples whether plugins keep the framework's rules.
 
-A check (`Check`) asks one question. Checks that need clusters get two small ones from
-hypothesis: one to ask about, and another to take changes from. Everything else is
-enumerated from the two, not drawn, so hypothesis has only clusters to shrink.
+A check (`Check`) tests one rule. Checks that need clusters get two small ones from
+hypothesis: one to run the plugin on, and another to take changes from. All other input
+is enumerated from the two, so hypothesis only has clusters to shrink.
 """

@@ -37,15 +37,17 @@ def _problems(own: dict[str, object], spec: dict[str, object]) -> Iterator[str]:
         given = spec.get(name, Any)
         if name == "return":
             if not _may_be(kind, given):
-                yield f"is said to return {_text(kind)}, expected {_text(given)}"
+                yield f"is annotated to return {_text(kind)}, expected {_text(given)}"
         elif name in spec and not _may_be(given, kind):
-            yield f"'{name}' is said to be {_text(kind)}, but it is {_text(given)}"
+            yield f"'{name}' is annotated as {_text(kind)}, but it is {_text(given)}"
 
 
 def _may_be(kind: object, wider: object) -> bool:
-    """Whether a type is part of a wider one; True if that cannot be known."""
+    """Return whether a type is part of a wider one; True if that is undecidable."""
     parts = _parts(wider)
-    return all(any(_is_part(one, part) for part in parts) for one in _parts(kind))
+    return all(
+        any(_is_part(kind_part, part) for part in parts) for kind_part in _parts(kind)
+    )
 
 
 def _parts(kind: object) -> tuple[object, ...]:
@@ -55,14 +57,14 @@ def _parts(kind: object) -> tuple[object, ...]:
 
 
 def _is_part(kind: object, wider: object) -> bool:
-    one, other = get_origin(kind) or kind, get_origin(wider) or wider
-    if not isinstance(one, type) or not isinstance(other, type):
-        return True  # Any, a type variable, a literal: not known
-    if one is object:
+    narrow_class, wide_class = get_origin(kind) or kind, get_origin(wider) or wider
+    if not isinstance(narrow_class, type) or not isinstance(wide_class, type):
+        return True  # Any, a type variable, a literal: undecidable
+    if narrow_class is object:
         return True  # any type is part of it
-    if _is_protocol(one) or _is_protocol(other):
+    if _is_protocol(narrow_class) or _is_protocol(wide_class):
         return True
-    return issubclass(one, other)
+    return issubclass(narrow_class, wide_class)
 
 
 def _is_protocol(kind: type) -> bool:
@@ -71,8 +73,8 @@ def _is_protocol(kind: type) -> bool:
 
 def _text(kind: object) -> str:
     return " | ".join(
-        "None" if one is type(None) else getattr(one, "__name__", str(one))
-        for one in _parts(kind)
+        "None" if part is type(None) else getattr(part, "__name__", str(part))
+        for part in _parts(kind)
     )
 
 

@@ -37,8 +37,8 @@ class Answers:
         score: Node -> its raw score, or a status; for the nodes that pass.
         normalized: Node -> its score after NormalizeScore, or a status; for the same
             nodes.
-        tied: The rows that the plugin had to choose from; empty if it had not to.
-        tie: What it chose.
+        tied: The rows that the plugin chose from; empty if it had no tie to break.
+        tie: The row that it chose.
     """
 
     pre_enqueue: object = None
@@ -56,9 +56,9 @@ class Difference:
 
     Attributes:
         hook: The hook that gave them.
-        node: The node that they are about, or empty.
-        found: One answer.
-        expected: The other.
+        node: The node of the answers, or empty.
+        found: The first answer.
+        expected: The second answer.
     """
 
     hook: str
@@ -72,7 +72,7 @@ class Difference:
 
 
 def shown(answer: object) -> str:
-    """Return an answer in the form of messages."""
+    """Format an answer for messages."""
     if answer is None:
         return "success"
     if isinstance(answer, Status):
@@ -87,14 +87,14 @@ def shown(answer: object) -> str:
 
 
 def answers(bench: Bench, pod: Pod) -> Answers:
-    """Take a pod through one attempt, up to the choice of a node."""
+    """Run a pod through one attempt, up to the choice of a node."""
     subject = bench.subject
     gate = bench.ask("pre_enqueue", pod) if subject.has("pre_enqueue") else None
     state = CycleState()
     prepared = bench.pre_filter(state, pod)
-    known = Answers(pre_enqueue=gate, pre_filter=prepared)
+    result = Answers(pre_enqueue=gate, pre_filter=prepared)
     if not is_open(prepared):
-        return known
+        return result
     rejected = {} if _is_skip(prepared) else filter_all(bench, state, pod)
     restricted = isinstance(prepared, PreFilterResult)
     names = [
@@ -107,17 +107,17 @@ def answers(bench: Bench, pod: Pod) -> Answers:
     ]
     raw = _scores(bench, state, pod, names)
     normalized = _normal(bench, state, pod, raw)
-    known = attrs.evolve(known, rejected=rejected, score=raw, normalized=normalized)
-    is_failed = any(isinstance(one, Status) for one in normalized.values())
+    result = attrs.evolve(result, rejected=rejected, score=raw, normalized=normalized)
+    is_failed = any(isinstance(score, Status) for score in normalized.values())
     if is_failed or len(names) < 2 or not subject.has("break_tie"):
-        return known
+        return result
     rows = bench.snapshot.nodes.rows_of(names)
     tie = bench.ask("break_tie", state, pod, bench.snapshot.nodes, rows.copy())
-    return attrs.evolve(known, tied=rows.tolist(), tie=tie)
+    return attrs.evolve(result, tied=rows.tolist(), tie=tie)
 
 
 def is_open(prepared: object) -> bool:
-    """Whether PreFilter lets an attempt go on."""
+    """Return whether an attempt continues after PreFilter."""
     return not isinstance(prepared, Status) or prepared.is_skip
 
 
@@ -168,7 +168,7 @@ def prepare_scores(bench: Bench, state: CycleState, pod: Pod, rows: Rows) -> boo
 def _normal(
     bench: Bench, state: CycleState, pod: Pod, raw: Mapping[str, object]
 ) -> Mapping[str, object]:
-    if not raw or any(isinstance(one, Status) for one in raw.values()):
+    if not raw or any(isinstance(score, Status) for score in raw.values()):
         return raw
     scores = np.array(list(raw.values()), dtype=np.int64)
     normal = normalized(bench, state, pod, freeze(scores), bench.rows_of(list(raw)))
@@ -189,18 +189,18 @@ def normalized(
 
 
 _PER_NODE: Sequence[tuple[str, Callable[[Answers], Mapping[str, object]]]] = (
-    ("filter", lambda one: one.rejected),
-    ("score", lambda one: one.score),
-    ("normalize_score", lambda one: one.normalized),
+    ("filter", lambda attempt: attempt.rejected),
+    ("score", lambda attempt: attempt.score),
+    ("normalize_score", lambda attempt: attempt.normalized),
 )
 
 
 def difference(found: Answers, expected: Answers) -> Difference | None:
     """Return the first difference of two attempts, or None."""
     for hook in ("pre_enqueue", "pre_filter"):
-        one, other = getattr(found, hook), getattr(expected, hook)
-        if one != other:
-            return Difference(hook, "", one, other)
+        answer, expectation = getattr(found, hook), getattr(expected, hook)
+        if answer != expectation:
+            return Difference(hook, "", answer, expectation)
     for hook, of in _PER_NODE:
         ours, theirs = of(found), of(expected)
         for name in dict.fromkeys((*ours, *theirs)):

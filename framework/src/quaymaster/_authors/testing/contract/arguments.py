@@ -24,7 +24,7 @@ _SAMPLES: Final[Sequence[tuple[object, object]]] = (
     (frozenset[str], ["a"]),
     (Mapping[str, str], {"a": "b"}),
 )
-"""Types of arguments, and something that a file may give for them."""
+"""Types of arguments, and an example of a value in a file."""
 
 
 def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:

@@ -1,4 +1,4 @@
-"""A bench: one plugin at work on a small cluster that the suite changes."""
+"""A bench: one plugin on a small cluster that the suite changes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ import msgspec
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import HOOKS, Subject
+from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
-from quaymaster._authors.testing.still import FixedObjects
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cycle_state import CycleState
@@ -26,11 +26,11 @@ __all__ = ["Bench", "HookFailedError"]
 
 
 class HookFailedError(QuaymasterError):
-    """A hook raised something, or gave a wrong answer.
+    """A hook raised an exception, or returned an invalid answer.
 
     Attributes:
         hook: The hook.
-        problem: What happened.
+        problem: The problem.
     """
 
     def __init__(self, hook: str, problem: str) -> None:
@@ -42,18 +42,18 @@ class HookFailedError(QuaymasterError):
 class Bench:
     """A plugin and its cluster.
 
-    If there are two nodes, the table has a row that is not used any more, as the table
-    of a real cluster may have.
+    If there are two nodes, the table also has an unused row, as the table of a real
+    cluster may have.
 
     Args:
         subject: The plugin.
         cluster: The cluster at the beginning.
-        is_guarded: Whether each hook is followed by a search for what it changed.
-        services: The parts behind its handle; by default, only the cluster.
+        is_guarded: Whether to check after each hook what it has changed.
+        services: The services of its handle; by default, only the cluster.
 
     Attributes:
         subject: The plugin under test.
-        services: The parts behind its handle.
+        services: The services of its handle.
         snapshot: The nodes and pods.
         handle: The handle of the plugin.
         plugin: The plugin.
@@ -115,7 +115,7 @@ class Bench:
 
     @contextmanager
     def assuming(self, pod: Pod, node_name: str) -> Iterator[Pod]:
-        """Have a pod on a node that does not run there yet, as from Reserve on."""
+        """Assume a pod on a node for the block, as from Reserve on."""
         assumed = msgspec.structs.replace(pod, node_name=node_name)
         self.snapshot.add_pod(assumed)
         try:
@@ -132,8 +132,8 @@ class Bench:
         self._objects.remove(obj)
 
     def become(self, before: SmallCluster, after: SmallCluster) -> None:
-        """Change one cluster into another, by the changes that a watch would tell."""
-        kept = {(type(one), one.key) for one in _all(after)}
+        """Change one cluster into another, by the events of a watch."""
+        kept = {(type(obj), obj.key) for obj in _all(after)}
         for obj in reversed(_all(before)):
             if (type(obj), obj.key) not in kept or isinstance(obj, Pod):
                 self.remove(obj)
@@ -146,7 +146,7 @@ class Bench:
         """Return the answer of a hook.
 
         Raises:
-            HookFailedError: The hook raised something, or broke its contract.
+            HookFailedError: The hook raised an exception, or broke its contract.
         """
         wanted = self.subject.wanted(hook)
         own = getattr(self.plugin, hook)
@@ -173,7 +173,7 @@ class Bench:
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> PreFilterResult | Status | None:
-        """Return the answer of PreFilter; None if there is no such hook."""
+        """Return the answer of PreFilter; None without this hook."""
         if not self.subject.has("pre_filter"):
             return None
         answer = self.ask("pre_filter", state, pod, self.snapshot.nodes)
@@ -190,7 +190,7 @@ def _all(cluster: SmallCluster) -> list[ApiObject]:
 
 
 def _problem_of(error: BaseException) -> str:
-    """Return what a hook did wrong, without the name of the hook."""
+    """Describe what a hook did wrong, without the name of the hook."""
     if isinstance(error, PluginError):
         return str(error).removeprefix(f"plugin '{error.plugin}': {error.hook} ")
     return f"raised {describe_exception(error)}"

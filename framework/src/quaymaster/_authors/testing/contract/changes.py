@@ -31,8 +31,8 @@ _WAITING: Final = frozenset(
 )
 """The resources of pods without a node."""
 _UPSTREAM: Final = frozenset(EventResource)
-"""The resources that upstream has events for. Of other kinds that every scheduler
-follows, such as namespaces, no plugin hears there."""
+"""The resources for which upstream has events. Plugins get no events of other kinds
+that every scheduler watches, such as namespaces."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -49,7 +49,7 @@ class Step:
 
     @property
     def subject(self) -> ApiObject:
-        """The object that it is about."""
+        """The object that changes."""
         found = self.new or self.old
         assert found is not None
         return found
@@ -63,7 +63,7 @@ class Step:
         return f"the {verb} of {self.subject.kind} '{self.subject.key}'"
 
     def events(self, kubernetes: Kubernetes) -> Sequence[ClusterEvent]:
-        """Return the events that the queue gets of it."""
+        """Return the events that the queue gets for it."""
         old, new = self.old, self.new
         if isinstance(old, Node) and isinstance(new, Node):
             return node_changes(old, new)
@@ -83,7 +83,7 @@ class Step:
 def steps(
     cluster: SmallCluster, other: SmallCluster, kept: Iterable[ApiObject] = ()
 ) -> Iterator[Step]:
-    """Return changes of single objects of one cluster to those of another.
+    """Yield changes of single objects of one cluster to those of another.
 
     Nodes change one property at a time, so that each change is one event. Objects
     without events, such as namespaces, do not change.
@@ -93,7 +93,7 @@ def steps(
         other: The cluster with the new objects.
         kept: The objects that are not removed.
     """
-    stays = {(type(one), one.key) for one in kept}
+    stays = {(type(obj), obj.key) for obj in kept}
     for step in _steps(cluster, other):
         is_gone = step.new is None and (type(step.subject), step.subject.key) in stays
         if not is_gone and _has_events(type(step.subject)):
@@ -103,14 +103,14 @@ def steps(
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     yield from _node_steps(cluster, other)
     for ours, theirs in ((cluster.pods, other.pods), (cluster.objects, other.objects)):
-        known: dict[tuple[type, str], ApiObject] = {
-            (type(one), one.key): one for one in ours
+        by_key: dict[tuple[type, str], ApiObject] = {
+            (type(obj), obj.key): obj for obj in ours
         }
-        for one in theirs:
-            old = known.get((type(one), one.key))
-            if _can_follow(cluster, old, one) and one != old:
-                yield Step(old=old, new=one)
-        yield from (Step(old=one) for one in ours)
+        for new in theirs:
+            old = by_key.get((type(new), new.key))
+            if _can_follow(cluster, old, new) and new != old:
+                yield Step(old=old, new=new)
+        yield from (Step(old=obj) for obj in ours)
 
 
 def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
@@ -118,19 +118,21 @@ def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
         if not _runs_something(cluster, node):
             yield Step(old=node)
         # Identity: the other cluster may have an equal node.
-        rivals = [one for one in (*cluster.nodes, *other.nodes) if one is not node]
-        updated = [new for one in rivals for new in _node_updates(node, one)]
+        rivals = [
+            rival for rival in (*cluster.nodes, *other.nodes) if rival is not node
+        ]
+        updated = [new for rival in rivals for new in _node_updates(node, rival)]
         yield from (Step(old=node, new=new) for new in _distinct(updated))
-    known = {node.name for node in cluster.nodes}
-    yield from (Step(new=one) for one in other.nodes if one.name not in known)
+    names = {node.name for node in cluster.nodes}
+    yield from (Step(new=node) for node in other.nodes if node.name not in names)
 
 
 def _distinct(nodes: Sequence[Node]) -> Sequence[Node]:
-    return [one for at, one in enumerate(nodes) if one not in nodes[:at]]
+    return [node for at, node in enumerate(nodes) if node not in nodes[:at]]
 
 
 def _node_updates(node: Node, other: Node) -> Iterator[Node]:
-    """Return copies of a node, each with one property of another node."""
+    """Yield copies of a node, each with one property of another node."""
     theirs, metadata, spec, status = other, node.metadata, node.spec, node.status
     hostname = "kubernetes.io/hostname"
     labels = {**theirs.metadata.labels, hostname: metadata.labels.get(hostname, "")}
@@ -155,7 +157,7 @@ def _node_updates(node: Node, other: Node) -> Iterator[Node]:
 
 
 def _can_follow(cluster: SmallCluster, old: ApiObject | None, new: ApiObject) -> bool:
-    """Whether a cluster may come to have an object; pods do not move."""
+    """Return whether a cluster can get an object; pods do not move."""
     if not isinstance(new, Pod):
         return True
     return old is None and any(node.name == new.node_name for node in cluster.nodes)
@@ -166,7 +168,7 @@ def _runs_something(cluster: SmallCluster, node: Node) -> bool:
 
 
 def updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
-    """Return the updates of a waiting pod that the API allows."""
+    """Yield the updates of a waiting pod that the API allows."""
     labels = replace(pod.metadata, labels=other.metadata.labels)
     spec = pod.spec
     tolerations = tuple(dict.fromkeys((*spec.tolerations, *other.spec.tolerations)))
@@ -185,23 +187,23 @@ def _scaled_down(spec: PodSpec) -> PodSpec:
     """Return the spec without requests of CPU and memory."""
     containers = tuple(
         replace(
-            one,
+            container,
             resources=replace(
-                one.resources,
+                container.resources,
                 requests={
                     name: amount
-                    for name, amount in one.resources.requests.items()
+                    for name, amount in container.resources.requests.items()
                     if name not in ("cpu", "memory")
                 },
             ),
         )
-        for one in spec.containers
+        for container in spec.containers
     )
     return replace(spec, containers=containers)
 
 
 def is_of(resource: EventResource, obj: ApiObject) -> bool:
-    """Whether an object belongs to a resource."""
+    """Return whether an object belongs to a resource."""
     if resource is EventResource.WILDCARD:
         return True
     if isinstance(obj, Pod):

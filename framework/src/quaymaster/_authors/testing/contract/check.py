@@ -1,4 +1,4 @@
-"""One question that the contract suite asks of every plugin."""
+"""One rule that the contract suite tests with every plugin."""
 
 from collections.abc import Callable, Iterable
 from typing import NoReturn, TypeAlias
@@ -12,7 +12,7 @@ from quaymaster._authors.testing.contract.subject import Subject
 __all__ = ["Ask", "Check", "Finding", "fail"]
 
 Ask: TypeAlias = Callable[[Subject, SmallCluster, SmallCluster], None]
-"""Takes the plugin, a cluster to ask about, and one to take changes from."""
+"""Takes the plugin, a cluster to run it on, and one to take changes from."""
 
 
 class Finding(Exception):
@@ -27,14 +27,14 @@ class Finding(Exception):
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """One question of the contract suite.
+    """One check of the contract suite.
 
     Attributes:
         name: Its name, for opting out.
-        promise: The rule that holds for every plugin that passes.
-        ask: Asks, and raises a `Finding` if the promise is broken.
+        promise: The rule for every plugin that passes.
+        ask: Runs the check, and raises a `Finding` if a plugin breaks the rule.
         hooks: It applies to plugins that have one of these hooks; to all if empty.
-        needs_clusters: Whether it is asked about many clusters.
+        needs_clusters: Whether it runs on many clusters.
         needs_other: Whether it takes changes from a second one.
     """
 
@@ -46,7 +46,7 @@ class Check:
     needs_other: bool = False
 
     def is_about(self, subject: Subject) -> bool:
-        """Whether the check applies to a plugin."""
+        """Return whether the check applies to a plugin."""
         return not self.hooks or any(subject.has(hook) for hook in self.hooks)
 
 
@@ -55,13 +55,13 @@ def fail(hook: str, problem: str, *shown: ApiObject | Iterable[ApiObject]) -> No
 
     Args:
         hook: The hook at fault.
-        problem: What was found and what was expected.
+        problem: The problem and the expectation.
         *shown: The objects of the example, or groups of objects.
 
     Raises:
         Finding: Always.
     """
     objects: list[ApiObject] = []
-    for one in shown:
-        objects += [one] if isinstance(one, ApiObject) else one
+    for item in shown:
+        objects += [item] if isinstance(item, ApiObject) else item
     raise Finding(hook, problem, described(objects))

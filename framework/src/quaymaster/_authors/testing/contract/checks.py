@@ -10,7 +10,7 @@ from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.failures import FAILURES
-from quaymaster._authors.testing.contract.imagining import CLONES, IMAGINING
+from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
@@ -56,4 +56,4 @@ CHECKS: Final[Mapping[str, Check]] = {
         RIGHTS,
     )
 }
-"""Name -> check, in the order in which they are asked."""
+"""Name -> check, in the order in which they run."""

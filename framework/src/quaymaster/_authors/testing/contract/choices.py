@@ -1,4 +1,4 @@
-"""Checks: what is chosen in Reserve is all that counts, and is written by the bind."""
+"""Checks: choices of Reserve survive in annotations, which the bind writes."""
 
 from contextlib import suppress
 from typing import Final
@@ -45,9 +45,9 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
 
 
 def _reserved(bench: Bench, pod: Pod) -> Pod | None:
-    """Take a pod through Reserve; return it as it is assumed, if anything was chosen.
+    """Run a pod through Reserve; return the assumed pod if it got any annotations.
 
-    The bench has it on its node from then on.
+    From then on, the pod is on its node in the bench.
     """
     node = _passing_node(bench, pod)
     if node is None:
@@ -104,10 +104,10 @@ def _bound(
             objects=[*cluster.objects, *cluster.pending],
         )
     except AdmissionError:
-        return None  # no cluster would take these objects
+        return None  # no API server would accept these objects
     with harness:
         harness.state.annotate(_KEY, "yes")
-        # What else goes wrong is the business of other checks.
+        # Other checks report other failures.
         with suppress(Exception):
             harness.bind(replace(pod, node_name=node_name), node_name)
         with suppress(QuaymasterError):
@@ -117,7 +117,7 @@ def _bound(
 
 CHOICES = Check(
     name="choices",
-    promise="what reserve has chosen by annotations is known after a restart",
+    promise="a restarted plugin reads the choices of reserve from the annotations",
     ask=_ask_choices,
     hooks=frozenset({"reserve"}),
 )

@@ -1,4 +1,4 @@
-"""A check: the same question has the same answer."""
+"""Checks: equal calls get equal answers, and answers follow the cluster."""
 
 from quaymaster._authors.testing.contract.answers import answers, difference
 from quaymaster._authors.testing.contract.bench import Bench
@@ -14,12 +14,12 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
         expected = answers(bench, pod)
         for who, found in (
-            ("when it is asked again", answers(bench, pod)),
-            ("when another one of it is asked", answers(again, pod)),
+            ("when it is called again", answers(bench, pod)),
+            ("when another instance is called", answers(again, pod)),
         ):
             changed = difference(found, expected)
             if changed is not None:
-                text = f"{changed} as before, {who} about an unchanged cluster"
+                text = f"{changed} as before, {who} with an unchanged cluster"
                 fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
 
 
@@ -36,10 +36,10 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
         bench.plugin = young
         changed = difference(found, answers(bench, pod))
         if changed is not None:
-            text = f"{changed} as one that has seen nothing else says"
+            text = f"{changed} as from a new instance"
             fail(
                 changed.hook,
-                f"{text}; it remembers the cluster that was there before",
+                f"{text}; it keeps data of the earlier cluster",
                 pod,
                 [*cluster.nodes, *cluster.pods],
                 [*other.nodes, *other.pods, *other.objects],
@@ -48,12 +48,12 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
 
 DETERMINISM = Check(
     name="determinism",
-    promise="the same question about the same cluster has the same answer",
+    promise="the same call with the same cluster has the same answer",
     ask=_ask,
 )
 STALENESS = Check(
     name="staleness",
-    promise="answers follow the cluster: nothing outdated is remembered",
+    promise="answers follow the cluster: no outdated data is used",
     ask=_ask_later,
     needs_other=True,
 )

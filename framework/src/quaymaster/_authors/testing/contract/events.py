@@ -1,4 +1,4 @@
-"""Checks of events and hints: no pod stays unschedulable that would fit."""
+"""Checks of events and hints: a pod that would fit does not stay unschedulable."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
         for step in (*steps(cluster, other, subject.objects), *waiting):
             event = registered.event
             is_meant = is_of(event.resource, step.subject) and any(
-                event.matches(one) for one in step.events(subject.kubernetes)
+                event.matches(change) for change in step.events(subject.kubernetes)
             )
             for pod in cluster.pending if is_meant else ():
                 _ask_hint(registered, pod, step)
@@ -51,7 +51,7 @@ def _ask_hint(registered: ClusterEventWithHint, pod: Pod, step: Step) -> Queuein
     hint = registered.hint
     if hint is None:
         return QueueingHint.QUEUE
-    shown = [pod, *(one for one in (step.old, step.new) if one is not None)]
+    shown = [pod, *(obj for obj in (step.old, step.new) if obj is not None)]
     label = registered.event.label
     try:
         answer: object = hint(pod, step.old, step.new)
@@ -114,13 +114,14 @@ def _ask_step(
     if not gained or _is_woken(after, pod, step):
         return
     heard = (
-        ", ".join(one.label for one in step.events(subject.kubernetes)) or "no event"
+        ", ".join(event.label for event in step.events(subject.kubernetes))
+        or "no event"
     )
     text = (
         f"{step} ({heard}) makes pod '{pod.key}' fit on node '{min(gained)}', "
         "but neither event nor hint wakes it"
     )
-    example = [one for one in (step.old, step.new) if one is not None]
+    example = [obj for obj in (step.old, step.new) if obj is not None]
     fail("events_to_register", text, pod, example, cluster.nodes, cluster.pods)
 
 
@@ -131,9 +132,9 @@ def _after(cluster: SmallCluster, step: Step) -> SmallCluster:
     if isinstance(subject, Pod) and not subject.node_name:
         return cluster
     kept = (
-        one
-        for one in getattr(cluster, part)
-        if (type(one), one.key) != (type(subject), subject.key)
+        obj
+        for obj in getattr(cluster, part)
+        if (type(obj), obj.key) != (type(subject), subject.key)
     )
     return attrs.evolve(cluster, **{part: (*kept, *new)})
 
@@ -142,7 +143,7 @@ _PARTS: Mapping[type, str] = {Node: "nodes", Pod: "pods"}
 
 
 def _open_nodes(bench: Bench, found: Answers) -> set[str]:
-    """Return the nodes that the plugin allows for a pod."""
+    """Return the nodes that the plugin accepts for a pod."""
     if _rejects(found.pre_enqueue) or _rejects(found.pre_filter):
         return set()
     if isinstance(found.pre_filter, Status) and found.pre_filter.is_error:
@@ -150,7 +151,7 @@ def _open_nodes(bench: Bench, found: Answers) -> set[str]:
     names = {info.name for info in bench.snapshot} - found.rejected.keys()
     if isinstance(found.pre_filter, PreFilterResult):
         names &= found.pre_filter.node_names
-    failed = {name for name, one in found.score.items() if isinstance(one, Status)}
+    failed = {name for name, score in found.score.items() if isinstance(score, Status)}
     return names - failed
 
 
@@ -165,14 +166,14 @@ def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:
 
 HINTS = Check(
     name="hints",
-    promise="queueing hints never raise, and give a QueueingHint",
+    promise="queueing hints never raise, and return a QueueingHint",
     ask=_ask_hints,
     hooks=frozenset({"events_to_register"}),
     needs_other=True,
 )
 EVENTS = Check(
     name="events",
-    promise="no pod that the plugin rejected sleeps on when a change makes it fit",
+    promise="no rejected pod stays in the queue when a change makes it fit",
     ask=lambda subject, cluster, other: (
         _ask_events(subject, cluster, other)
         if subject.has("events_to_register")

@@ -1,4 +1,4 @@
-"""A check: hooks do not raise, and answer what their spec allows."""
+"""A check: hooks do not raise, and return what their spec allows."""
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
@@ -33,7 +33,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 class NoRoom:
-    """Rejects every node, so that PostFilter has its turn."""
+    """Rejects every node, so that PostFilter is called."""
 
     def __init__(self, args: object, handle: object) -> None:
         pass
@@ -68,6 +68,6 @@ def _post_filter(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
 
 FAILURES = Check(
     name="failures",
-    promise="no hook raises, and each answers what its spec allows",
+    promise="no hook raises, and each returns what its spec allows",
     ask=_ask,
 )

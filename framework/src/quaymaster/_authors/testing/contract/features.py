@@ -1,6 +1,6 @@
 """Features of the pods and nodes of drawn clusters: arguments of makers.
 
-Each has few values, so that the demands of pods often match what nodes have.
+Each has few values, so that requests of pods often match properties of nodes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A check: a reload leaves nothing of a plugin behind."""
+"""A check: after a reload, no part of a plugin remains."""
 
 import gc
 import threading
@@ -30,8 +30,8 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
         subject.benches.remove(bench)
     bench.close()
     if services.clock.next_due() is not None:
-        fail("", "a timer rings after a reload; set timers on handle.clock")
-    started = [one.name for one in threading.enumerate() if one not in threads]
+        fail("", "a timer fires after a reload; set timers on handle.clock")
+    started = [thread.name for thread in threading.enumerate() if thread not in threads]
     if started:
         fail("", f"thread '{started[0]}' runs on after a reload")
     alive = _weak(bench.plugin)
@@ -49,9 +49,9 @@ def _weak(plugin: object) -> "weakref.ref[object] | None":
 
 
 def _holder(alive: "weakref.ref[object]") -> str:
-    """Return what still refers to the plugin."""
+    """Describe the objects that still refer to the plugin."""
     plugin = alive()
-    kinds = {type(one).__name__ for one in gc.get_referrers(plugin)}
+    kinds = {type(holder).__name__ for holder in gc.get_referrers(plugin)}
     kinds.discard("frame")
     return f"a {', a '.join(sorted(kinds))}" if kinds else "something"
 

@@ -1,4 +1,4 @@
-"""A check: a plugin looks at pods no more than its ``pod_use`` says."""
+"""A check: a plugin depends on pods no more than its ``pod_use`` declares."""
 
 from collections.abc import Iterable
 
@@ -33,10 +33,10 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _use_for(bench: Bench, pod: Pod) -> PodUse:
-    """How much the filter says that it looks at pods, in an attempt for one."""
+    """Return the filter's `PodUse` in an attempt for a pod."""
     state = CycleState()
     prepared = bench.pre_filter(state, pod)
-    if isinstance(prepared, Status):  # there is no filter after it
+    if isinstance(prepared, Status):  # then filter is not called
         return PodUse.PODS
     said = bench.ask("filter_pod_use", state)
     assert isinstance(said, PodUse), "other answers are failures"
@@ -51,14 +51,14 @@ def _ask_of(
     *,
     by_class: bool,
 ) -> None:
-    """Look whether answers depend on more of the pods than is said.
+    """Check whether answers depend on more of the pods than declared.
 
     Args:
         subject: The plugin.
         cluster: The cluster.
         use: How much the answers may depend on the pods.
-        pending: The pods that wait, for which it is asked.
-        by_class: Whether the class says so, of scores, too.
+        pending: The waiting pods to try.
+        by_class: Whether the class declares it, and for scores, too.
     """
     if use is PodUse.PODS:
         return
@@ -114,7 +114,7 @@ def _plain_container(container: Container) -> Container:
 
 POD_USE = Check(
     name="pod use",
-    promise="filter and score look no more at pods than pod_use says",
+    promise="filter and score depend on pods no more than pod_use declares",
     ask=_ask,
     hooks=frozenset({"filter", "score"}),
 )

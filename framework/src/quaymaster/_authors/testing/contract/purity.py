@@ -1,4 +1,4 @@
-"""A check: hooks write neither to what they get nor to what they returned."""
+"""A check: hooks change neither their arguments nor their earlier results."""
 
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
@@ -23,6 +23,6 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 PURITY = Check(
     name="purity",
-    promise="no hook changes what it gets, what it gave, or the cluster",
+    promise="no hook changes its arguments, its results, or the cluster",
     ask=_ask,
 )

@@ -1,4 +1,4 @@
-"""A check: Unreserve gives back what Reserve took, once, even if it took nothing."""
+"""A check: Unreserve undoes Reserve, also twice, and also without Reserve."""
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, is_open

@@ -1,4 +1,4 @@
-"""A check: a plugin writes nothing to the cluster that its class does not declare."""
+"""A check: a plugin makes only the writes that its class declares."""
 
 from contextlib import suppress
 
@@ -34,8 +34,8 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: str) -> N
             objects=[*cluster.objects, *cluster.pending],
         )
     except AdmissionError:
-        return  # no cluster would take these objects
-    # What else goes wrong is the business of other checks.
+        return  # no API server would accept these objects
+    # Other checks report other failures.
     with harness, suppress(Exception):
         _run(harness, subject, pod, step)
     if harness.refused:

@@ -1,4 +1,4 @@
-"""Asks the question of a check about drawn clusters."""
+"""Runs a check on clusters that hypothesis draws."""
 
 import warnings
 from contextlib import suppress
@@ -20,13 +20,13 @@ from quaymaster._authors.testing.contract.subject import Subject
 
 __all__ = ["default_clusters", "find"]
 
-# A check enumerates what follows from its two clusters, so few examples are enough.
+# A check enumerates further cases from its two clusters, so few examples are enough.
 _EXAMPLES_PER_CHECK = 4
 
 _NOTHING = SmallCluster()
 
-# Enough for an example of a few objects (measured); hypothesis would go on
-# for seconds to make it smaller still.
+# Enough for an example of a few objects (measured); hypothesis would spend seconds to
+# shrink it further.
 _MOST_CALLS_TO_SHRINK = 80
 
 
@@ -35,7 +35,7 @@ class _EnoughError(BaseException):
 
 
 def default_clusters() -> SearchStrategy[SmallCluster]:
-    """Return the clusters that a plugin is tried on by default."""
+    """Return the default clusters for trying a plugin."""
     return draw_clusters(draw_nodes(), draw_pods(), None)
 
 
@@ -51,8 +51,8 @@ def find(
     Args:
         check: The check.
         subject: The plugin.
-        clusters: Draws the clusters that it is asked about.
-        stable: Whether the same are drawn each time, and nothing is stored.
+        clusters: Draws the clusters to try.
+        stable: Whether to draw the same clusters each time, and to store nothing.
     """
     found: list[Finding] = []
     calls = 0
@@ -75,7 +75,7 @@ def find(
     # hypothesis stores failing examples by this name, and replays them.
     ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
     with suppress(Finding, Flaky, _EnoughError), warnings.catch_warnings():
-        # Examples are long to write out, and are told by the finding instead.
+        # Examples are long to print, and the finding already shows them.
         warnings.simplefilter("ignore", HypothesisWarning)
         _settings(stable)(
             given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
@@ -90,8 +90,8 @@ def _close(subject: Subject) -> None:
 
 def _with(subject: Subject, cluster: SmallCluster) -> SmallCluster:
     """Return the cluster with the objects that the plugin always needs."""
-    known = {(type(one), one.key) for one in cluster.objects}
-    usual = (one for one in subject.objects if (type(one), one.key) not in known)
+    keys = {(type(obj), obj.key) for obj in cluster.objects}
+    usual = (obj for obj in subject.objects if (type(obj), obj.key) not in keys)
     return attrs.evolve(cluster, objects=(*usual, *cluster.objects))
 
 
@@ -107,6 +107,6 @@ def _settings(stable: bool) -> settings:
         verbosity=Verbosity.quiet,
         deadline=None,
         report_multiple_bugs=False,
-        phases=[one for one in current.phases if one is not Phase.explain],
+        phases=[phase for phase in current.phases if phase is not Phase.explain],
         suppress_health_check=list(HealthCheck),
     )

@@ -1,4 +1,4 @@
-"""A check: a plugin looks no further than its ``scope`` says."""
+"""A check: a plugin depends on no more of the cluster than its ``scope`` declares."""
 
 import attrs
 
@@ -47,8 +47,8 @@ def _ask_without_pods(
 def _ask_alone(
     subject: Subject, cluster: SmallCluster, pod: Pod, node: Node, found: Answers
 ) -> None:
-    """Ask about one node, as if there were no other."""
-    pods = tuple(one for one in cluster.pods if one.node_name == node.name)
+    """Run the hooks for one node, as if there were no other."""
+    pods = tuple(pod for pod in cluster.pods if pod.node_name == node.name)
     alone = answers(Bench(subject, SmallCluster(nodes=(node,), pods=pods)), pod)
     alone = attrs.evolve(alone, normalized={})
     changed = difference(alone, _of_node(found, node.name))
@@ -64,8 +64,8 @@ def _ask_alone(
 def _of_node(found: Answers, name: str) -> Answers:
     return attrs.evolve(
         found,
-        rejected={key: one for key, one in found.rejected.items() if key == name},
-        score={key: one for key, one in found.score.items() if key == name},
+        rejected={key: reason for key, reason in found.rejected.items() if key == name},
+        score={key: score for key, score in found.score.items() if key == name},
         normalized={},
     )
 
@@ -76,7 +76,7 @@ def _fail(changed: Difference, text: str, pod: Pod, cluster: SmallCluster) -> No
 
 SCOPE = Check(
     name="scope",
-    promise="an answer depends on no more than the plugin's scope says",
+    promise="an answer depends on no more than the plugin's scope declares",
     ask=_ask,
     hooks=frozenset({"filter", "score", "pre_filter"}),
 )

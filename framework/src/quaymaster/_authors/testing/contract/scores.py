@@ -40,7 +40,7 @@ def _ask_normal(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
 def _is_equal(scores: object) -> bool:
     assert isinstance(scores, dict)
     values = list(scores.values())
-    is_failed = any(isinstance(one, Status) for one in values)
+    is_failed = any(isinstance(score, Status) for score in values)
     return not is_failed and len(set(values)) <= 1
 
 

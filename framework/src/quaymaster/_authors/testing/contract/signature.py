@@ -23,13 +23,13 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         twin = _renamed(pod)
         if bench.ask("sign_pod", twin) != fragment:
             fail("sign_pod", "another name gives another fragment", pod, twin)
-    known: dict[object, tuple[Pod, Answers]] = {}
+    by_fragment: dict[object, tuple[Pod, Answers]] = {}
     for pod in _variants(cluster.pending):
         fragment = bench.ask("sign_pod", pod)
         if fragment is None:
             continue
         found = attrs.evolve(answers(bench, pod), pre_enqueue=None)
-        first, expected = known.setdefault(fragment, (pod, found))
+        first, expected = by_fragment.setdefault(fragment, (pod, found))
         changed = difference(found, expected)
         if changed is not None:
             text = f"equal fragments for pods that differ: {changed.hook} gives"
@@ -42,7 +42,7 @@ def _renamed(pod: Pod) -> Pod:
 
 
 def _variants(pods: tuple[Pod, ...]) -> Iterator[Pod]:
-    """Return the pods, and each of them with one part of the next one."""
+    """Yield the pods, and each of them with one part of the next one."""
     yield from pods
     for pod, other in itertools.pairwise(pods):
         metadata = replace(pod.metadata, labels=other.metadata.labels)

@@ -1,4 +1,4 @@
-"""Two checks: a Skip holds for as long, and goes as far, as the plugin says."""
+"""Two checks: a Skip stays valid for as long, and as far, as the plugin declares."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
@@ -17,7 +17,7 @@ __all__ = ["BINDING_SKIPS", "SKIPS"]
 
 _SKIP: Final = Status.skip()
 
-# Hook -> what it says where there is nothing to do.
+# Hook -> its answer if there is nothing to do.
 _IDLE: Final[Mapping[str, object]] = {
     "reserve": None,
     "permit": None,
@@ -26,7 +26,7 @@ _IDLE: Final[Mapping[str, object]] = {
 
 
 def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
-    """Change the cluster, and ask again where no revision has changed."""
+    """Change the cluster, and call again the hooks whose revisions are unchanged."""
     bench = Bench(subject, cluster)
     before = []
     for pod in cluster.pending:
@@ -59,7 +59,7 @@ def _skipping(bench: Bench, pod: Pod) -> Sequence[str]:
 
 
 def _prepared(bench: Bench, pod: Pod) -> Mapping[str, object]:
-    """Return what PreFilter says, and PreScore if it comes to that."""
+    """Return the answer of PreFilter, and of PreScore if it is called."""
     state, nodes = CycleState(), bench.snapshot.nodes
     found: dict[str, object] = {}
     if bench.subject.has("pre_filter"):
@@ -72,7 +72,7 @@ def _prepared(bench: Bench, pod: Pod) -> Mapping[str, object]:
 
 
 def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    """Ask on about a pod that is skipped: nothing is done for it."""
+    """Continue with a skipped pod: the binding hooks must do nothing for it."""
     if not skips_binding(subject.plugin):
         return
     for pod in cluster.pending:
@@ -97,14 +97,14 @@ def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
 
 SKIPS = Check(
     name="skips",
-    promise="a Skip holds until something that skips_depend_on names has changed",
+    promise="a Skip is valid until a revision in skips_depend_on changes",
     ask=_ask_later,
     hooks=frozenset({"skips_depend_on"}),
     needs_other=True,
 )
 BINDING_SKIPS = Check(
     name="binding skips",
-    promise="a plugin that skips_binding does nothing in binding a pod that it skips",
+    promise="with skips_binding, binding hooks do nothing for a skipped pod",
     ask=_ask_to_bind,
     hooks=frozenset({"reserve", "permit", "pre_bind"}),
 )

@@ -18,9 +18,9 @@ class SmallCluster:
 
     Attributes:
         nodes: The nodes.
-        pods: Pods that are on them.
-        pending: Pods that wait for a node.
-        objects: Everything else.
+        pods: The pods on these nodes.
+        pending: The pods that wait for a node.
+        objects: All other objects.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -33,7 +33,7 @@ class SmallCluster:
 
 
 def described(objects: Iterable[ApiObject]) -> Sequence[str]:
-    """Return a line per object: kind, key, and what differs from makers' defaults."""
+    """Return a line per object: kind, key, and the differences from defaults."""
     return [_described(obj) for obj in objects]
 
 
@@ -55,13 +55,13 @@ _UNTOLD = ("apiVersion", "kind", "name", "namespace", "uid")
 
 
 def _without(value: object, usual: object) -> object:
-    """Return what differs from the usual value; lists are returned whole."""
+    """Return the differences from the usual value; lists are returned whole."""
     if not isinstance(value, dict):
         return value
-    known = usual if isinstance(usual, dict) else {}
+    defaults = usual if isinstance(usual, dict) else {}
     found = {
-        key: _without(part, known.get(key))
+        key: _without(part, defaults.get(key))
         for key, part in value.items()
-        if key not in _UNTOLD and part != known.get(key)
+        if key not in _UNTOLD and part != defaults.get(key)
     }
     return {key: part for key, part in found.items() if part not in ({}, [], None, "")}

@@ -1,4 +1,4 @@
-"""A check: sort keys put all pods in one order."""
+"""A check: sort keys define one order of all pods."""
 
 import itertools
 from typing import Any, cast
@@ -17,8 +17,11 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     pods = (*cluster.pending, *other.pending)
     queued = [make_queued_pod(pod, timestamp=at % 3) for at, pod in enumerate(pods)]
-    # Any: anything that compares is a key.
-    keys = [(one.pod, cast(Any, bench.ask("queue_sort", one))) for one in queued]
+    # Any: every comparable object can be a key.
+    keys = [
+        (queued_pod.pod, cast(Any, bench.ask("queue_sort", queued_pod)))
+        for queued_pod in queued
+    ]
     for (pod, key), (rival, against) in itertools.permutations(keys, 2):
         try:
             is_both = key < against and against < key
@@ -27,18 +30,23 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
             fail("queue_sort", f"keys do not compare: {problem}", pod, rival)
         if is_both:
             fail("queue_sort", f"{key!r} and {against!r} are each less", pod, rival)
-    for (pod, one), (_, two), (rival, three) in itertools.permutations(keys, 3):
-        if one < two and two < three and not one < three:
-            fail("queue_sort", f"{one!r} < {two!r} < {three!r}, in a ring", pod, rival)
-    for one, (pod, key) in zip(queued, keys, strict=True):
-        again = cast(Any, bench.ask("queue_sort", one))
+    for (pod, queued_pod), (_, two), (rival, three) in itertools.permutations(keys, 3):
+        if queued_pod < two and two < three and not queued_pod < three:
+            fail(
+                "queue_sort",
+                f"{queued_pod!r} < {two!r} < {three!r}, in a ring",
+                pod,
+                rival,
+            )
+    for queued_pod, (pod, key) in zip(queued, keys, strict=True):
+        again = cast(Any, bench.ask("queue_sort", queued_pod))
         if again < key or key < again:
             fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
 
 
 SORT_KEYS = Check(
     name="sort keys",
-    promise="the keys of any pods stay, compare, and put them in one order",
+    promise="keys of pods are stable and comparable, and define one order",
     ask=_ask,
     hooks=frozenset({"queue_sort"}),
     needs_other=True,

@@ -65,7 +65,7 @@ def draw_clusters(
                 st.lists(
                     others,
                     max_size=_MOST_OBJECTS,
-                    unique_by=lambda one: (one.kind, one.key),
+                    unique_by=lambda obj: (obj.kind, obj.key),
                 )
             )
         ),
@@ -85,15 +85,15 @@ def _features(
 
 
 def _merged(features: Iterable[Feature]) -> _Arguments:
-    """Merge features into one; of two with the same argument, the later one holds."""
+    """Merge features into one; of two with the same argument, the later one wins."""
     found: _Arguments = {}
     for feature in features:
         for name, value in feature.items():
-            known = found.get(name)
-            if isinstance(value, Mapping) and isinstance(known, Mapping):
-                found[name] = {**known, **value}
-            elif isinstance(value, list) and isinstance(known, list):
-                found[name] = [*known, *(one for one in value if one not in known)]
+            before = found.get(name)
+            if isinstance(value, Mapping) and isinstance(before, Mapping):
+                found[name] = {**before, **value}
+            elif isinstance(value, list) and isinstance(before, list):
+                found[name] = [*before, *(item for item in value if item not in before)]
             else:
                 found[name] = value
     return found
@@ -103,7 +103,7 @@ def _made_pod(features: Iterable[Feature]) -> Pod:
     arguments = _merged(features)
     limits, requests = arguments.get("limits"), arguments.get("requests")
     if limits and requests:
-        # Of different features they may not go together: no API server takes less.
+        # Merged features may have limits below requests, which API servers reject.
         arguments["limits"] = {
             name: max(Quantity(limit), Quantity(requests.get(name, limit)))
             for name, limit in limits.items()

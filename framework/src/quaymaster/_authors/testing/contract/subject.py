@@ -8,8 +8,8 @@ from typing import Final, Protocol
 import attrs
 
 from quaymaster._api.objects import ApiObject
-from quaymaster._authors.testing.alone import build_alone, kinds_of
-from quaymaster._authors.testing.still import FixedNominations, FixedObjects
+from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.versions.kubernetes import (
     DEFAULT_KUBERNETES,
     KUBERNETES_VERSIONS,
@@ -33,32 +33,33 @@ HOOKS: Final[Mapping[str, Sequence[str]]] = {
     for point in EXTENSION_POINTS
     for name in point.hooks
 }
-"""Hook -> the names of the arguments that it is offered."""
+"""Hook -> the names of its possible arguments."""
 
 
 def declared_opt_outs(plugin: type) -> Mapping[str, str]:
-    """The checks that a plugin's class says it need not pass -> why."""
+    """Return the checks that a plugin's class declares it may fail -> why."""
     found: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
     return found
 
 
-class _AskedHandle(EngineHandle):
-    """A handle that notes when it is asked for the version of Kubernetes.
+class _RecordingHandle(EngineHandle):
+    """A handle that records when a plugin reads the version of Kubernetes.
 
     Attributes:
-        asked: Where it notes that; the handles of all instances share it.
+        versions_read: The versions that were read; the handles of all instances share
+            it.
     """
 
-    asked: set[Kubernetes]
+    versions_read: set[Kubernetes]
 
     @property
     def kubernetes(self) -> Kubernetes:
-        self.asked.add(self._kubernetes)
+        self.versions_read.add(self._kubernetes)
         return self._kubernetes
 
 
 class Closeable(Protocol):
-    """A place where a plugin is at work."""
+    """A bench where a plugin runs."""
 
     def close(self) -> None:
         """Retire the plugin."""
@@ -70,11 +71,11 @@ class Subject:
 
     Attributes:
         plugin: Its class.
-        args: Its arguments, as they stand in a configuration file; None for defaults.
-        objects: The objects that it always finds in the cluster.
-        kubernetes: The Kubernetes that is played.
-        benches: The places where instances are at work, which have to be closed.
-        asked: What instances were told when they asked for the Kubernetes.
+        args: Its arguments, as in a configuration file; None for defaults.
+        objects: The objects that the cluster always has.
+        kubernetes: The Kubernetes version to simulate.
+        benches: The benches of its instances, which must be closed.
+        versions_read: The versions that instances have read from their handles.
     """
 
     plugin: type
@@ -82,7 +83,7 @@ class Subject:
     objects: tuple[ApiObject, ...] = ()
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
     benches: list[Closeable] = attrs.field(factory=list, init=False)
-    asked: set[Kubernetes] = attrs.field(factory=set, init=False)
+    versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
 
     @property
     def name(self) -> str:
@@ -94,7 +95,7 @@ class Subject:
         """The kinds of objects that it reads.
 
         Raises:
-            PluginLoadError: A kind is wrong.
+            PluginLoadError: A kind is invalid.
         """
         return kinds_of(self.plugin)
 
@@ -135,14 +136,15 @@ class Subject:
     def knows_versions(self) -> bool:
         """Whether its decisions may depend on the version of Kubernetes.
 
-        They may if its arguments are completed for one, some hook came with one, or
-        an instance has asked its handle: when it was built, or in a hook since.
+        They may if its arguments are completed for a version, if some hook is new in a
+        version, or if an instance has read the version: at its start, or in a hook
+        since.
         """
-        return self._is_made_for_versions or bool(self.asked)
+        return self._is_made_for_versions or bool(self.versions_read)
 
     @cached_property
     def _is_made_for_versions(self) -> bool:
-        """Whether its class tells of versions, or an instance asks when it is built."""
+        """Whether its class depends on versions, or a new instance reads one."""
         if hasattr(getattr(self.plugin, "Args", None), "completed"):
             return True
         first = KUBERNETES_VERSIONS[0]
@@ -152,12 +154,12 @@ class Subject:
         try:
             _, handle = self.make(self.make_services())
         except Exception:
-            return bool(self.asked)  # other checks tell of it
+            return bool(self.versions_read)  # other checks report the error
         handle.retire()
-        return bool(self.asked)
+        return bool(self.versions_read)
 
     def make_services(self, cluster: InMemoryCluster | None = None) -> Services:
-        """Make the parts of an engine, which do not change.
+        """Make the services of an engine, which do not change.
 
         Args:
             cluster: A cluster that is not written to; by default, a new one.
@@ -174,21 +176,21 @@ class Subject:
         )
 
     def has(self, hook: str) -> bool:
-        """Whether it implements a hook; a wrapper is no implementation."""
+        """Return whether it implements a hook; a wrapper does not count."""
         return hook in self._wanted
 
     def make(self, services: Services) -> tuple[object, EngineHandle]:
         """Build an instance; return it with its handle."""
-        own = _AskedHandle(
+        own = _RecordingHandle(
             self.config.scheduler_name, services, kubernetes=self.kubernetes
         )
-        own.asked = self.asked
+        own.versions_read = self.versions_read
         handle = own.for_plugin(self.name)
         build: PluginClass = self.plugin
         return build(self.config.plugin_args.get(self.name), handle), handle
 
     def close(self) -> None:
-        """Close all instances that are at work."""
+        """Close all running instances."""
         while self.benches:
             self.benches.pop().close()
 

@@ -121,13 +121,13 @@ def check_plugin(
 
     Args:
         plugin: Its class.
-        args: Its arguments, as they stand in a configuration file.
-        objects: The objects that it always finds in the cluster.
-        clusters: Draws the clusters that it is tried on, see `clusters`.
-        opt_outs: The checks that it need not pass -> why, beside those that the class
-            itself declares: ``contract_opt_outs = {"events": "as upstream's"}``.
-        kubernetes: What is played; by default the newest version, and the others as
-            well if the plugin asks for it, as with `Handle.kubernetes`.
+        args: Its arguments, as in a configuration file.
+        objects: The objects that the cluster always has.
+        clusters: Draws the clusters to try, see `clusters`.
+        opt_outs: The checks that it may fail -> why, in addition to those that the
+            class itself declares: ``contract_opt_outs = {"events": "as upstream's"}``.
+        kubernetes: The versions to simulate; by default the newest version, and the
+            others as well if the plugin reads the version, as with `Handle.kubernetes`.
 
     Raises:
         ContractError: A check failed; the message has a line for each failed check,
@@ -148,14 +148,14 @@ def stable_violations(
     opt_outs: Mapping[str, str],
     kubernetes: Sequence[Kubernetes] = (),
 ) -> Sequence[Violation]:
-    """Check a plugin on the same clusters each time, and return what is wrong.
+    """Check a plugin on the same clusters each time, and return the violations.
 
     Args:
         plugin: Its class.
-        args: Its arguments, as they stand in a configuration file.
-        opt_outs: The checks that it need not pass -> why, beside those that the class
-            declares.
-        kubernetes: What is played, as `check_plugin` has it.
+        args: Its arguments, as in a configuration file.
+        opt_outs: The checks that it may fail -> why, in addition to those that the
+            class declares.
+        kubernetes: The versions to simulate, as in `check_plugin`.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -176,31 +176,31 @@ def _violations(
     stable: bool = False,
 ) -> Iterator[Violation]:
     subjects = _Subjects(subject, kubernetes)
-    for one in subjects:
+    for variant in subjects:
         try:
-            _ = one.config
+            _ = variant.config
         except QuaymasterError as error:
-            yield _violation("loading", one, Finding("", f"{error}"))
+            yield _violation("loading", variant, Finding("", f"{error}"))
             return
     for check in checks:
         yield from islice(_of_check(check, subjects, clusters, stable=stable), 1)
 
 
 class _Subjects:
-    """A plugin with each version of Kubernetes that is to be played.
+    """A plugin with each version of Kubernetes to simulate.
 
-    Where nobody chooses, these are the newest one, and the others from when the plugin
-    has shown that it knows of versions: maybe not before it has been tried.
+    By default, these are the newest version and, if the plugin is found to depend on
+    versions, the others. The plugin may have to run before that is clear.
 
     Args:
         subject: The plugin.
-        kubernetes: What is chosen; empty for nothing.
+        kubernetes: The chosen versions; empty for the default.
     """
 
     def __init__(self, subject: Subject, kubernetes: Sequence[Kubernetes]) -> None:
         self._is_chosen = bool(kubernetes)
-        known = kubernetes or [*map(Kubernetes, reversed(KUBERNETES_VERSIONS))]
-        self._all = [attrs.evolve(subject, kubernetes=one) for one in known]
+        versions = kubernetes or [*map(Kubernetes, reversed(KUBERNETES_VERSIONS))]
+        self._all = [attrs.evolve(subject, kubernetes=version) for version in versions]
 
     def __iter__(self) -> Iterator[Subject]:
         newest, *others = self._all
@@ -264,9 +264,9 @@ def _chosen(plugin: type, opt_outs: Mapping[str, str]) -> Sequence[Check]:
     opt_outs = {**declared_opt_outs(plugin), **opt_outs}
     for name, reason in opt_outs.items():
         if name not in CHECKS:
-            known = ", ".join(CHECKS)
+            names = ", ".join(CHECKS)
             hint = did_you_mean(name, CHECKS)
-            raise ValueError(f"no check '{name}' (there are: {known}){hint}")
+            raise ValueError(f"no check '{name}' (there are: {names}){hint}")
         if not reason:
             raise ValueError(f"opting out of '{name}' needs a reason")
     return [check for name, check in CHECKS.items() if name not in opt_outs]
@@ -287,7 +287,7 @@ class PluginContract:
         class TestMyPlugin(PluginContract):
             plugin = MyPlugin
 
-    pytest then runs ``test_contract`` once for each check that is about this plugin.
+    pytest then runs ``test_contract`` once for each check that applies to this plugin.
 
     The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too.
     """
@@ -303,26 +303,26 @@ class PluginContract:
 
     @property
     def args(self) -> Mapping[str, object] | None:
-        """Its arguments, as they stand in a configuration file."""
+        """Its arguments, as in a configuration file."""
         return None
 
     @property
     def objects(self) -> Sequence[ApiObject]:
-        """The objects that the plugin always finds in the cluster."""
+        """The objects that the cluster always has."""
         return ()
 
     @property
     def opt_outs(self) -> Mapping[str, str]:
-        """The checks that it need not pass -> why, beside what its class declares."""
+        """The checks that it may fail -> why, besides those that its class declares."""
         return {}
 
     @property
     def kubernetes(self) -> Sequence[Kubernetes]:
-        """What is played, as `check_plugin` has it."""
+        """The versions to simulate, as in `check_plugin`."""
         return ()
 
     def clusters(self) -> "SearchStrategy[SmallCluster]":
-        """Return the clusters that the plugin is tried on."""
+        """Return the clusters to try."""
         return clusters()
 
     def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's

@@ -1,4 +1,4 @@
-"""A check: whoever breaks ties names one of the tied nodes."""
+"""A check: a tie breaker names one of the tied nodes."""
 
 from quaymaster._authors.testing.contract.answers import answers
 from quaymaster._authors.testing.contract.bench import Bench

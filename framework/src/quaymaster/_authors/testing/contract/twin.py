@@ -29,8 +29,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
         found = _filters_differ(bench, pod) or _scores_differ(bench, pod)
         if found is not None:
-            node = [one for one in cluster.nodes if one.name == found.node]
-            near = [one for one in cluster.pods if one.node_name == found.node]
+            node = [node for node in cluster.nodes if node.name == found.node]
+            near = [pod for pod in cluster.pods if pod.node_name == found.node]
             text = f"{found} as {_SCALAR[found.hook]} says"
             fail(found.hook, text, pod, node, near)
 
@@ -97,7 +97,7 @@ def _scores_of(
     infos = nodes.infos_at(rows)
     scalar = [bench.ask("score", state, pod, info) for info in infos]
     twin = bench.ask("score_nodes", state, pod, nodes, rows)
-    if isinstance(twin, Status) or any(isinstance(one, Status) for one in scalar):
+    if isinstance(twin, Status) or any(isinstance(score, Status) for score in scalar):
         return None
     expected = np.array(scalar, dtype=np.int64)
     scores = cast(Int64Array, twin)
@@ -115,15 +115,17 @@ def _scores_of(
 def _first(
     hook: str, names: Sequence[str], found: Int64Array, expected: Int64Array
 ) -> Difference | None:
-    for name, one, other in zip(names, found.tolist(), expected.tolist(), strict=True):
-        if one != other:
-            return Difference(hook, name, one, other)
+    for name, ours, theirs in zip(
+        names, found.tolist(), expected.tolist(), strict=True
+    ):
+        if ours != theirs:
+            return Difference(hook, name, ours, theirs)
     return None
 
 
 TWIN = Check(
     name="twin",
-    promise="filter_nodes and score_nodes answer as filter and score do",
+    promise="filter_nodes and score_nodes return the same as filter and score",
     ask=_ask,
     hooks=frozenset({"filter_nodes", "score_nodes"}),
 )

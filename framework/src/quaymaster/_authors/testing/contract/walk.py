@@ -57,7 +57,7 @@ def _walk_filters(bench: Bench, pod: Pod) -> None:
 def _imagine(
     bench: Bench, state: CycleState, pod: Pod, info: NodeInfo, other: Pod
 ) -> None:
-    """Imagine a pod away from a node, and back."""
+    """Imagine that a pod is removed from a node, and added again."""
     imagined = info.clone()
     imagined.remove_pod(other)
     if bench.subject.has("remove_pod"):

@@ -47,10 +47,10 @@ def make_runtime_class(
 
     Args:
         name: Its name.
-        handler: What runs the containers of its pods.
-        overhead: What each of its pods costs beside its containers.
+        handler: The runtime of the containers of its pods.
+        overhead: The resources of each of its pods, in addition to the containers.
         node_selector: The labels of the nodes that have it.
-        tolerations: What its pods tolerate, as in `make_pod`.
+        tolerations: The tolerations of its pods, as in `make_pod`.
     """
     return RuntimeClass(
         metadata=make_metadata(RuntimeClass, name=name),

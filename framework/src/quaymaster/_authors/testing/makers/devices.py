@@ -64,7 +64,7 @@ def make_device(
     Args:
         name: Its name.
         attributes: Its properties, each a text, an integer, or true or false.
-        capacity: What it has, as quantities.
+        capacity: Its capacities, as quantities.
         taints: Its taints.
     """
     return Device(
@@ -91,7 +91,7 @@ def make_device_class(
     Args:
         name: Its name.
         selectors: Expressions in CEL that are true for its devices.
-        extended_resource_name: The resource that stands for such a device.
+        extended_resource_name: The extended resource that requests such a device.
     """
     return DeviceClass(
         metadata=make_metadata(DeviceClass, name=name),
@@ -117,8 +117,8 @@ def make_resource_slice(
     Args:
         name: Its name; None is made of its driver and pool.
         driver: The driver.
-        pool: The pool; None is one of the node's name, or ``shared``.
-        node: The node; None stands for all nodes.
+        pool: The pool; None means one with the node's name, or ``shared``.
+        node: The node; None means all nodes.
         devices: The devices, or how many: ``gpu-0`` and so on.
         generation: The pool's generation.
         slices: How many slices the pool has.
@@ -152,7 +152,7 @@ def make_device_taint_rule(
     effect: str = "NoSchedule",
     time_added: float | None = None,
 ) -> DeviceTaintRule:
-    """Make a rule that taints all devices which have the given names.
+    """Make a rule that taints all devices with the given names.
 
     Args:
         name: Its name.
@@ -194,9 +194,9 @@ def make_device_request(
     Args:
         name: Its name.
         device_class: The class.
-        selectors: Expressions in CEL that are true for the devices that are meant.
-        count: How many; None stands for all of them.
-        admin_access: Whether devices that are in use will do.
+        selectors: Expressions in CEL that are true for the requested devices.
+        count: How many; None means all of them.
+        admin_access: Whether devices that are in use may be allocated, too.
         tolerations: The taints that its devices may have.
     """
     return DeviceRequest(
@@ -227,14 +227,16 @@ def make_resource_claim(
     Args:
         name: Its name.
         namespace: Its namespace.
-        requests: What it asks for; None is one device of the class ``gpu``.
-        constraints: What the devices must have in common, or must not.
-        devices: What is allocated to its first request, as ``driver/pool/device``.
+        requests: Its requests; None means one device of the class ``gpu``.
+        constraints: The attributes that the devices must share, or must not.
+        devices: The devices allocated to its first request, as ``driver/pool/device``.
         reserved_for: The names of the pods that use it.
         owner: Its controller, such as the pod that it was made for.
     """
-    asked = tuple(requests) if requests is not None else (make_device_request(),)
-    results = tuple(_result(asked[0].name, device) for device in devices)
+    device_requests = (
+        tuple(requests) if requests is not None else (make_device_request(),)
+    )
+    results = tuple(_result(device_requests[0].name, device) for device in devices)
     allocation = None
     if results:
         allocation = AllocationResult(devices=DeviceAllocationResult(results=results))
@@ -242,7 +244,7 @@ def make_resource_claim(
         metadata=make_metadata(
             ResourceClaim, name=name, namespace=namespace, owner=owner
         ),
-        spec=_claim_spec(asked, constraints),
+        spec=_claim_spec(device_requests, constraints),
         status=ResourceClaimStatus(
             allocation=allocation,
             reserved_for=tuple(_consumer(pod, namespace) for pod in reserved_for),
@@ -258,10 +260,12 @@ def make_resource_claim_template(
     constraints: Iterable[DeviceConstraint] = (),
 ) -> ResourceClaimTemplate:
     """Make a template; the arguments are those of `make_resource_claim`."""
-    asked = tuple(requests) if requests is not None else (make_device_request(),)
+    device_requests = (
+        tuple(requests) if requests is not None else (make_device_request(),)
+    )
     return ResourceClaimTemplate(
         metadata=make_metadata(ResourceClaimTemplate, name=name, namespace=namespace),
-        spec=ResourceClaimTemplateSpec(spec=_claim_spec(asked, constraints)),
+        spec=ResourceClaimTemplateSpec(spec=_claim_spec(device_requests, constraints)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Makers of what all objects have: metadata, uids."""
+"""Makers of metadata and uids."""
 
 import uuid
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _UID_SPACE: Final = uuid.UUID("6f1d5f4e-52a3-5b0c-9a59-6c1d1a6f0c3b")
 
 
 def make_uid(kind: type[ApiObject], name: str, namespace: str = "") -> str:
-    """Return the uid that makers give to an object of a kind and name."""
+    """Return the uid that makers use for an object of a kind and name."""
     return str(uuid.uuid5(_UID_SPACE, f"{kind.kind}/{namespace}/{name}"))
 
 

@@ -1,4 +1,4 @@
-"""Makers of namespaces, and of what they allow."""
+"""Makers of namespaces and their limits."""
 
 from collections.abc import Iterable, Mapping
 
@@ -41,13 +41,13 @@ def make_limit_range(
 
     Args:
         name: Its name.
-        namespace: The namespace that it is about.
+        namespace: The namespace that it applies to.
         of: The type: ``Container``, ``Pod`` or ``PersistentVolumeClaim``.
-        min: The least of each resource.
-        max: The most.
+        min: The minimum of each resource.
+        max: The maximum of each resource.
         default: The limits of containers that have none.
         default_request: The requests of containers that have none.
-        max_limit_request_ratio: How many times its request a limit may be.
+        max_limit_request_ratio: How many times the request a limit may be.
     """
     item = LimitRangeItem(
         type=of,
@@ -75,10 +75,12 @@ def make_resource_quota(
 
     Args:
         name: Its name.
-        namespace: The namespace that it is about.
-        hard: The most of each resource, such as ``{"requests.cpu": "4", "pods": 10}``.
-        used: What is used of them.
-        scopes: Which objects count, such as ``NotBestEffort``; all must hold.
+        namespace: The namespace that it applies to.
+        hard: The maximum of each resource, such as ``{"requests.cpu": "4", "pods":
+        10}``.
+        used: The usage of these resources.
+        scopes: The objects that count, such as ``NotBestEffort``; all scopes must
+        match.
     """
     limits = to_resource_list(hard)
     return ResourceQuota(

@@ -59,13 +59,13 @@ def make_node(
         region: Its region, as the well-known label.
         capacity: What differs from 4 CPUs, 16Gi memory, 100Gi ephemeral storage and 110
             pods; extended resources, too.
-        allocatable: What differs from the capacity.
+        allocatable: The differences from the capacity.
         taints: Such as ``"key=value:NoSchedule"``.
         unschedulable: Whether it is cordoned (its taint is not added).
         images: The images that it has, with their sizes in bytes.
         declared_features: The features that its kubelet declares.
         ready: Whether it is ready.
-        uid: Its uid; by default it follows from the name.
+        uid: Its uid; by default it is derived from the name.
         creation_timestamp: When it was created.
     """
     own = {_HOSTNAME: name}

@@ -1,4 +1,4 @@
-"""Makers of pods, and of what they are made of."""
+"""Makers of pods and their parts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -65,8 +65,8 @@ def make_container(
     Args:
         name: Its name.
         image: Its image.
-        requests: What it requests, such as ``{"cpu": "500m"}``.
-        limits: What it may use at most.
+        requests: Its requests, such as ``{"cpu": "500m"}``.
+        limits: Its limits.
         host_ports: Ports of the node, such as ``8080`` or ``"8080/UDP"``.
         sidecar: Whether, as an init container, it keeps running.
     """
@@ -132,17 +132,17 @@ def make_pod(
         labels: Its labels.
         annotations: Its annotations.
         owner: The controller that made it.
-        uid: Its uid; by default it follows from namespace and name.
-        requests: What its first container requests, such as ``{"cpu": "500m"}``.
-        limits: What its first container may use at most.
+        uid: Its uid; by default it is derived from namespace and name.
+        requests: The requests of its first container, such as ``{"cpu": "500m"}``.
+        limits: The limits of its first container.
         host_ports: The node's ports that its first container takes, such as ``8080`` or
             ``"10.0.0.1:8080/UDP"``.
         images: One container for each.
         containers: The containers themselves, instead of the four arguments before.
         init_containers: Its init containers and sidecars, see `make_container`.
         overhead: The overhead of its runtime class.
-        pod_requests: What it requests as a whole.
-        pod_limits: What it may use as a whole.
+        pod_requests: The requests of the pod as a whole.
+        pod_limits: The limits of the pod as a whole.
         priority: Its priority.
         preemption_policy: ``PreemptLowerPriority`` or ``Never``.
         scheduler_name: The profile that schedules it.

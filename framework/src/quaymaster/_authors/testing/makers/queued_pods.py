@@ -1,4 +1,4 @@
-"""A maker of pods as the scheduling queue keeps them."""
+"""A maker of pods in the scheduling queue."""
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.queueing import QueuedPodInfo
@@ -14,7 +14,7 @@ def make_queued_pod(
     initial_attempt_timestamp: float | None = None,
     attempts: int = 0,
 ) -> QueuedPodInfo:
-    """Make what ``queue_sort`` is asked about: a pod in the queue.
+    """Make the argument of ``queue_sort``: a pod in the queue.
 
     Args:
         pod: The pod itself.

@@ -1,4 +1,4 @@
-"""Makers of volumes, claims and what is known of storage."""
+"""Makers of volumes, claims, and objects of CSI drivers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -59,7 +59,8 @@ def make_storage_class(
         name: Its name.
         provisioner: The provisioner of its volumes.
         volume_binding_mode: ``Immediate`` or ``WaitForFirstConsumer``.
-        allowed_topologies: Where volumes can be made: alternatives of label -> values.
+        allowed_topologies: The possible places of volumes: alternatives of label ->
+        values.
     """
     return StorageClass(
         metadata=make_metadata(StorageClass, name=name),
@@ -94,9 +95,9 @@ def make_persistent_volume_claim(
     Args:
         name: Its name.
         namespace: Its namespace.
-        storage: The size that it asks for.
-        storage_class: The class that it asks for.
-        access_modes: The access modes that it asks for.
+        storage: The requested size.
+        storage_class: The requested class.
+        access_modes: The requested access modes.
         volume: The volume that it is bound to.
         annotations: Its annotations.
         owner: The pod that it was made for.
@@ -144,7 +145,7 @@ def make_persistent_volume(
         driver: Its CSI driver.
         labels: Its labels.
         claim: The claim that it is bound to.
-        node_labels: From which nodes it can be reached: label -> value, or values.
+        node_labels: The nodes that can reach it: label -> value, or values.
     """
     affinity = None
     if node_labels is not None:
@@ -195,8 +196,8 @@ def make_csi_driver(
 
     Args:
         name: Its name.
-        storage_capacity: Whether it tells how much storage there is where.
-        attach_required: Whether its volumes have to be attached to nodes.
+        storage_capacity: Whether it publishes where how much storage is left.
+        attach_required: Whether its volumes must be attached to nodes.
     """
     return CSIDriver(
         metadata=make_metadata(CSIDriver, name=name),
@@ -215,15 +216,15 @@ def make_csi_storage_capacity(
     capacity: str | None = None,
     maximum_volume_size: str | None = None,
 ) -> CSIStorageCapacity:
-    """Make what a CSI driver tells of its storage.
+    """Make the capacity that a CSI driver publishes.
 
     Args:
         name: Its name.
         namespace: Its namespace.
-        storage_class: The class that it is about.
+        storage_class: The class of the storage.
         node_topology: The nodes that it is for; None for none, empty for all.
-        capacity: How much there is.
-        maximum_volume_size: How large a volume can be.
+        capacity: The storage that is left.
+        maximum_volume_size: The largest possible volume.
     """
     return CSIStorageCapacity(
         metadata=make_metadata(CSIStorageCapacity, name=name, namespace=namespace),

@@ -1,4 +1,4 @@
-"""Makers of what makes pods, and of what selects them."""
+"""Makers of workloads, services and disruption budgets."""
 
 from collections.abc import Iterable, Mapping
 
@@ -73,7 +73,7 @@ def make_replication_controller(
         name: Its name.
         namespace: Its namespace.
         selector: The labels of its pods; by default ``app`` with its name.
-        replicas: How many pods it keeps up.
+        replicas: How many pods it runs.
         pod: What its pods are like, see `make_pod`; by default, one container.
     """
     labels = _labels(name, selector)
@@ -99,7 +99,7 @@ def make_deployment(
         name: Its name.
         namespace: Its namespace.
         selector: The labels of its pods; by default ``app`` with its name.
-        replicas: How many pods it keeps up.
+        replicas: How many pods it runs.
         pod: What its pods are like, see `make_pod`; by default, one container.
     """
     labels = _labels(name, selector)
@@ -128,9 +128,10 @@ def make_stateful_set(
         name: Its name.
         namespace: Its namespace.
         selector: The labels of its pods; by default ``app`` with its name.
-        replicas: How many pods it keeps up.
+        replicas: How many pods it runs.
         pod: What its pods are like, see `make_pod`; by default, one container.
-        claims: What each of its pods gets one of, see `make_persistent_volume_claim`.
+        claims: The claims that each of its pods gets, see
+        `make_persistent_volume_claim`.
     """
     labels = _labels(name, selector)
     return StatefulSet(
@@ -183,10 +184,10 @@ def make_job(
     Args:
         name: Its name.
         namespace: Its namespace.
-        completions: How many of its pods must end well; None: any one.
+        completions: How many of its pods must succeed; None: any one.
         parallelism: How many run at once.
         indexed: Whether its pods are numbered.
-        suspend: Whether it makes no pods for now.
+        suspend: Whether it creates no pods for now.
         pod: What its pods are like, see `make_pod`; by default, one container.
     """
     template = _template(pod, {})
@@ -243,7 +244,7 @@ def _labels(name: str, selector: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _template(pod: Pod | None, labels: Mapping[str, str]) -> PodTemplateSpec:
-    """A template of pods like one, with more labels."""
+    """Return a template of pods like the given one, with more labels."""
     if pod is None:
         spec = PodSpec(containers=(make_container(),))
         return PodTemplateSpec(metadata=ObjectMeta(labels=dict(labels)), spec=spec)

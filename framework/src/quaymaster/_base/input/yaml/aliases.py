@@ -23,7 +23,7 @@ class Anchored(NamedTuple):
 
     Attributes:
         value: The value.
-        values: How many values it is made of, itself included.
+        values: How many values it consists of, itself included.
         characters: How many characters its scalars have.
     """
 
@@ -49,7 +49,7 @@ class Expansion:
         self._characters += characters
 
     def repeat(self, anchored: Anchored) -> bool:
-        """Count an alias; say whether that is still within bounds."""
+        """Count an alias, and return whether the total is still within bounds."""
         self._values += 1 + anchored.values
         self._repeated += anchored.values
         self._characters += anchored.characters
@@ -61,19 +61,19 @@ class Expansion:
         return self._repeated / self._values <= _allowed(self._values)
 
     def copy(self) -> "Expansion":
-        """A copy of the counts."""
+        """Copy the counts."""
         copied = Expansion()
         copied._values, copied._characters = self._values, self._characters
         return copied
 
     def since(self, begin: "Expansion", value: object) -> Anchored:
-        """The measure of a value, from the counts when it began."""
+        """Measure a value by the counts since it began."""
         values = self._values - begin._values
         return Anchored(value, values, self._characters - begin._characters)
 
 
 def _allowed(values: int) -> float:
-    """The share of a document that aliases may repeat; it falls with its size."""
+    """Return the share of a document that aliases may repeat; it falls with size."""
     if values <= _FEW_VALUES:
         return _RATIO_OF_FEW
     if values >= _MANY_VALUES:

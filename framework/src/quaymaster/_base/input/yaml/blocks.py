@@ -1,8 +1,8 @@
 """A quick reader of plain block YAML, as Kubernetes' tools write it.
 
-It knows a small part of the language (one key or one item in a line, its value plain,
-quoted or nested below) and takes a tenth of the time that libyaml's events take.
-It leaves everything else to the full reader.
+It reads a small part of the language (one key or one item in a line, its value plain,
+quoted or nested below), in a tenth of the time that libyaml's events take. It leaves
+everything else to the full reader.
 """
 
 import json
@@ -19,7 +19,7 @@ VALUE: Final = (
     r"'(?:[ -&(-~]++|'')*+'"
     r'|"(?:[ !#-\[\]-~]++|\\["\\/bfnrt])*+"'
     r"|\{\}|\[\]"
-    # No key, no comment, and not the beginning of anything else.
+    # Not a key, not a comment, and not the beginning of anything else.
     r"|(?![^\n]*(?:: | #|:\n))(?:[A-Za-z0-9_./+~;^$()\\<]|-(?=[!-~]))[ -~]*+(?<! )"
 )
 _LINE: Final = re.compile(
@@ -28,21 +28,21 @@ _LINE: Final = re.compile(
 )
 
 
-# Real objects have some 20 levels; deeper ones are the full reader's to judge.
+# Real objects have some 20 levels; the full reader judges deeper ones.
 _DEEPEST: Final = 100
 
 _Mapping: TypeAlias = dict[str, object]
 
 
 class NotPlainError(Exception):
-    """A text that only the full reader can read, if at all."""
+    """Only the full reader can read the text, if at all."""
 
 
 def read_block(text: str) -> object:
     """Read a text of whole lines: a mapping or a sequence.
 
     Raises:
-        NotPlainError: It has more than plain mappings, sequences and scalars.
+        NotPlainError: The text has more than plain mappings, sequences and scalars.
     """
     rows = _LINE.findall(text)
     if not rows or len(rows) != text.count("\n"):
@@ -70,7 +70,7 @@ def read_block(text: str) -> object:
 
 
 class _Block:
-    """Puts lines together: each belongs to the innermost container at its column.
+    """Combines lines: each belongs to the innermost container at its column.
 
     Attributes:
         awaited: The mapping and the key whose value may come in the next line.
@@ -86,18 +86,18 @@ class _Block:
 
     @property
     def root(self) -> object:
-        """The value of all lines."""
+        """Return the value of all lines."""
         return self._root[""]
 
     def mapping(self, column: int) -> _Mapping:
-        """The mapping that has a key at a column."""
+        """Return the mapping that has a key at a column."""
         columns, opened = self._columns, self._open
         while columns[-1] > column:
             columns.pop()
             opened.pop()
         top = opened[-1]
         if columns[-1] == column and type(top) is list:
-            # Items may stand in the column of the key that they belong to.
+            # Items may be in the column of the key that they belong to.
             columns.pop()
             opened.pop()
             top = opened[-1]
@@ -108,7 +108,7 @@ class _Block:
         return top
 
     def sequence(self, column: int) -> list[object]:
-        """The sequence that has an item at a column."""
+        """Return the sequence that has an item at a column."""
         columns, opened = self._columns, self._open
         while columns[-1] > column:
             columns.pop()
@@ -121,7 +121,7 @@ class _Block:
         return top
 
     def item(self, column: int, items: list[object]) -> _Mapping:
-        """A new mapping, which begins as an item."""
+        """Return a new mapping, which begins as an item."""
         made: _Mapping = {}
         items.append(made)
         self._columns.append(column)
@@ -131,7 +131,7 @@ class _Block:
     def _begin(
         self, column: int, top: object, made: _Mapping | list[object]
     ) -> _Mapping | list[object]:
-        """Begin a container, the value of the key in the line before."""
+        """Begin a container as the value of the key in the line before."""
         # Identity: the key must be of the innermost mapping, not of an equal one.
         if self.awaited is None or self.awaited[0] is not top:
             raise NotPlainError
@@ -149,7 +149,7 @@ def read_scalar(text: str) -> object:
     if first.isalpha():
         return WORDS.get(text, text)
     if first == '"':
-        # The escapes that are known here are those of JSON.
+        # This reader accepts only the escapes of JSON.
         return json.loads(text) if "\\" in text else text[1:-1]
     if first == "'":
         return text[1:-1].replace("''", "'")

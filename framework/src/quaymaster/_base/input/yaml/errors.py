@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no YAML."""
+"""Errors of texts that are not YAML."""
 
 from typing import Protocol
 
@@ -17,18 +17,18 @@ class Mark(Protocol):
 
 
 class YamlError(ValueError):
-    """A text that is no YAML: the message has line and column if they are known."""
+    """A text is not YAML: the message has line and column if they are available."""
 
 
 def error_at(message: str, mark: Mark | None) -> YamlError:
-    """An error at a place in the text, if it is known."""
+    """Make an error at a place in the text, if the place is available."""
     if mark is None:
         return YamlError(message)
     return YamlError(f"line {mark.line + 1}, column {mark.column + 1}: {message}")
 
 
 def describe(error: yaml.YAMLError) -> YamlError:
-    """What libyaml finds wrong."""
+    """Convert an error of libyaml."""
     if isinstance(error, yaml.reader.ReaderError):
         return YamlError(f"byte {error.position}: {error.reason}")
     if not isinstance(error, yaml.MarkedYAMLError):

@@ -1,7 +1,7 @@
-"""Puts literal texts, which go over lines, into one line each, as quoted texts.
+"""Converts literal blocks of several lines into quoted texts of one line each.
 
 ``kubectl get -o yaml`` writes annotations and scripts as literals (``key: |``). With
-them in quotes, the rest of a text is plain, which is read twenty times as fast.
+these in quotes, the rest of a text is plain and is read twenty times as fast.
 """
 
 import functools
@@ -14,7 +14,7 @@ from quaymaster._base.input.yaml.blocks import KEY, NotPlainError
 
 __all__ = ["unfolded"]
 
-# Looked for first: to try each line as a header takes eight times as long.
+# Searched first: trying each line as a header takes eight times as long.
 _BAR: Final = re.compile(r" \|[-+]?\n")
 _HEADER: Final = re.compile(rf"( *+)(- )?(?:({KEY}):|(?<=- )) ?\|([-+]?)\n", re.ASCII)
 
@@ -26,7 +26,7 @@ def unfolded(text: str) -> str:
         text: ASCII.
 
     Raises:
-        NotPlainError: A literal is such that only the full reader can read it.
+        NotPlainError: Only the full reader can read some literal.
     """
     parts: list[str] = []
     done, bar = 0, _BAR.search(text)
@@ -48,16 +48,16 @@ def unfolded(text: str) -> str:
 
 @functools.cache
 def _lines_below(column: int) -> re.Pattern[str]:
-    """The lines that are indented further than a column, and empty ones."""
+    """Match the lines that are indented further than a column, and empty ones."""
     return re.compile(rf"(?: {{{column + 1},}}[^\n]*\n| *\n)*+")
 
 
 def _value(body: str, chomping: str) -> str:
-    """What a literal stands for.
+    """Return the text of a literal.
 
     Args:
         body: Its lines.
-        chomping: ``-`` or ``+``, or nothing.
+        chomping: ``-``, ``+`` or empty.
     """
     indent = len(body) - len(body.lstrip(" "))
     lines = body.count("\n")
@@ -74,11 +74,11 @@ def _value(body: str, chomping: str) -> str:
 
 
 def _dedented(lines: Sequence[str]) -> str:
-    """The text of lines of which some are empty, or are indented further."""
+    """Return the text of lines of which some are empty, or are indented further."""
     begin = next((place for place, line in enumerate(lines) if line.strip(" ")), None)
     if begin is None:
         raise NotPlainError
-    # The first line with text says how far all are indented.
+    # The first line with text sets the indentation of all.
     indent = len(lines[begin]) - len(lines[begin].lstrip(" "))
     too_little = any(line[:indent].strip(" ") for line in lines)
     if too_little or any(len(line) > indent for line in lines[:begin]):

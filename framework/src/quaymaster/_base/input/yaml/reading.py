@@ -1,4 +1,4 @@
-"""From a stream of YAML to its documents."""
+"""Reads the documents of a YAML stream."""
 
 import mmap
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ class Document(NamedTuple):
     """One document of a stream.
 
     Attributes:
-        value: What it holds; None if it is empty.
-        duplicates: The keys that some mapping in it has more than once.
+        value: Its value; None if it is empty.
+        duplicates: The keys that a mapping in it has more than once.
     """
 
     value: object
@@ -32,13 +32,13 @@ def documents(text: bytes, *, unique_keys: bool = False) -> Iterator[object]:
         unique_keys: Whether a key that a mapping has twice is an error.
 
     Raises:
-        YamlError: From some place on, the text is no YAML.
+        YamlError: The text is not YAML from some place on.
     """
     for document in read(text):
         if unique_keys and document.duplicates:
             first = document.duplicates[0]
             place = f"line {first.line}, column {first.column}"
-            raise YamlError(f"{place}: the key {first.path[-1]!r} is there twice")
+            raise YamlError(f"{place}: the key {first.path[-1]!r} occurs twice")
         yield document.value
 
 
@@ -46,7 +46,7 @@ def read(text: bytes | mmap.mmap) -> Iterator[Document]:
     """Read the documents of a YAML stream one by one.
 
     Raises:
-        YamlError: From some place on, the text is no YAML.
+        YamlError: The text is not YAML from some place on.
     """
     try:
         parser = yaml.CSafeLoader(text)

@@ -1,4 +1,4 @@
-"""What the scalars of YAML stand for."""
+"""Reads the scalars of YAML."""
 
 import functools
 import math
@@ -34,19 +34,19 @@ _FLOAT: Final = re.compile(
 _NO_NUMBER: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES: Final = {"b": 2, "o": 8, "x": 16}
 
-# Longer texts are strings: no number that somebody means is so long.
+# Longer texts are strings: no real number is so long.
 _LONGEST_NUMBER: Final = 100
 _BEGINNINGS: Final = frozenset("+-.0123456789")  # of numbers that may have underscores
 
 PREFIX: Final = "tag:yaml.org,2002:"
-"""What the names of YAML's own tags begin with."""
+"""The prefix of YAML's own tags."""
 
 
 def tagged(text: str, tag: str, mark: Mark | None) -> Scalar:
-    """What a scalar with a tag stands for.
+    """Read a scalar with a tag.
 
     Raises:
-        YamlError: It is not what the tag says.
+        YamlError: The scalar is not what the tag requires.
     """
     name = tag.removeprefix(PREFIX)
     if name in ("str", "timestamp"):
@@ -63,7 +63,7 @@ def tagged(text: str, tag: str, mark: Mark | None) -> Scalar:
 
 
 def key_text(value: object) -> str | None:
-    """A key as Kubernetes takes it: a string; None if the value can be none."""
+    """Return a key as a string, as Kubernetes does; None if it cannot be a key."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -85,11 +85,11 @@ def plain(text: str) -> Scalar:
     digits = text.replace("_", "") if text[0] in _BEGINNINGS else text
     if _INTEGER.fullmatch(digits):
         value = _integer(digits)
-        # Numbers beyond 64 bits are floats to Go.
+        # In Go, numbers beyond 64 bits are floats.
         return value if -(2**63) <= value < 2**64 else float(value)
     if _FLOAT.fullmatch(digits):
         number = float(digits)
-        # Not so rare: the beginning of a commit hash such as 3e52541.
+        # This happens: the beginning of a commit hash may be such as 3e52541.
         return text if math.isinf(number) else number
     if _NO_NUMBER.fullmatch(text):
         return float(text.replace(".", "", 1))

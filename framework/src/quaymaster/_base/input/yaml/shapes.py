@@ -1,7 +1,8 @@
-"""Turns plain block YAML into JSON, quickly: texts of one shape are read once.
+"""Converts plain block YAML to JSON, quickly: each shape of text is parsed once.
 
-Clusters have thousands of objects with the same keys and other values. A text
-without its values is its shape; the JSON of a shape is made once, and filled in.
+Clusters have thousands of objects with the same keys and different values. A text
+without its values is its shape. The JSON of a shape is made once, and then filled with
+the values.
 """
 
 import re
@@ -44,21 +45,21 @@ class _Values(dict[str, bytes]):
 
 
 class Shapes:
-    """Remembers the shapes of the texts of one stream."""
+    """Caches the shapes of the texts of one stream."""
 
     def __init__(self) -> None:
         self._shapes: dict[str, list[bytes]] = {}
         self._values = _Values()
 
     def json(self, text: str) -> bytes:
-        """The JSON of a text of whole lines.
+        """Return the JSON of a text of whole lines.
 
         Raises:
-            NotPlainError: Only the full reader can read it, if at all.
+            NotPlainError: Only the full reader can read the text, if at all.
         """
-        if "\0" in text:  # which stands for a value
+        if "\0" in text:  # shapes have it in place of a value
             raise NotPlainError
-        # Every other part is a value, to be put back between a colon and a new line.
+        # Every other part is a value, to be inserted between a colon and a new line.
         parts = _FILLED.split(text)
         shape = "\0".join(parts[::2])
         pieces = self._shapes.get(shape)

@@ -1,8 +1,8 @@
 """Splits large streams of YAML: items of a long list, or many documents.
 
-The pieces are found by their lines alone. A cut in the wrong place (in a text in quotes
-that goes over lines, say) leaves a piece that is no YAML, and so do anchors that other
-pieces refer to: then the caller reads the whole stream the slow way.
+The pieces are found by their lines alone. A cut in the wrong place (in a quoted text of
+several lines, for example) leaves a piece that is not YAML. So does an anchor that
+other pieces refer to. The caller then reads the whole stream with the slow reader.
 """
 
 import mmap
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
 
     Attributes:
         json: Its JSON.
-        document: What the full reader has made of it, if that was needed.
+        document: The result of the full reader, if that was needed.
     """
 
     json: bytes
@@ -45,8 +45,8 @@ class LongList(NamedTuple):
 
     Attributes:
         frame: All but its items.
-        items: What is to be read one by one; a YamlError means that the whole stream
-            must be read otherwise.
+        items: The items, read one by one; a YamlError means that the caller must read
+            the whole stream with the slow reader.
     """
 
     frame: Mapping[str, object]
@@ -54,7 +54,7 @@ class LongList(NamedTuple):
 
 
 def find_list(content: bytes | mmap.mmap) -> LongList | None:
-    """The document of a stream that is one plainly written list; else None."""
+    """Return the only document of a stream if it is a plainly written list, or None."""
     begin = _ITEMS.search(content[:_LONGEST_FRAME])
     if begin is None or any(content.find(end, begin.end()) >= 0 for end in _ENDS):
         return None
@@ -73,17 +73,17 @@ def find_list(content: bytes | mmap.mmap) -> LongList | None:
 
 
 def split_documents(content: bytes | mmap.mmap) -> Iterator[Piece]:
-    """The documents of a stream; nothing if more than plain separators are there.
+    """Split a stream into documents; yield nothing if it has unusual separators.
 
     Raises:
-        YamlError: The whole stream must be read otherwise.
+        YamlError: The caller must read the whole stream with the slow reader.
     """
     if _SPECIAL.search(content) is not None or content[-1:] != b"\n":
         return
     shapes = Shapes()
     begin = 0
     for separator in _SEPARATOR.finditer(content):
-        # Comments before the first separator are no document.
+        # Comments before the first separator are not a document.
         if begin or _SOMETHING.search(content, 0, separator.start()):
             text = content[begin : separator.start()]
             yield _piece(text, shapes, content, begin)
@@ -92,7 +92,7 @@ def split_documents(content: bytes | mmap.mmap) -> Iterator[Piece]:
 
 
 def _items(content: bytes | mmap.mmap, begin: int, end: int) -> Iterator[Piece]:
-    """The items from the end of the line before the first one."""
+    """Yield the items from the end of the line before the first one."""
     shapes = Shapes()
     while begin >= 0:
         following = content.find(_ITEM, begin + 1)
@@ -116,5 +116,7 @@ def _piece(
     value, duplicates = documents[0]
     if duplicates:
         above = content[:start].count(b"\n")
-        duplicates = tuple(one._replace(line=one.line + above) for one in duplicates)
+        duplicates = tuple(
+            duplicate._replace(line=duplicate.line + above) for duplicate in duplicates
+        )
     return Piece(b"", Document(value, duplicates))

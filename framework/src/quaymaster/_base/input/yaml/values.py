@@ -1,4 +1,4 @@
-"""Makes values of the events of libyaml, without recursion."""
+"""Builds values from the events of libyaml, without recursion."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from quaymaster._base.input.yaml.scalars import PREFIX, key_text, plain, tagged
 
 __all__ = ["Duplicate", "Values"]
 
-# Readers of the value recurse; Python stops them at 1,000 calls.
+# Readers of the value recurse, and Python limits that to 1,000 calls.
 _DEEPEST: Final = 500
 _MERGE: Final = "<<"
 
@@ -22,8 +22,8 @@ class Duplicate(NamedTuple):
 
     Attributes:
         path: The keys and indices that lead to it.
-        line: Where it comes again, from 1.
-        column: Where in that line, from 1.
+        line: The line of the repeated key, from 1.
+        column: The column of the repeated key, from 1.
     """
 
     path: tuple[str | int, ...]
@@ -69,10 +69,10 @@ _Start: TypeAlias = yaml.SequenceStartEvent | yaml.MappingStartEvent
 
 
 class Values:
-    """Makes the value of one document; that of an anchor is made once.
+    """Builds the value of one document; the value of an anchor is built once.
 
     Attributes:
-        duplicates: The keys that came more than once.
+        duplicates: The repeated keys.
     """
 
     def __init__(self) -> None:
@@ -82,11 +82,11 @@ class Values:
         self._so_far = Expansion()
 
     def build(self, next_event: Callable[[], Any]) -> object:
-        """Take the events of a document until its value is whole.
+        """Consume the events of a document until its value is complete.
 
         Raises:
-            YamlError: No Kubernetes tool would take it.
-            yaml.YAMLError: The text is no YAML.
+            YamlError: Kubernetes' tools would reject the document.
+            yaml.YAMLError: The text is not YAML.
         """
         while True:
             event = next_event()
@@ -146,13 +146,13 @@ class Values:
 
     def _end(self) -> tuple[object, Mark | None]:
         done = self._open.pop()
-        # Identity: a value inside may have taken the same anchor since.
+        # Identity: an inner value may have taken over the same anchor.
         if done.anchor is not None and self._anchors[done.anchor] is done:
             self._anchors[done.anchor] = self._so_far.since(done.begin, done.value)
         return done.value, done.mark
 
     def _add(self, value: object, mark: Mark | None, event: yaml.Event) -> None:
-        """Put a value where it belongs."""
+        """Add a value to the innermost open container, or set it as the result."""
         into = self._open[-1]
         if isinstance(into, _List):
             into.value.append(value)
@@ -175,7 +175,7 @@ class Values:
         if key in into.merged:
             into.merged.discard(key)
         elif key in into.value:
-            assert mark is not None  # as of all that libyaml reads
+            assert mark is not None  # libyaml always gives one
             path = (*self._path(), key)
             self.duplicates.append(Duplicate(path, mark.line + 1, mark.column + 1))
 
@@ -190,7 +190,7 @@ class Values:
         into.merges = False
 
     def _path(self) -> tuple[str | int, ...]:
-        """The keys and indices that lead to the innermost value that is open."""
+        """Return the keys and indices that lead to the innermost open value."""
         return tuple(
             len(outer.value) if isinstance(outer, _List) else outer.key or _MERGE
             for outer in self._open[:-1]
@@ -198,7 +198,7 @@ class Values:
 
 
 def _is_merge(event: yaml.Event) -> bool:
-    """Whether this is the merge key; in quotes it is an ordinary one."""
+    """Return whether this is the merge key; in quotes it is an ordinary one."""
     return (
         isinstance(event, yaml.ScalarEvent)
         and event.value == _MERGE

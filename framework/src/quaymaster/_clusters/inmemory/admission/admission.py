@@ -1,7 +1,7 @@
 """Fills in and checks objects, as an API server does before it stores them.
 
-Admission does not depend on which nodes or pods exist. Its only state are the classes
-and rules that pods and claims are held to.
+Admission does not depend on which nodes or pods exist. Its only state is the classes
+and rules for pods and claims.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,6 +42,7 @@ from quaymaster._api.objects import (
     VolumeAttachment,
 )
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -85,7 +86,6 @@ from quaymaster._clusters.inmemory.admission.problems import (
 )
 from quaymaster._clusters.inmemory.admission.repeats import Repeats
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
-from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.admission.storage_checks import (
     check_attachment,
     check_csi_driver,
@@ -111,7 +111,7 @@ class Admission:
     """Fills in and checks the objects of one cluster.
 
     Args:
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
         now: Returns the time.
         label_nodes: Whether nodes get the labels that their kubelets give them.
     """
@@ -159,32 +159,32 @@ class Admission:
             ResourceQuota: examine_quota,
         }
 
-    def know_classes(
+    def set_classes(
         self,
         priority_classes: Iterable[PriorityClass],
         storage_classes: Iterable[StorageClass],
     ) -> None:
-        """Take over the classes that there are from now on."""
+        """Replace the classes."""
         self._priority_classes = tuple(priority_classes)
         self._storage_classes = tuple(storage_classes)
-        self._pods.know_classes(self._priority_classes)
+        self._pods.set_classes(self._priority_classes)
         self._repeats.forget()
 
-    def know_rules(
+    def set_rules(
         self,
         runtime_classes: Iterable[RuntimeClass],
         limit_ranges: Iterable[LimitRange],
     ) -> None:
-        """Take over the rules for new pods and claims."""
+        """Replace the rules for new pods and claims."""
         ranges = map(default_limit_range, limit_ranges)
-        self._pods.know_rules(runtime_classes, ranges)
+        self._pods.set_rules(runtime_classes, ranges)
         self._repeats.forget()
 
     def admit(self, obj: ObjT) -> ObjT:
-        """A new object, as it is to be stored.
+        """Return a new object as it is to be stored.
 
         Raises:
-            AdmissionError: It breaks rules of its kind.
+            AdmissionError: The object breaks rules of its kind.
         """
         if not isinstance(obj, Pod):
             return self._admit(obj)
@@ -202,10 +202,10 @@ class Admission:
         return admitted
 
     def admit_change(self, new: ObjT, old: ObjT) -> ObjT:
-        """A changed object, as it is to be stored.
+        """Return a changed object as it is to be stored.
 
         Raises:
-            AdmissionError: It breaks rules of its kind.
+            AdmissionError: The object breaks rules of its kind.
         """
         if not isinstance(new, Pod) or not isinstance(old, Pod):
             return self._admit_changed(new, old)
@@ -221,10 +221,10 @@ class Admission:
         return cast(ObjT, admitted)
 
     def _admit_changed(self, new: ObjT, old: ObjT) -> ObjT:
-        """A changed object that is no pod, as it is to be stored."""
+        """Return a changed object that is not a pod, as it is to be stored."""
         report = Report()
         admitted = self.examine(new, report)
-        # Their specs are the only ones with expressions that can be changed.
+        # Only their expressions can be changed, among all specs.
         if (
             isinstance(new, DeviceClass)
             and isinstance(old, DeviceClass)
@@ -253,7 +253,7 @@ class Admission:
         capacity = round_amounts(node.status.capacity)
         allocatable = round_amounts(node.status.allocatable) or capacity
         status = node.status
-        # Identity: what needs no rounding comes back as the same object.
+        # Identity: an object that needs no rounding is returned as it is.
         if capacity is not status.capacity or allocatable is not status.allocatable:
             status = replace(status, capacity=capacity, allocatable=allocatable)
             node = replace(node, status=status)
@@ -280,14 +280,14 @@ class Admission:
         return self._taint_times.of_rule(rule)
 
     def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
-        if not is_standing(new):
+        if not is_already_admitted(new):
             new = without_gated_fields(new, self._kubernetes)
         check_resource_slice(new, report)
         return self._taint_times.of_slice(new)
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
-        others = () if is_standing(new) else self._priority_classes
+        others = () if is_already_admitted(new) else self._priority_classes
         for other in others:
             if new.global_default and other.global_default and other.name != new.name:
                 message = f"expected one class with it, but {other.name} has it, too"
@@ -297,14 +297,15 @@ class Admission:
 
     def _check_device_class(self, device_class: DeviceClass, report: Report) -> None:
         check_device_class(device_class, report)
-        if not is_standing(device_class):
+        if not is_already_admitted(device_class):
             check_class_expressions(device_class, self._dialect, report)
 
     def _device_claim(self, claim: ResourceClaim, report: Report) -> ResourceClaim:
         spec = default_claim_of_devices(claim.spec)
         check_device_claim(spec, "spec", report)
-        # What a controller makes of a template says what was stored before.
-        if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
+        # A controller copies the template, whose expressions were checked when it was
+        # stored.
+        if not is_already_admitted(claim) and CLAIM_OF_POD not in claim.annotations:
             check_claim_expressions(spec, "spec", self._dialect, report)
         return replace(claim, spec=spec)
 
@@ -313,7 +314,7 @@ class Admission:
     ) -> ResourceClaimTemplate:
         spec = default_claim_of_devices(template.spec.spec)
         check_device_claim(spec, "spec.spec", report)
-        if not is_standing(template):
+        if not is_already_admitted(template):
             check_claim_expressions(spec, "spec.spec", self._dialect, report)
         return replace(template, spec=replace(template.spec, spec=spec))
 
@@ -321,7 +322,7 @@ class Admission:
 def _checked_by(
     check: Callable[[ObjT, Report], None],
 ) -> Callable[[ObjT, Report], ObjT]:
-    """Make the admission of a kind that is only checked: nothing is filled in."""
+    """Make the admission of a kind that is only checked: no field is filled in."""
 
     def examine(obj: ObjT, report: Report) -> ObjT:
         check(obj, report)

@@ -51,11 +51,11 @@ clusters have a default. Its volumes are made in the zone of the pod's node."""
 def resolve_priority(
     spec: PodSpec, classes: Iterable[PriorityClass], report: Report
 ) -> PodSpec:
-    """The spec with the priority that its class, or the default class, gives it.
+    """Return the spec with the priority that its class, or the default class, gives it.
 
-    A priority without a class is kept as it is, where an API server would refuse it:
-    most test pods say it that way. So is the priority of a pod with a class that is
-    not there, since such a pod was read from a cluster that knew it.
+    A priority without a class is kept, although an API server would reject it: most
+    test pods are written like that. A priority with a class that does not exist is
+    kept, too: such a pod was read from a cluster that had the class.
     """
     name = spec.priority_class_name
     if not name and spec.priority is not None:
@@ -79,7 +79,7 @@ def resolve_priority(
 
 
 def default_storage_class(classes: Iterable[StorageClass]) -> StorageClass | None:
-    """The class of claims that name none: the youngest that is marked as default."""
+    """Return the class of claims that name none: the youngest one marked as default."""
     marked = [c for c in classes if _is_marked(c)]
     marked.sort(key=lambda c: (-(c.metadata.creation_timestamp or 0.0), c.name))
     return marked[0] if marked else None

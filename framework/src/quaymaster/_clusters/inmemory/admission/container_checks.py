@@ -149,7 +149,7 @@ def _check_resize_policy(
 
 
 def _check_plain_resizes(container: Container, path: str, report: Report) -> None:
-    """Check that no init container that ends would restart to be resized."""
+    """Check that no init container that ends would be restarted by a resize."""
     if container.is_sidecar:
         return
     for index, policy in enumerate(container.resize_policy):

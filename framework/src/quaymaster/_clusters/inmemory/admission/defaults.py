@@ -33,7 +33,7 @@ _DEFAULT_TOLERATIONS: Final = tuple(
 
 
 def default_template_spec(spec: PodSpec) -> PodSpec:
-    """The pod spec of a template, with its defaults filled in."""
+    """Return the pod spec of a template, with its defaults filled in."""
     resources = spec.resources
     return replace(
         spec,
@@ -49,7 +49,7 @@ def default_template_spec(spec: PodSpec) -> PodSpec:
 
 
 def default_pod_spec(spec: PodSpec) -> PodSpec:
-    """The spec of a pod, with all defaults but those of the pod's own resources."""
+    """Return the spec of a pod, with all defaults except the pod's own resources."""
     spec = default_template_spec(spec)
     return replace(
         spec,
@@ -68,7 +68,7 @@ def _container(container: Container) -> Container:
 
 
 def _grace(seconds: int | None) -> int:
-    """The grace period of a pod; as upstream, one below 0 becomes 1 second."""
+    """Return the grace period of a pod; as upstream, one below 0 becomes 1 second."""
     if seconds is None:
         return 30
     return 1 if seconds < 0 else seconds
@@ -87,7 +87,7 @@ def _port(port: ContainerPort) -> ContainerPort:
 
 
 def _requesting(container: Container, spec: PodSpec) -> Container:
-    """The container with requests from its limits, and ports of a host's network."""
+    """Return the container with requests from its limits, and its host ports."""
     resources = container.resources
     if resources.limits.keys() - resources.requests.keys():
         requests = {**resources.limits, **resources.requests}
@@ -103,7 +103,7 @@ def _requesting(container: Container, spec: PodSpec) -> Container:
 
 
 def _tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    """The tolerations, completed by those for lost nodes, which hold five minutes."""
+    """Return the tolerations, and those for lost nodes, which hold five minutes."""
     missing = (
         default
         for default in _DEFAULT_TOLERATIONS

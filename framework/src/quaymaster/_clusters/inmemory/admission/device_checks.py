@@ -153,7 +153,7 @@ def check_device_taint(taint: DeviceTaint, path: str, report: Report) -> None:
     report.one_of(taint.effect, _EFFECTS, f"{path}.effect")
 
 
-def _ways(one: Device | ResourceSliceSpec) -> int:
-    """How many of the ways to name nodes are used that slices and devices share."""
-    named = one.node_name is not None, one.node_selector is not None
-    return sum(named) + bool(one.all_nodes)
+def _ways(owner: Device | ResourceSliceSpec) -> int:
+    """Return how many of the common ways to name nodes a slice or device uses."""
+    named = owner.node_name is not None, owner.node_selector is not None
+    return sum(named) + bool(owner.all_nodes)

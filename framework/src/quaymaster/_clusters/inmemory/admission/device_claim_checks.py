@@ -55,7 +55,7 @@ _MOST_TOLERATIONS: Final = 16
 def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> None:
     """Check the spec of a claim, with its defaults filled in.
 
-    Its expressions are left to `check_claim_expressions`.
+    `check_claim_expressions` checks the expressions.
     """
     claim, where = spec.devices, f"{path}.devices"
     _at_most(claim.requests, _MOST, f"{where}.requests", report)
@@ -64,49 +64,49 @@ def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> No
     _unique_names(claim.requests, f"{where}.requests", report)
     for index, request in enumerate(claim.requests):
         _check_request(request, f"{where}.requests[{index}]", report)
-    known = _request_names(claim)
+    request_names = _request_names(claim)
     for index, constraint in enumerate(claim.constraints):
         at = f"{where}.constraints[{index}]"
-        _check_constraint(constraint, known, at, report)
+        _check_constraint(constraint, request_names, at, report)
     for index, config in enumerate(claim.config):
         at = f"{where}.config[{index}]"
-        _check_known(config.requests, known, at, report)
+        _check_names(config.requests, request_names, at, report)
         _check_configuration(config, at, report)
 
 
 def check_claim_expressions(
     spec: ResourceClaimSpec, path: str, dialect: Dialect, report: Report
 ) -> None:
-    """Check what the selectors of a new claim say.
+    """Check the expressions in the selectors of a new claim.
 
-    An API server that knows more of CEL may have stored others: so a claim which was
-    read from a cluster is not held to this.
+    An API server with more of CEL may have stored other expressions, so a claim that
+    was read from a cluster is not checked.
 
     Args:
         spec: The spec of the claim.
-        path: Where the spec is.
-        dialect: That of new selectors.
-        report: Takes what is wrong.
+        path: The path of the spec.
+        dialect: The dialect of new selectors.
+        report: Collects the problems.
     """
     for index, request in enumerate(spec.devices.requests):
         at = f"{path}.devices.requests[{index}]"
         if request.exactly is not None:
             selectors = request.exactly.selectors
             _check_expressions(selectors, f"{at}.exactly", dialect, report)
-        for number, one in enumerate(request.first_available):
+        for number, subrequest in enumerate(request.first_available):
             where = f"{at}.firstAvailable[{number}]"
-            _check_expressions(one.selectors, where, dialect, report)
+            _check_expressions(subrequest.selectors, where, dialect, report)
 
 
 def check_class_expressions(
     device_class: DeviceClass, dialect: Dialect, report: Report
 ) -> None:
-    """Check what the selectors of a class say, if it is new or they have changed.
+    """Check the expressions of a class if it is new or its selectors have changed.
 
     Args:
         device_class: The class.
-        dialect: That of new selectors.
-        report: Takes what is wrong.
+        dialect: The dialect of new selectors.
+        report: Collects the problems.
     """
     _check_expressions(device_class.spec.selectors, "spec", dialect, report)
 
@@ -114,7 +114,7 @@ def check_class_expressions(
 def check_device_class(device_class: DeviceClass, report: Report) -> None:
     """Check the selectors and configurations of a class, and its resource's name.
 
-    Its expressions are left to `check_class_expressions`.
+    `check_class_expressions` checks the expressions.
     """
     spec = device_class.spec
     _check_selectors(spec.selectors, "spec", report)
@@ -128,12 +128,12 @@ def check_device_class(device_class: DeviceClass, report: Report) -> None:
 
 
 def _request_names(claim: DeviceClaim) -> frozenset[str]:
-    """The names that constraints and configurations may use."""
+    """Return the names that constraints and configurations may use."""
     names = {request.name for request in claim.requests}
     names |= {
-        f"{request.name}/{one.name}"
+        f"{request.name}/{subrequest.name}"
         for request in claim.requests
-        for one in request.first_available
+        for subrequest in request.first_available
     }
     return frozenset(names)
 
@@ -147,9 +147,9 @@ def _check_request(request: DeviceRequest, path: str, report: Report) -> None:
     where = f"{path}.firstAvailable"
     _at_most(request.first_available, _MOST_ALTERNATIVES, where, report)
     _unique_names(request.first_available, where, report)
-    for index, one in enumerate(request.first_available):
-        report.named(one.name, DNS_LABEL, f"{where}[{index}].name")
-        _check_details(one, f"{where}[{index}]", report)
+    for index, subrequest in enumerate(request.first_available):
+        report.named(subrequest.name, DNS_LABEL, f"{where}[{index}].name")
+        _check_details(subrequest, f"{where}[{index}]", report)
 
 
 def _check_details(
@@ -222,9 +222,12 @@ def _check_toleration(toleration: DeviceToleration, path: str, report: Report) -
 
 
 def _check_constraint(
-    constraint: DeviceConstraint, known: frozenset[str], path: str, report: Report
+    constraint: DeviceConstraint,
+    request_names: frozenset[str],
+    path: str,
+    report: Report,
 ) -> None:
-    _check_known(constraint.requests, known, path, report)
+    _check_names(constraint.requests, request_names, path, report)
     match, distinct = constraint.match_attribute, constraint.distinct_attribute
     if (match is None) is (distinct is None):
         report.add(path, "expected either matchAttribute or distinctAttribute")
@@ -236,8 +239,8 @@ def _check_constraint(
             report.expect(is_full, f"{path}.{field}", expected, name)
 
 
-def _check_known(
-    names: Sequence[str], known: frozenset[str], path: str, report: Report
+def _check_names(
+    names: Sequence[str], request_names: frozenset[str], path: str, report: Report
 ) -> None:
     where = f"{path}.requests"
     _at_most(names, _MOST, where, report)
@@ -246,7 +249,7 @@ def _check_known(
     )
     for index, name in enumerate(names):
         expected = "the name of a request, or request/subrequest"
-        report.expect(name in known, f"{where}[{index}]", expected, name)
+        report.expect(name in request_names, f"{where}[{index}]", expected, name)
 
 
 def _check_configuration(
@@ -263,7 +266,7 @@ def _check_configuration(
 def _unique_names(
     named: Iterable[DeviceRequest | DeviceSubRequest], path: str, report: Report
 ) -> None:
-    names = ((f"{path}[{i}].name", one.name) for i, one in enumerate(named))
+    names = ((f"{path}[{i}].name", item.name) for i, item in enumerate(named))
     report.unique(names, "name")
 
 

@@ -1,4 +1,4 @@
-"""What is filled in of claims of devices, and dropped of slices.
+"""Defaults of device claims.
 
 Mirrors ``pkg/apis/resource/v1/defaults.go``, and what
 ``pkg/registry/resource/resourceslice/strategy.go`` drops (Kubernetes v1.37).
@@ -21,7 +21,7 @@ RequestT = TypeVar("RequestT", ExactDeviceRequest, DeviceSubRequest)
 
 
 def default_claim_of_devices(spec: ResourceClaimSpec) -> ResourceClaimSpec:
-    """The spec with an allocation mode, a count where one is needed, and operators."""
+    """Return the spec with an allocation mode, a count if needed, and operators."""
     requests = tuple(map(_request, spec.devices.requests))
     if requests == spec.devices.requests:
         return spec

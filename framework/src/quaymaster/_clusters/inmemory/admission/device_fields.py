@@ -25,7 +25,7 @@ def without_gated_fields(
     if not kubernetes.enabled("DRAListTypeAttributes"):
         devices = tuple(map(_without_lists, devices))
     spec = replace(spec, devices=devices)
-    # Identity: what admission does not change comes back as the same object.
+    # Identity: a slice that admission does not change is returned as it is.
     if spec == resource_slice.spec:
         return resource_slice
     return replace(resource_slice, spec=spec)

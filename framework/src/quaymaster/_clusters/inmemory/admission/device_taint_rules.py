@@ -1,4 +1,4 @@
-"""Fills in and checks the taints of devices, and the rules that add some.
+"""Fills in and checks the taints of devices, and the rules that add taints.
 
 Mirrors ``pkg/apis/resource/v1/defaults.go``, ``pkg/apis/resource/validation`` and
 ``pkg/registry/resource/devicetaintrule/strategy.go`` (Kubernetes v1.37).
@@ -48,7 +48,7 @@ def _check_selector(selector: DeviceTaintSelector, report: Report) -> None:
 
 
 class TaintTimes:
-    """Notes since when devices have their taints.
+    """Records since when devices have their taints.
 
     Args:
         now: Returns the time.
@@ -73,7 +73,7 @@ class TaintTimes:
     def of_changed_rule(
         self, new: DeviceTaintRule, old: DeviceTaintRule
     ) -> DeviceTaintRule:
-        """Return a changed rule: another effect begins now, another spec counts."""
+        """Return a changed rule: another effect starts now, another spec counts up."""
         taint, before = new.spec.taint, old.spec.taint
         if taint.effect != before.effect and taint.time_added == before.time_added:
             taint = replace(taint, time_added=self._moment())

@@ -26,7 +26,7 @@ _AffinityT = TypeVar("_AffinityT", PodAffinity, PodAntiAffinity)
 
 
 def label_keys_of(spec: PodSpec) -> tuple[str, ...]:
-    """The label keys that a spec wants to have looked up in its pod's labels."""
+    """Return the keys whose values a spec takes from the labels of its pod."""
     return _LABEL_KEYS.of_spec(spec)
 
 
@@ -42,10 +42,10 @@ _LABEL_KEYS: Final = SpecKey(_find_label_keys)
 
 
 def merge_label_keys(spec: PodSpec, labels: Mapping[str, str]) -> PodSpec:
-    """The spec of a pod with these labels, its selectors narrowed by its label keys.
+    """Return the spec of a pod, its selectors narrowed by the pod's labels.
 
-    A selector that has been narrowed already stays as it is, so that a pod read from
-    one cluster can be put into another.
+    A selector that is already narrowed stays as it is, so a pod that was read from one
+    cluster can be loaded into another.
     """
     constraints = tuple(
         _narrow(c, labels) if c.match_label_keys else c
@@ -122,13 +122,13 @@ def _with_keys(
     operator: str,
     labels: Mapping[str, str],
 ) -> LabelSelector:
-    known = selector.match_expressions
+    conditions = selector.match_expressions
     wanted = (
         LabelSelectorRequirement(key=key, operator=operator, values=(labels[key],))
         for key in keys
         if key in labels
     )
-    added = tuple(condition for condition in wanted if condition not in known)
+    added = tuple(condition for condition in wanted if condition not in conditions)
     if not added:
         return selector
-    return replace(selector, match_expressions=(*known, *added))
+    return replace(selector, match_expressions=(*conditions, *added))

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
-_ONE: Final = Quantity(1)
+_SINGLE: Final = Quantity(1)
 _NANO: Final = 10**9
 _A_RESOURCE: Final = (
     "cpu, memory or another resource, such as hugepages-2Mi or nvidia.com/gpu"
@@ -48,7 +48,7 @@ _A_RESOURCE: Final = (
 
 
 def default_limit_range(limit_range: LimitRange) -> LimitRange:
-    """A limit range with the defaults that follow from its bounds."""
+    """Return a limit range with the defaults that follow from its bounds."""
     limits = tuple(
         with_item_defaults(_rounded(item)) for item in limit_range.spec.limits
     )
@@ -138,7 +138,7 @@ def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
         ("defaultRequest", item.default_request),
     )
     least, most = ("min", item.min), ("max", item.max)
-    for (small, low), (large, high), told in (
+    for (small, low), (large, high), field in (
         (least, most, "min"),
         (least, request, "defaultRequest"),
         (least, default, "default"),
@@ -149,7 +149,7 @@ def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
         for name in low.keys() & high.keys():
             if low[name] > high[name]:
                 expected = f"{small} up to {large}, {high[name]}"
-                report.expect(False, f"{path}.{told}[{name}]", expected, low[name])
+                report.expect(False, f"{path}.{field}[{name}]", expected, low[name])
     for name in item.default.keys() & item.default_request.keys():
         limit, wanted = item.default[name], item.default_request[name]
         if not is_overcommit_allowed(name) and limit != wanted:
@@ -160,7 +160,7 @@ def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
 def _check_ratios(item: LimitRangeItem, path: str, report: Report) -> None:
     for name, ratio in item.max_limit_request_ratio.items():
         where = f"{path}.maxLimitRequestRatio[{name}]"
-        report.expect(ratio >= _ONE, where, "at least 1", ratio)
+        report.expect(ratio >= _SINGLE, where, "at least 1", ratio)
         least, most = item.min.get(name), item.max.get(name)
         if (
             least

@@ -1,7 +1,7 @@
 """LimitRanges: the defaults that they give pods, and the bounds that they set.
 
 Mirrors ``plugin/pkg/admission/limitranger`` and ``SetDefaults_LimitRangeItem``
-(Kubernetes v1.36), but for the annotation that tells what was added.
+(Kubernetes v1.36), except the annotation that lists the added defaults.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ _ZERO: Final = Quantity(0)
 
 
 def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
-    """A limit for containers, with the defaults that follow from its bounds."""
+    """Return a limit for containers, with the defaults that follow from its bounds."""
     if item.type != _CONTAINER:
         return item
     default = {**item.max, **item.default}
@@ -43,7 +43,7 @@ def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
 
 
 def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
-    """The spec with the default requests and limits of its containers filled in."""
+    """Return the spec with the default requests and limits of its containers."""
     for limit_range in ranges:
         requests: ResourceList = {}
         limits: ResourceList = {}
@@ -79,7 +79,8 @@ def check_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> None:
     """Check a pod against the bounds of its namespace.
 
     Raises:
-        Refusal: It is beyond those of one LimitRange; all of that one are told.
+        Refusal: The pod exceeds the bounds of a LimitRange; lists all bounds of that
+        one.
     """
     for limit_range in ranges:
         _refuse(_of_pod(spec, limit_range.spec.limits))
@@ -89,7 +90,8 @@ def check_claim(claim: PersistentVolumeClaim, ranges: Iterable[LimitRange]) -> N
     """Check a claim against the bounds of its namespace.
 
     Raises:
-        Refusal: It is beyond those of one LimitRange; all of that one are told.
+        Refusal: The claim exceeds the bounds of a LimitRange; lists all bounds of that
+        one.
     """
     requests = claim.spec.resources.requests
     for limit_range in ranges:
@@ -138,7 +140,7 @@ def _broken(
 
 
 def _totals(spec: PodSpec) -> tuple[ResourceList, ResourceList]:
-    """Requests and limits of the whole pod, without what its runtime class costs."""
+    """Return requests and limits of the whole pod, without its class's overhead."""
     pod = Pod(spec=spec)
     requests = pod_request_list(pod, pod_level=False, overhead=False)
     limits = pod_limit_list(pod, pod_level=False, overhead=False)
@@ -158,8 +160,8 @@ def _least(
     request, limit = requests.get(name), limits.get(name)
     if request is None:
         return f"{least}.  No request is specified"
-    asked, most, enforced = _comparable(request, limit, bound)
-    if asked < enforced:
+    requested, most, enforced = _comparable(request, limit, bound)
+    if requested < enforced:
         return f"{least}, but request is {request}"
     if limit is not None and most < enforced:
         return f"{least}, but limit is {limit}"
@@ -173,10 +175,10 @@ def _most(
     request, limit = requests.get(name), limits.get(name)
     if limit is None:
         return f"{largest}.  No limit is specified"
-    asked, most, enforced = _comparable(request, limit, bound)
+    requested, most, enforced = _comparable(request, limit, bound)
     if most > enforced:
         return f"{largest}, but limit is {limit}"
-    if request is not None and asked > enforced:
+    if request is not None and requested > enforced:
         return f"{largest}, but request is {request}"
     return ""
 
@@ -188,8 +190,8 @@ def _most_requested(
     request = requests.get(name)
     if request is None:
         return f"{largest}.  No request is specified"
-    asked, _unused, enforced = _comparable(request, None, bound)
-    return f"{largest}, but request is {request}" if asked > enforced else ""
+    requested, _unused, enforced = _comparable(request, None, bound)
+    return f"{largest}, but request is {request}" if requested > enforced else ""
 
 
 def _ratio(
@@ -197,12 +199,12 @@ def _ratio(
 ) -> str:
     largest = f"{name} max limit to request ratio per {what} is {bound}"
     request, limit = requests.get(name), limits.get(name)
-    asked, most, _ = _comparable(request, limit, bound)
-    if not asked:
+    requested, most, _ = _comparable(request, limit, bound)
+    if not requested:
         return f"{largest}, but no request is specified or request is 0"
     if not most:
         return f"{largest}, but no limit is specified or limit is 0"
-    ratio = most / asked
+    ratio = most / requested
     observed, allowed = ratio, float(bound.value)
     if bound.value <= _MAX_MILLI:
         observed, allowed = ratio * 1000, float(bound.milli_value)
@@ -212,10 +214,10 @@ def _ratio(
 def _comparable(
     request: Quantity | None, limit: Quantity | None, bound: Quantity
 ) -> tuple[int, int, int]:
-    """Three amounts in thousandths, or as whole numbers if one is very large."""
+    """Return three amounts in thousandths, or as whole numbers if one is very large."""
     amounts = (request or _ZERO, limit or _ZERO, bound)
     if all(amount.value <= _MAX_MILLI for amount in amounts):
-        asked, most, enforced = (amount.milli_value for amount in amounts)
+        requested, most, enforced = (amount.milli_value for amount in amounts)
     else:
-        asked, most, enforced = (amount.value for amount in amounts)
-    return asked, most, enforced
+        requested, most, enforced = (amount.value for amount in amounts)
+    return requested, most, enforced

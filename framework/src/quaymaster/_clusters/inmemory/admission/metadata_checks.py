@@ -49,7 +49,7 @@ _NAMES: Final[Mapping[type[ApiObject], Form]] = {
 }
 _MAX_ANNOTATIONS: Final = 256 * 1024
 _MAX_BEGINNING: Final = 58
-_ENDING: Final = "xxxxx"  # stands for the generated end of a name
+_ENDING: Final = "xxxxx"  # a placeholder for the generated end of a name
 _FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
 _COST: Final = re.compile(r"-[0-9]+|0|[1-9][0-9]*", re.ASCII)
@@ -58,8 +58,8 @@ _COST: Final = re.compile(r"-[0-9]+|0|[1-9][0-9]*", re.ASCII)
 class MetadataChecks:
     """Checks the metadata of many objects.
 
-    The pods of one template share their labels and annotations, and mostly come one
-    after the other: what was right for the last one is not checked again.
+    The pods of one template share their labels and annotations, and usually come one
+    after the other. Values that were correct for the last pod are not checked again.
     """
 
     __slots__ = ("_annotations", "_beginning", "_labels", "_namespace")

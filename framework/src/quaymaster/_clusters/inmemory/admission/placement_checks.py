@@ -113,8 +113,8 @@ def check_narrowed_selectors(
 ) -> None:
     """Check that no label is both a label key and in the selector that it narrows.
 
-    The selectors are those that the label keys have been merged into already, as far as
-    the pod has these labels; paths begin below the spec.
+    The label keys have already been merged into these selectors, if the pod has the
+    labels. Paths begin below the spec.
     """
     for index, constraint in enumerate(constraints):
         where = f"topologySpreadConstraints[{index}]"
@@ -155,7 +155,8 @@ def _check_node_affinity(affinity: NodeAffinity, path: str, report: Report) -> N
 def _check_node_term(term: NodeSelectorTerm, path: str, report: Report) -> None:
     """Check a term of node affinity; the form of values counts if it is required.
 
-    A Gt or Lt with a value that is no integer is let in: the scheduler sees to it.
+    A Gt or Lt with a value that is not an integer is accepted: the scheduler handles
+    it.
     """
     for index, condition in enumerate(term.match_expressions):
         where = f"{path}.matchExpressions[{index}]"
@@ -207,7 +208,7 @@ def _pod_affinities(
 def _terms(
     affinity: PodAffinity | PodAntiAffinity, path: str
 ) -> list[tuple[str, PodAffinityTerm]]:
-    """All terms of pod affinity, each with its path."""
+    """Return all terms of pod affinity, each with its path."""
     required = affinity.required_during_scheduling_ignored_during_execution
     preferred = affinity.preferred_during_scheduling_ignored_during_execution
     return [

@@ -1,4 +1,4 @@
-"""Resources of a pod as a whole: what its containers add where it names only some.
+"""Resources of a pod as a whole: defaults from the resources of its containers.
 
 Mirrors ``DefaultPodLevelResources`` (``pkg/api/pod/util.go``, Kubernetes v1.37), and
 ``defaultPodRequests`` and ``defaultHugePagePodLimits``
@@ -23,17 +23,17 @@ _HUGE_PAGES: Final = "hugepages-"
 
 
 class PodLevelDefaults:
-    """Completes the resources of whole pods at the moment that the version has.
+    """Completes the resources of whole pods at the step that the version uses.
 
     Args:
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self._come_last = kubernetes.has("pod-level-defaults")
 
     def before_admission(self, spec: PodSpec) -> PodSpec:
-        """The spec before LimitRanges and runtime classes have changed it."""
+        """Return the spec before LimitRanges and runtime classes have changed it."""
         own = spec.resources
         if own is None or self._come_last:
             return spec
@@ -43,7 +43,7 @@ class PodLevelDefaults:
         return replace(spec, resources=own)
 
     def after_admission(self, spec: PodSpec) -> PodSpec:
-        """The spec after LimitRanges and runtime classes have changed it."""
+        """Return the spec after LimitRanges and runtime classes have changed it."""
         own = spec.resources
         if own is None or not (own.limits or own.requests) or not self._come_last:
             return spec
@@ -51,7 +51,7 @@ class PodLevelDefaults:
         return replace(spec, resources=_with_limits(own, spec))
 
     def changed(self, spec: PodSpec, old: PodSpec) -> PodSpec:
-        """The spec of a pod that is updated; resources that it dropped are kept."""
+        """Return the spec of an updated pod; resources that it dropped are kept."""
         if not self._come_last:
             return self.before_admission(spec)
         if spec.resources is None and old.resources is not None:
@@ -60,7 +60,7 @@ class PodLevelDefaults:
 
 
 def container_limits(spec: PodSpec) -> ResourceList:
-    """The sum of all containers' limits, by the same rule as that of their requests."""
+    """Return the sum of the containers' limits, by the same rule as their requests."""
 
     def limiting(container: Container) -> Container:
         limits = ResourceRequirements(requests=container.resources.limits)
@@ -87,7 +87,7 @@ def _with_huge_page_limits(
 
 
 def _with_requests(own: ResourceRequirements, spec: PodSpec) -> ResourceRequirements:
-    """The resources with requests: those of the containers, or else the limits."""
+    """Return the resources with requests, from the containers or else the limits."""
     total = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
     usual = {k: v for k, v in total.items() if is_overcommit_allowed(k)}
     requests = {**_supported(own.limits), **_supported(usual), **own.requests}
@@ -95,7 +95,7 @@ def _with_requests(own: ResourceRequirements, spec: PodSpec) -> ResourceRequirem
 
 
 def _with_limits(own: ResourceRequirements, spec: PodSpec) -> ResourceRequirements:
-    """The resources with the limits of what every container limits.
+    """Return the resources with limits for what every container limits.
 
     A limit is raised to the request, if that is more.
     """
@@ -111,7 +111,7 @@ def _with_limits(own: ResourceRequirements, spec: PodSpec) -> ResourceRequiremen
 
 
 def _supported(amounts: Mapping[str, Quantity]) -> ResourceList:
-    """What a pod as a whole may request."""
+    """Return the amounts that a pod as a whole may request."""
     return {
         name: amount
         for name, amount in amounts.items()

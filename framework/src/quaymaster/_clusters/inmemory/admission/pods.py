@@ -1,6 +1,6 @@
 """Fills in and checks pods before they are stored.
 
-A spec that many pods share is worked on once; the result is kept on the spec.
+Many pods share a spec: it is processed once, and the result is cached on the spec.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,6 +25,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
 from quaymaster._clusters.inmemory.admission.label_keys import (
     label_keys_of,
@@ -44,12 +45,11 @@ from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.spec_rules import (
+    AdmittedPodRules,
     NewPodRules,
     SpecRules,
-    StandingPodRules,
     TemplateRules,
 )
-from quaymaster._clusters.inmemory.admission.standing import is_standing
 from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
 from quaymaster._clusters.inmemory.admission.toleration_checks import has_comparisons
 from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
@@ -71,15 +71,15 @@ _GATED: Final = PodCondition(
 
 @attrs.define
 class _Past:
-    """What admission remembers of a spec.
+    """The cached results of the admission of a spec.
 
-    References are weak where a spec must not keep itself alive, nor one nobody uses.
+    References are weak, so that a spec keeps neither itself nor an unused spec alive.
 
     Attributes:
-        rules: The rules that it was last admitted under.
-        admitted: What came of it then.
-        originals: The specs that this one was made of, by their identities: kept in
-            the pool for as long as pods have this spec.
+        rules: The rules of the last admission.
+        admitted: The result of that admission.
+        originals: The specs from which admission made this one, by their identities.
+            The pool keeps them for as long as pods have this spec.
         narrowed: This spec with its label keys merged, by the values of these keys.
     """
 
@@ -98,33 +98,34 @@ class PodAdmission:
     """Fills in and checks the pods of one cluster, and the templates of workloads.
 
     Args:
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self._kubernetes = kubernetes
         self._pool = SpecPool()
         self._pod_level = PodLevelDefaults(kubernetes)
-        # The last metadata that was right: that of the next pod is mostly the same.
+        # The last valid metadata: the next pod usually has the same.
         self._annotations: Mapping[str, str] = {}
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
-        # Changed classes make other rules, and what is kept on specs is no longer used.
+        # Changed classes make new rules objects, so results cached on specs are not
+        # reused.
         self._templates = TemplateRules(kubernetes)
-        self._standing = StandingPodRules((), self._pod_level)
+        self._admitted_rules = AdmittedPodRules((), self._pod_level)
         self._new_pods: dict[str, NewPodRules] = {}
 
-    def know_classes(self, classes: Iterable[PriorityClass]) -> None:
-        """Take over the priority classes."""
+    def set_classes(self, classes: Iterable[PriorityClass]) -> None:
+        """Replace the priority classes."""
         self._priority_classes = tuple(classes)
-        self._standing = StandingPodRules(self._priority_classes, self._pod_level)
+        self._admitted_rules = AdmittedPodRules(self._priority_classes, self._pod_level)
         self._new_pods = {}
 
-    def know_rules(
+    def set_rules(
         self, classes: Iterable[RuntimeClass], ranges: Iterable[LimitRange]
     ) -> None:
-        """Take over the runtime classes and the limit ranges."""
+        """Replace the runtime classes and the limit ranges."""
         self._runtime_classes = {c.name: c for c in classes}
         self._limit_ranges = {}
         for limit_range in ranges:
@@ -134,29 +135,33 @@ class PodAdmission:
 
     def claim(self, claim: PersistentVolumeClaim, report: Report) -> None:
         """Check a new claim against the limits of its namespace."""
-        if not is_standing(claim):
+        if not is_already_admitted(claim):
             try:
                 check_claim(claim, self._limit_ranges.get(claim.namespace, ()))
             except Refusal as refusal:
                 report.add("", f"forbidden: {refusal}")
 
     def pod(self, pod: Pod, report: Report) -> Pod:
-        """A new pod, as it is to be stored."""
-        rules = self._standing if is_standing(pod) else self._rules(pod.namespace)
+        """Return a new pod as it is to be stored."""
+        rules = (
+            self._admitted_rules
+            if is_already_admitted(pod)
+            else self._rules(pod.namespace)
+        )
         spec = self._spec(pod.spec, report, "spec", rules)
         if label_keys_of(spec):
             spec = self._narrowed(spec, pod.metadata.labels, rules, report)
         self._check_own(pod, spec, report)
         status = _with_phase(pod.status, bool(spec.scheduling_gates))
-        # Identity: what admission does not change comes back as the same object.
+        # Identity: a pod that admission does not change is returned as it is.
         if spec is pod.spec and status is pod.status:
             return pod
         return replace(pod, spec=spec, status=status)
 
     def changed(self, pod: Pod, old: Pod, report: Report) -> Pod:
-        """A pod with another spec, or other annotations, than it had.
+        """Return a pod with a changed spec or annotations, as it is to be stored.
 
-        Its priority stays what it was, whatever became of its class meanwhile.
+        Its priority stays, even if its class has changed since.
         """
         spec = self._pod_level.changed(default_pod_spec(pod.spec), old.spec)
         if spec.priority is None:
@@ -174,7 +179,7 @@ class PodAdmission:
         return pod if report else replace(pod, spec=self._pool.share_spec(spec))
 
     def template(self, template: PodTemplateSpec, report: Report) -> PodTemplateSpec:
-        """The template of a workload, as it is to be stored."""
+        """Return the template of a workload as it is to be stored."""
         metadata, path = template.metadata, "spec.template"
         if metadata.labels:
             check_labels(metadata.labels, f"{path}.labels", report)
@@ -186,7 +191,7 @@ class PodAdmission:
         return replace(template, spec=spec)
 
     def _rules(self, namespace: str) -> SpecRules:
-        """The rules for new pods of a namespace; all without limits share theirs."""
+        """Return the rules for new pods; namespaces without limits share one object."""
         ranges = self._limit_ranges.get(namespace, [])
         key = namespace if ranges else ""
         rules = self._new_pods.get(key)
@@ -203,23 +208,23 @@ class PodAdmission:
     def _spec(
         self, spec: PodSpec, report: Report, path: str, rules: SpecRules
     ) -> PodSpec:
-        known = self._known(spec, rules)
-        if known is not None:
-            return known
+        admitted = self._cached(spec, rules)
+        if admitted is not None:
+            return admitted
         original = self._pool.share_spec(spec)
-        known = self._known(original, rules)
-        if known is None:
-            known, is_right = _examined(original, report, path, rules)
+        admitted = self._cached(original, rules)
+        if admitted is None:
+            admitted, is_right = _examined(original, report, path, rules)
             if not is_right:
-                return known
-            known = self._pool.share_spec(known)
-            # Identity: a spec that is complete comes back as the same object.
-            if original is not known:
-                _PAST.of_spec(known).originals[id(original)] = original
-                self._remember(original, known, rules)
-            self._remember(known, known, rules)
-        self._remember(spec, known, rules)
-        return known
+                return admitted
+            admitted = self._pool.share_spec(admitted)
+            # Identity: a spec that needs no defaults is returned as it is.
+            if original is not admitted:
+                _PAST.of_spec(admitted).originals[id(original)] = original
+                self._remember(original, admitted, rules)
+            self._remember(admitted, admitted, rules)
+        self._remember(spec, admitted, rules)
+        return admitted
 
     def _narrowed(
         self,
@@ -228,23 +233,23 @@ class PodAdmission:
         rules: SpecRules,
         report: Report,
     ) -> PodSpec:
-        """The spec with its label keys merged; remembered per values of these keys."""
+        """Return the spec with its label keys merged; cached by the keys' values."""
         by_values = _PAST.of_spec(spec).narrowed
         values = tuple(map(labels.get, label_keys_of(spec)))
         reference = by_values.get(values)
-        known = None if reference is None else reference()
-        if known is None:
-            known = merge_label_keys(spec, labels)
+        narrowed = None if reference is None else reference()
+        if narrowed is None:
+            narrowed = merge_label_keys(spec, labels)
             found = Report()
-            constraints = known.topology_spread_constraints
-            check_narrowed_selectors(known.affinity, constraints, found)
+            constraints = narrowed.topology_spread_constraints
+            check_narrowed_selectors(narrowed.affinity, constraints, found)
             if found:
                 report.include(found, "spec")
-                return known
-            known = self._pool.share_spec(known)
-            self._remember(known, known, rules)
-            by_values[values] = ref(known)
-        return known
+                return narrowed
+            narrowed = self._pool.share_spec(narrowed)
+            self._remember(narrowed, narrowed, rules)
+            by_values[values] = ref(narrowed)
+        return narrowed
 
     def _check_own(self, pod: Pod, spec: PodSpec, report: Report) -> None:
         """Check what a pod does not share with the others of its template."""
@@ -261,7 +266,7 @@ class PodAdmission:
         if pod.name and any(volume.ephemeral for volume in spec.volumes):
             check_ephemeral_claims(pod, report)
 
-    def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
+    def _cached(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
         past = _PAST.of_spec(spec)
         # Identity: changed rules are a new object.
         reference = past.admitted if past.rules is rules else None
@@ -275,7 +280,7 @@ class PodAdmission:
 def _examined(
     spec: PodSpec, report: Report, path: str, rules: SpecRules
 ) -> tuple[PodSpec, bool]:
-    """Fill in a spec, and say whether it is right; problems go to the report."""
+    """Fill in a spec, and return whether it is valid; problems go to the report."""
     found = Report()
     try:
         spec = rules.fill_in(spec, found)
@@ -289,7 +294,8 @@ def _examined(
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
     if not is_gated and status in _FRESH:
-        # One status object for all new pods: what follows from it is computed once.
+        # One status object for all new pods, so values derived from it are computed
+        # once.
         return _PENDING
     if not status.phase:
         status = replace(status, phase="Pending")

@@ -1,4 +1,4 @@
-"""Problems of objects that somebody wants to put into the cluster."""
+"""Problems of objects that admission rejects."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ class AdmissionError(InvalidError):
     """Some objects break rules, so the cluster does not store them.
 
     Attributes:
-        problems: Everything that is wrong with them, one `Problem` each.
+        problems: All problems of the objects.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -34,47 +34,47 @@ class Report:
         return bool(self._found)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """The problems: path and message of each."""
+        """Yield the problems: path and message of each."""
         return iter(self._found)
 
     def add(self, path: str, message: str) -> None:
-        """Note a problem."""
+        """Add a problem."""
         self._found.append((path, message))
 
     def expect(self, is_right: bool, path: str, expected: str, got: object) -> None:
-        """Note a problem unless something is as expected."""
+        """Add a problem unless a value is as expected."""
         if not is_right:
             shown = got if isinstance(got, int | float) else repr(str(got))
             self._found.append((path, f"expected {expected}, got {shown}"))
 
     def one_of(self, value: str, allowed: Sequence[str], path: str) -> None:
-        """Note a problem unless a text is one of those allowed."""
+        """Add a problem unless a text is an allowed one."""
         self.expect(value in allowed, path, " or ".join(filter(None, allowed)), value)
 
     def formed(self, text: str, form: Form, path: str) -> None:
-        """Note a problem unless a text has a form."""
+        """Add a problem unless a text has a form."""
         if not form.fits(text):
             self.expect(False, path, form.expected, text)
 
     def named(self, name: str, form: Form, path: str) -> None:
-        """Note a problem unless there is a name, and it has a form."""
+        """Add a problem unless there is a name, and it has a form."""
         if name:
             self.formed(name, form, path)
         else:
             self.add(path, "expected a name, got none")
 
     def in_range(self, number: int | None, path: str, least: int, most: int) -> None:
-        """Note a problem if a number is given but is too small or too large."""
+        """Add a problem if a number is set but is too small or too large."""
         if number is not None and not least <= number <= most:
             self.expect(False, path, f"a number from {least} to {most}", number)
 
     def at_least(self, number: int | None, path: str, least: int = 0) -> None:
-        """Note a problem if a number is given but is too small."""
+        """Add a problem if a number is set but is too small."""
         if number is not None and number < least:
             self.expect(False, path, f"a number of at least {least}", number)
 
     def unique(self, names: Iterable[tuple[str, str]], what: str) -> None:
-        """Note a problem for each path whose name has come before."""
+        """Add a problem for each path whose name occurred before."""
         seen: set[str] = set()
         for path, name in names:
             if name in seen:
@@ -82,11 +82,11 @@ class Report:
             seen.add(name)
 
     def include(self, other: "Report", prefix: str) -> None:
-        """Take over the problems of a part."""
+        """Add the problems of a part."""
         self._found += [(f"{prefix}.{path}", message) for path, message in other]
 
     def problems(self, where: str) -> tuple[Problem, ...]:
-        """All problems, as those of an object at a place."""
+        """Return all problems, with the place of the object."""
         return tuple(
             Problem(where=where, path=path, message=message)
             for path, message in self._found
@@ -94,7 +94,7 @@ class Report:
 
 
 def place_of(obj: ApiObject) -> str:
-    """The name of an object in messages, such as ``Pod default/web-0``."""
+    """Return the name of an object in messages, such as ``Pod default/web-0``."""
     metadata = obj.metadata
     name = metadata.name or f"{metadata.generate_name}*"
     if obj.namespaced:

@@ -74,12 +74,12 @@ _WITHOUT_VALUES: Final = ("Exists", "DoesNotExist")
 
 
 def is_resource(name: str) -> bool:
-    """Whether something can be a resource at all, of a claim for example."""
+    """Return whether a name can be a resource at all, of a claim for example."""
     return name == "storage" or _is_counted(name)
 
 
 def check_quota(spec: ResourceQuotaSpec, report: Report) -> None:
-    """Check what a quota counts, and its scopes."""
+    """Check the resources that a quota counts, and its scopes."""
     for name in spec.hard:
         if not _is_counted(name):
             hint = did_you_mean(name, _COUNTED)
@@ -117,7 +117,7 @@ def _check_selector(spec: ResourceQuotaSpec, report: Report) -> None:
 def _check_scopes(
     scopes: Sequence[str], counted: Collection[str], path: str, report: Report
 ) -> None:
-    """Check that scopes go together, and with what is counted."""
+    """Check that scopes fit together, and fit the counted resources."""
     for scope in scopes:
         fitting = _COUNTED_IN.get(scope, _COUNTED)
         for name in sorted(counted):

@@ -6,4 +6,4 @@ __all__ = ["Refusal"]
 
 
 class Refusal(QuaymasterError):
-    """An admission plugin does not let an object in."""
+    """An admission plugin rejects an object."""

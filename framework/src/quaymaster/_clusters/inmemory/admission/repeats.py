@@ -1,8 +1,8 @@
-"""New pods that differ from an earlier one in nothing but their names.
+"""Reuses admission results for pods that differ from an earlier one only by name.
 
-Whoever makes pods of a template makes many of them, and all have the same spec object
-(`SpecPool`). What was found right of one, and filled in, holds for the others if the
-rest of it is the same, too; only their names are looked at.
+The pods of a template are many and have the same spec object (`SpecPool`). If the other
+parts of a pod are equal, too, the checks and defaults of the earlier pod apply. Only
+the name is checked.
 """
 
 from typing import Final
@@ -19,15 +19,15 @@ __all__ = ["Repeats"]
 
 @attrs.frozen(eq=False)
 class _Precedent:
-    """The last pod with a spec that was let in.
+    """The last admitted pod with a spec.
 
     Attributes:
-        rules: What stood for the rules that were in force.
-        metadata: Its metadata as it came.
-        status: Its status as it came.
-        stored_status: What became of the status.
-        stored_spec: What became of the spec. Weak, since a spec is not to be kept
-            longer than pods use it.
+        rules: An object for the rules of that time.
+        metadata: Its metadata before admission.
+        status: Its status before admission.
+        stored_status: Its status after admission.
+        stored_spec: Its spec after admission. Weak, so that the spec lives only as long
+            as pods use it.
     """
 
     rules: object
@@ -38,15 +38,15 @@ class _Precedent:
 
 
 @attrs.define(eq=False)
-class _Known:
+class _LastAdmitted:
     precedent: _Precedent | None = None
 
 
-_KNOWN: Final = SpecKey(lambda _: _Known())
+_LAST_ADMITTED: Final = SpecKey(lambda _: _LastAdmitted())
 
 
 class Repeats:
-    """Tells pods of one cluster that need not be examined."""
+    """Caches the last admitted pod of each spec, for one cluster."""
 
     __slots__ = ("_rules",)
 
@@ -54,52 +54,54 @@ class Repeats:
         self._rules = object()
 
     def forget(self) -> None:
-        """Other rules are in force: what was let in says nothing any more."""
+        """Drop all results, because the rules have changed."""
         self._rules = object()
 
     def note(self, pod: Pod, stored: Pod) -> None:
-        """Remember a pod that was let in.
+        """Cache an admitted pod.
 
         Args:
-            pod: As it came.
-            stored: As it is to be stored.
+            pod: The pod before admission.
+            stored: The pod as it is to be stored.
         """
         spec, metadata = stored.spec, pod.metadata
         if pod.node_name or not metadata.namespace:
             return
         if spec.volumes and any(volume.ephemeral for volume in spec.volumes):
             return  # the names of their claims begin with the pod's
-        _KNOWN.of(pod).precedent = _Precedent(
+        _LAST_ADMITTED.of(pod).precedent = _Precedent(
             self._rules, metadata, pod.status, stored.status, ref(spec)
         )
 
     def stored(self, pod: Pod) -> Pod | None:
-        """A new pod as it is to be stored, if it is like one that was let in.
+        """Return a new pod as it is to be stored, if it equals an admitted one.
 
         Returns:
-            None if it is not, or if its name is wrong: it needs to be examined.
+            None if it differs, or if its name is invalid: the pod must be checked.
         """
-        known = _KNOWN.of(pod).precedent
+        precedent = _LAST_ADMITTED.of(pod).precedent
         # Identity: changed rules are a new object.
-        if known is None or known.rules is not self._rules:
+        if precedent is None or precedent.rules is not self._rules:
             return None
-        metadata, before, status = pod.metadata, known.metadata, pod.status
+        metadata, before, status = pod.metadata, precedent.metadata, pod.status
         # Identity: pods of a template share these; others are compared.
-        if (status is not known.status and status != known.status) or pod.node_name:
+        if (
+            status is not precedent.status and status != precedent.status
+        ) or pod.node_name:
             return None
         if metadata is not before and not _are_alike(metadata, before):
             return None
         name = metadata.name
         if not (SUBDOMAIN.fits(name) if name else metadata.generate_name):
             return None
-        spec = known.stored_spec()
+        spec = precedent.stored_spec()
         if spec is None:
             return None
-        return replace(pod, spec=spec, status=known.stored_status)
+        return replace(pod, spec=spec, status=precedent.stored_status)
 
 
 def _are_alike(metadata: ObjectMeta, before: ObjectMeta) -> bool:
-    """Whether they differ in nothing but the name, or what is not to be examined."""
+    """Return whether they differ only in the name, or in fields without checks."""
     return (
         # Identity: pods of a template share their labels.
         (metadata.labels is before.labels or metadata.labels == before.labels)

@@ -70,10 +70,10 @@ def check_container_resources(
     """Check the requests, limits and claims of a container.
 
     Args:
-        resources: What it asks for.
+        resources: The requests, limits and claims.
         claims: The names of the pod's claims for devices.
-        path: Where that is.
-        report: Gets what is wrong.
+        path: The path of the resources.
+        report: Collects the problems.
     """
     expected = "cpu, memory, ephemeral-storage, hugepages-SIZE or a resource such as "
     _check_resources(
@@ -83,7 +83,7 @@ def check_container_resources(
 
 
 def check_overhead(overhead: ResourceList, path: str, report: Report) -> None:
-    """Check the overhead of a runtime class, by the rules for limits of containers."""
+    """Check the overhead of a runtime class, by the rules for container limits."""
     if overhead:
         limits = ResourceRequirements(limits=overhead)
         check_container_resources(limits, frozenset(), path, report)
@@ -96,8 +96,8 @@ def check_pod_resources(spec: PodSpec, path: str, report: Report) -> None:
         return
     if resources.claims:
         report.add(f"{path}.claims", "expected none but in containers")
-        known = frozenset(claim.name for claim in spec.resource_claims)
-        _check_claims(resources.claims, known, f"{path}.claims", report)
+        claim_names = frozenset(claim.name for claim in spec.resource_claims)
+        _check_claims(resources.claims, claim_names, f"{path}.claims", report)
     expected = "cpu, memory or hugepages-SIZE"
     _check_resources(resources, _is_for_pods, expected, path, report)
     together = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
@@ -182,7 +182,7 @@ def _check_pages(name: str, amount: Quantity, path: str, report: Report) -> None
 
 def _check_claims(
     claims: tuple[ResourceClaimRef, ...],
-    known: frozenset[str],
+    claim_names: frozenset[str],
     path: str,
     report: Report,
 ) -> None:
@@ -197,18 +197,18 @@ def _check_claims(
             report.formed(claim.request, DNS_LABEL, f"{where}.request")
         is_covered = claim.name in seen or key in seen
         if not claim.request:
-            # One entry asks for the whole claim, another for one of its requests.
+            # One entry uses the whole claim, another uses one of its requests.
             is_covered |= any(other.startswith(f"{claim.name}/") for other in seen)
         if is_covered:
             report.add(where, f"expected a claim of its own, got {key!r} again")
         seen.add(key)
-        if claim.name not in known:
+        if claim.name not in claim_names:
             expected = "the name of one of the pod's resourceClaims"
             report.expect(False, where, expected, claim.name)
 
 
 def is_for_containers(name: str) -> bool:
-    """Whether a container may ask for a resource of this name."""
+    """Return whether a container may request a resource of this name."""
     if "/" not in name:
         return name in _CONTAINER_RESOURCES or _is_pages(name)
     if "kubernetes.io/" in name:

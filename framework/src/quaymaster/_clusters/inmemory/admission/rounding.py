@@ -1,4 +1,4 @@
-"""Rounds amounts as they are stored: nothing finer than a thousandth.
+"""Rounds amounts as they are stored: to whole thousandths.
 
 Mirrors ``SetDefaults_ResourceList`` (Kubernetes v1.36,
 ``pkg/apis/core/v1/defaults.go``), which every list of resources goes through.
@@ -14,7 +14,7 @@ _MILLI: Final = 10**6
 
 
 def round_amounts(amounts: ResourceList) -> ResourceList:
-    """The amounts, rounded up to whole thousandths."""
+    """Return the amounts, rounded up to whole thousandths."""
     if not any(amount.nanos % _MILLI for amount in amounts.values()):
         return amounts
     return {

@@ -20,10 +20,10 @@ __all__ = ["apply_runtime_class"]
 
 
 def apply_runtime_class(spec: PodSpec, classes: Mapping[str, RuntimeClass]) -> PodSpec:
-    """The spec with the overhead, node selector and tolerations of its class.
+    """Return the spec with the overhead, node selector and tolerations of its class.
 
     Raises:
-        Refusal: The class is not there, or the spec says something else than it does.
+        Refusal: The class does not exist, or the spec contradicts it.
     """
     name = spec.runtime_class_name
     found = None
@@ -69,20 +69,20 @@ def _with_scheduling(spec: PodSpec, scheduling: RuntimeClassScheduling) -> PodSp
 
 
 def _merged(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    """The tolerations without those that another one of them covers."""
+    """Return the tolerations without those that another one of them covers."""
     kept: list[Toleration] = []
-    for index, one in enumerate(tolerations):
+    for index, toleration in enumerate(tolerations):
         later = tolerations[index + 1 :]
-        if any(_covers(other, one) for other in kept):
+        if any(_covers(other, toleration) for other in kept):
             continue
-        if any(other != one and _covers(other, one) for other in later):
+        if any(other != toleration and _covers(other, toleration) for other in later):
             continue
-        kept.append(one)
+        kept.append(toleration)
     return tuple(kept)
 
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether one toleration tolerates everything that the other does."""
+    """Return whether one toleration tolerates everything that the other does."""
     if wide == narrow:
         return True
     if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):

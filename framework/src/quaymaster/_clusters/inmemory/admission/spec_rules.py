@@ -1,6 +1,6 @@
-"""The rules of admission for specs: of new pods, standing pods, and templates.
+"""The rules of admission for specs: of new pods, stored pods, and templates.
 
-Each set of rules is one object, so that results can be kept under it.
+Each set of rules is one object, by which results can be cached.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,39 +28,39 @@ from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.runtime_classes import apply_runtime_class
 
-__all__ = ["NewPodRules", "SpecRules", "StandingPodRules", "TemplateRules"]
+__all__ = ["AdmittedPodRules", "NewPodRules", "SpecRules", "TemplateRules"]
 
 
 class SpecRules(Protocol):
     """How specs are filled in and checked."""
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with everything filled in.
+        """Return the spec with everything filled in.
 
         Raises:
-            Refusal: It cannot be let in.
+            Refusal: An admission plugin rejects the spec.
         """
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Note what is wrong with a spec that is filled in.
+        """Report the problems of a spec that is filled in.
 
         Raises:
-            Refusal: Nothing is, but it cannot be let in.
+            Refusal: The spec is valid, but an admission plugin rejects it.
         """
 
 
 class TemplateRules:
-    """The rules for templates: classes are looked up for their pods only.
+    """The rules for templates: classes are resolved only for their pods.
 
     Args:
-        kubernetes: The Kubernetes whose rules hold.
+        kubernetes: The Kubernetes version whose rules apply.
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
-        """The spec with the defaults that templates get."""
+        """Return the spec with the defaults that templates get."""
         return default_template_spec(spec)
 
     def check(self, spec: PodSpec, report: Report) -> None:
@@ -68,8 +68,8 @@ class TemplateRules:
         check_template_spec(spec, report, allows_comparisons=self._allows_comparisons)
 
 
-class StandingPodRules:
-    """The rules for pods that a cluster let in before: they keep their priority.
+class AdmittedPodRules:
+    """The rules for pods that a cluster has already admitted: they keep their priority.
 
     Args:
         classes: The priority classes.
@@ -83,7 +83,7 @@ class StandingPodRules:
         self._pod_level = pod_level
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with its defaults and a priority."""
+        """Return the spec with its defaults and a priority."""
         spec = self._pod_level.before_admission(default_pod_spec(spec))
         spec = self._pod_level.after_admission(spec)
         if spec.priority is None:
@@ -93,7 +93,7 @@ class StandingPodRules:
         return spec
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Check the spec by the rules for pods; what a gate let in stays."""
+        """Check the spec by the rules for pods; fields of disabled gates may stay."""
         check_pod_spec(spec, report, allows_comparisons=True)
 
 
@@ -107,7 +107,7 @@ class NewPodRules:
         priority_classes: The priority classes.
         runtime_classes: The runtime classes by name.
         limit_ranges: The limit ranges of the namespace.
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
         pod_level: Completes the resources of whole pods.
     """
 
@@ -126,7 +126,7 @@ class NewPodRules:
         self._pod_level = pod_level
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with its defaults, limits, a priority, and what its class adds."""
+        """Return the spec with defaults, limits, a priority, and its class's fields."""
         spec = self._pod_level.before_admission(default_pod_spec(spec))
         spec = with_limits(spec, self._limit_ranges)
         spec = resolve_priority(spec, self._priority_classes, report)

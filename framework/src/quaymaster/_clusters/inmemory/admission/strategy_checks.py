@@ -24,7 +24,7 @@ _ANY_PERCENTAGE: Final = Form(
 def check_strategy(
     workload: Deployment | StatefulSet | DaemonSet, report: Report
 ) -> None:
-    """Check that a strategy is one, and that an update can get on within its limits."""
+    """Check that a strategy exists, and that its limits let an update progress."""
     if isinstance(workload, Deployment):
         _check_deployment(workload, report)
     elif isinstance(workload, DaemonSet):
@@ -96,7 +96,7 @@ def _check_limit(
 
 
 def _is_zero(limit: int | str | None) -> bool:
-    """Whether a limit is nothing; one that is not given is not."""
+    """Return whether a limit is zero; a limit that is not set is not."""
     if isinstance(limit, str):
         return limit.rstrip("%").strip("0") == ""
     return limit == 0

@@ -27,7 +27,7 @@ _QUARTER: Final = "25%"
 
 
 def default_deployment_strategy(strategy: DeploymentStrategy) -> DeploymentStrategy:
-    """A Deployment's strategy: a quarter of its pods at a time, unless it says more."""
+    """Fill in a Deployment's strategy: by default, a quarter of its pods at a time."""
     if strategy.type not in ("", _ROLLING):
         return strategy
     given = strategy.rolling_update or RollingUpdateDeployment()
@@ -42,7 +42,7 @@ def default_deployment_strategy(strategy: DeploymentStrategy) -> DeploymentStrat
 def default_daemon_set_strategy(
     strategy: DaemonSetUpdateStrategy,
 ) -> DaemonSetUpdateStrategy:
-    """A DaemonSet's strategy: one node at a time, unless it says more."""
+    """Fill in a DaemonSet's strategy: by default, one node at a time."""
     if strategy.type not in ("", _ROLLING):
         return strategy
     given = strategy.rolling_update or RollingUpdateDaemonSet()
@@ -57,9 +57,9 @@ def default_daemon_set_strategy(
 def default_stateful_set_strategy(
     strategy: StatefulSetUpdateStrategy, *, has_limit: bool
 ) -> StatefulSetUpdateStrategy:
-    """A StatefulSet's strategy: a rolling update of all its pods, unless it says more.
+    """Fill in a StatefulSet's strategy: by default, a rolling update of all its pods.
 
-    Only one that names no type gets limits that it does not have.
+    Missing limits are filled in only if the strategy names no type.
 
     Args:
         strategy: The strategy.

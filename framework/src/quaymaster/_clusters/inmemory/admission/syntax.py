@@ -41,8 +41,8 @@ class Form(NamedTuple):
     """A form that a text must have.
 
     Attributes:
-        expected: The same in words.
-        fits: Whether a text does.
+        expected: A description of the form, for messages.
+        fits: Returns whether a text has the form.
     """
 
     expected: str
@@ -50,9 +50,9 @@ class Form(NamedTuple):
 
 
 def as_prefix(name: str) -> str:
-    """Make a full name of the beginning of a generated one, to check its form.
+    """Make a full name from the prefix of a generated one, to check its form.
 
-    Such a beginning may end with a dash, as upstream's ``maskTrailingDash`` has it.
+    A prefix may end with a dash, as in upstream's ``maskTrailingDash``.
     """
     return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
 

@@ -1,8 +1,9 @@
 """Checks the tolerations of pods and runtime classes.
 
 Mirrors ``ValidateTolerations`` (Kubernetes v1.37,
-``pkg/apis/core/validation/validation.go``) and, for who may compare numbers,
-``allowTaintTolerationComparisonOperators`` (``pkg/api/pod/util.go``).
+``pkg/apis/core/validation/validation.go``), and
+``allowTaintTolerationComparisonOperators`` (``pkg/api/pod/util.go``), which decides
+which pods may compare numbers.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def has_comparisons(spec: PodSpec) -> bool:
-    """Whether a spec has tolerations that compare numbers."""
+    """Return whether a spec has tolerations that compare numbers."""
     return any(each.operator in COMPARISON_OPERATORS for each in spec.tolerations)
 
 
@@ -37,10 +38,10 @@ def check_tolerations(
 
     Args:
         tolerations: The tolerations.
-        path: Where they are.
+        path: The path of the tolerations.
         report: Collects the problems.
         allows_comparisons: Whether ``Gt`` and ``Lt`` may be used: their feature gate is
-            on, or the pod had some before.
+            on, or the pod used them before.
     """
     for index, toleration in enumerate(tolerations):
         place = f"{path}[{index}]"

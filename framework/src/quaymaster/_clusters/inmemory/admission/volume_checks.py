@@ -73,7 +73,7 @@ def check_ephemeral_claims(pod: Pod, report: Report) -> None:
 def check_claim_spec(
     spec: PersistentVolumeClaimSpec, path: str, report: Report
 ) -> None:
-    """Check that a claim has access modes and asks for storage."""
+    """Check that a claim has access modes and requests storage."""
     check_access_modes(spec.access_modes, path, report)
     check_selector(spec.selector, f"{path}.selector", report)
     amount, where = spec.resources.requests.get("storage"), f"{path}.resources[storage]"

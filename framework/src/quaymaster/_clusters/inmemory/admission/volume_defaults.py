@@ -39,7 +39,7 @@ DisksT = TypeVar("DisksT", Volume, PersistentVolumeSpec)
 
 
 def default_volume(volume: Volume) -> Volume:
-    """A volume of a pod; one without a source is an empty directory."""
+    """Return a volume of a pod; one without a source is an empty directory."""
     if all(getattr(volume, name) is None for name in _SOURCES):
         return replace(volume, empty_dir={})
     volume = _default_disks(volume)
@@ -51,7 +51,7 @@ def default_volume(volume: Volume) -> Volume:
 
 
 def default_volume_spec(spec: PersistentVolumeSpec) -> PersistentVolumeSpec:
-    """The spec of a persistent volume."""
+    """Return the spec of a persistent volume."""
     spec = _default_disks(spec)
     host_path = spec.host_path
     if host_path is not None and host_path.type is None:
@@ -67,7 +67,7 @@ def default_volume_spec(spec: PersistentVolumeSpec) -> PersistentVolumeSpec:
 
 
 def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:
-    """The spec of a claim, but for its class."""
+    """Return the spec of a claim, but for its class."""
     resources = VolumeResourceRequirements(
         requests=round_amounts(spec.resources.requests),
         limits=round_amounts(spec.resources.limits),
@@ -77,7 +77,7 @@ def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaim
 
 
 def without_unread_volumes(spec: PodSpec) -> PodSpec:
-    """The pod spec without the volumes that scheduling does not read."""
+    """Return the pod spec without the volumes that scheduling does not read."""
     read = tuple(
         volume
         for volume in spec.volumes
@@ -126,7 +126,7 @@ def _ephemeral(source: EphemeralVolumeSource) -> EphemeralVolumeSource:
 
 
 def _image(source: ImageVolumeSource) -> ImageVolumeSource:
-    """Fill in the pull policy: always, unless a tag or digest names the image."""
+    """Fill in the pull policy: Always, unless a tag or digest names the image."""
     if source.pull_policy:
         return source
     name, _, digest = source.reference.partition("@")

@@ -53,18 +53,18 @@ def check_source(
     holder: Volume | PersistentVolumeSpec, path: str, report: Report
 ) -> None:
     """Check that there is exactly one source, and its fields."""
-    known = _POD_CHECKS if isinstance(holder, Volume) else _PERSISTENT_CHECKS
-    given = [name for name in known if getattr(holder, name) is not None]
-    if not given:
+    checks = _POD_CHECKS if isinstance(holder, Volume) else _PERSISTENT_CHECKS
+    fields = [name for name in checks if getattr(holder, name) is not None]
+    if not fields:
         report.add(path, "expected a source of the volume, got none")
         return
     wire = dict(
         zip(holder.__struct_fields__, holder.__struct_encode_fields__, strict=True)
     )
-    first, *others = given
-    # The server has another name for this one in its paths.
+    first, *others = fields
+    # The server has another name for this source in its paths.
     where = "persistentDisk" if first == "gce_persistent_disk" else wire[first]
-    known[first](getattr(holder, first), f"{path}.{where}", report)
+    checks[first](getattr(holder, first), f"{path}.{where}", report)
     for name in others:
         message = f"expected one source, but {wire[first]} is another"
         report.add(f"{path}.{wire[name]}", message)

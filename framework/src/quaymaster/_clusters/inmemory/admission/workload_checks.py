@@ -53,7 +53,7 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
     """Check that the selector selects the pods of the template."""
     spec = workload.spec
     check_selector(spec.selector, "spec.selector", report)
-    # The server says of a DaemonSet without one that it does not select its pods.
+    # For a DaemonSet without one, the server reports that it does not select its pods.
     is_missing = spec.selector is None and not isinstance(workload, DaemonSet)
     if is_missing or spec.selector == LabelSelector():
         report.add("spec.selector", "expected a selector of the template's labels")
@@ -148,9 +148,9 @@ def _check_manual_selector(job: Job, report: Report) -> None:
 
 
 def _check_generated_selector(job: Job, report: Report) -> None:
-    """Check that nothing that was given contradicts the generated selector.
+    """Check that no given field contradicts the generated selector.
 
-    A Job that was read from a cluster has a selector made of its uid, which may have
+    A Job that was read from a cluster has a selector made from its uid, which may have
     been removed since.
     """
     given = job.spec.template.metadata.labels
@@ -180,7 +180,7 @@ def _check_selects(
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool | None:
-    """Whether a selector selects an object; None if it cannot be evaluated."""
+    """Return whether a selector selects an object; None if it cannot be evaluated."""
     try:
         return compile_label_selector(selector).matches(labels)
     except SelectorError:

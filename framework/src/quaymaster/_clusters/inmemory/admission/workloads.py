@@ -46,7 +46,7 @@ class WorkloadAdmission:
 
     Args:
         pods: Fills in and checks their templates.
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
     """
 
     def __init__(self, pods: PodAdmission, kubernetes: Kubernetes) -> None:
@@ -54,13 +54,13 @@ class WorkloadAdmission:
         self._has_set_limits = kubernetes.has("stateful-set-max-unavailable")
 
     def deployment(self, deployment: Deployment, report: Report) -> Deployment:
-        """A new Deployment, as it is to be stored."""
+        """Return a new Deployment, as it is to be stored."""
         spec = deployment.spec
         template = self._pods.template(spec.template, report)
         spec = replace(
             spec,
             template=template,
-            replicas=_one(spec.replicas),
+            replicas=_or_1(spec.replicas),
             strategy=default_deployment_strategy(spec.strategy),
         )
         deployment = replace(deployment, spec=spec)
@@ -68,16 +68,16 @@ class WorkloadAdmission:
         return deployment
 
     def replica_set(self, replica_set: ReplicaSet, report: Report) -> ReplicaSet:
-        """A new ReplicaSet, as it is to be stored."""
+        """Return a new ReplicaSet, as it is to be stored."""
         spec = replica_set.spec
         template = self._pods.template(spec.template, report)
-        spec = replace(spec, template=template, replicas=_one(spec.replicas))
+        spec = replace(spec, template=template, replicas=_or_1(spec.replicas))
         replica_set = replace(replica_set, spec=spec)
         check_selecting_workload(replica_set, report)
         return replica_set
 
     def daemon_set(self, daemon_set: DaemonSet, report: Report) -> DaemonSet:
-        """A new DaemonSet, as it is to be stored."""
+        """Return a new DaemonSet, as it is to be stored."""
         spec = daemon_set.spec
         template = self._pods.template(spec.template, report)
         strategy = default_daemon_set_strategy(spec.update_strategy)
@@ -87,7 +87,7 @@ class WorkloadAdmission:
         return daemon_set
 
     def stateful_set(self, stateful_set: StatefulSet, report: Report) -> StatefulSet:
-        """A new StatefulSet, as it is to be stored."""
+        """Return a new StatefulSet, as it is to be stored."""
         spec = stateful_set.spec
         claims = tuple(
             replace(claim, spec=default_claim_spec(claim.spec), status=_PENDING)
@@ -97,7 +97,7 @@ class WorkloadAdmission:
             spec,
             template=self._template_with_claims(spec.template, claims, report),
             volume_claim_templates=claims,
-            replicas=_one(spec.replicas),
+            replicas=_or_1(spec.replicas),
             pod_management_policy=spec.pod_management_policy or "OrderedReady",
             update_strategy=default_stateful_set_strategy(
                 spec.update_strategy, has_limit=self._has_set_limits
@@ -110,20 +110,20 @@ class WorkloadAdmission:
     def replication_controller(
         self, rc: ReplicationController, report: Report
     ) -> ReplicationController:
-        """A new ReplicationController, as it is to be stored."""
+        """Return a new ReplicationController, as it is to be stored."""
         spec, metadata, template = rc.spec, rc.metadata, rc.spec.template
         if template is not None:
             labels = template.metadata.labels
             metadata = replace(metadata, labels=metadata.labels or labels)
             template = self._pods.template(template, report)
             spec = replace(spec, selector=spec.selector or labels, template=template)
-        spec = replace(spec, replicas=_one(spec.replicas))
+        spec = replace(spec, replicas=_or_1(spec.replicas))
         rc = replace(rc, metadata=metadata, spec=spec)
         check_replication_controller(rc, report)
         return rc
 
     def job(self, job: Job, report: Report) -> Job:
-        """A new Job, as it is to be stored."""
+        """Return a new Job, as it is to be stored."""
         spec, metadata = job.spec, job.metadata
         completions = spec.completions
         if completions is None and spec.parallelism is None:
@@ -132,7 +132,7 @@ class WorkloadAdmission:
             spec,
             template=self._pods.template(spec.template, report),
             completions=completions,
-            parallelism=_one(spec.parallelism),
+            parallelism=_or_1(spec.parallelism),
             backoff_limit=6 if spec.backoff_limit is None else spec.backoff_limit,
             completion_mode=spec.completion_mode or "NonIndexed",
             suspend=bool(spec.suspend),
@@ -150,7 +150,7 @@ class WorkloadAdmission:
     ) -> PodTemplateSpec:
         """Fill in and check a template, with the claims as volumes of its pods.
 
-        They take the places of the template's own volumes of the same names.
+        They replace the template's own volumes of the same names.
         """
         volumes = {claim.name: _volume_of(claim) for claim in claims}
         own = (v for v in template.spec.volumes if v.name not in volumes)
@@ -160,7 +160,7 @@ class WorkloadAdmission:
         return replace(template, spec=replace(template.spec, volumes=own_admitted))
 
 
-def _one(count: int | None) -> int:
+def _or_1(count: int | None) -> int:
     return 1 if count is None else count
 
 

@@ -1,7 +1,7 @@
-"""PodDisruptionBudgets: how many pods may go, for preemption to read.
+"""PodDisruptionBudgets: how many pods may be disrupted; preemption reads it.
 
-Mirrors ``pkg/controller/disruption`` (Kubernetes v1.36). What budgets count is kept up
-to date pod by pod.
+Mirrors ``pkg/controller/disruption`` (Kubernetes v1.36). The counts of a budget are
+updated with each change of a pod.
 """
 
 from collections import Counter
@@ -29,11 +29,11 @@ __all__ = ["BudgetController"]
 
 
 class BudgetController:
-    """Keeps up the status of budgets.
+    """Writes the status of budgets.
 
     Args:
         cluster: The cluster.
-        ownership: Who owns the pods.
+        ownership: The owners of the pods.
         mark: Called with a budget's key when its status may have changed.
 
     Attributes:
@@ -47,19 +47,20 @@ class BudgetController:
         self._ownership = ownership
         self._mark = mark
         self.tallies: dict[str, dict[str, _Tally]] = {}
-        # What their cluster allowed beyond what is counted here; None: not known yet.
+        # How much more their own cluster allowed than is counted here; None: not
+        # computed yet.
         self._beyond: dict[str, int | None] = {}
 
     def keep(self, budget: PodDisruptionBudget) -> None:
-        """Go on from what a budget allows now, whatever the pods seem to be like."""
+        """Start from the disruptions that a budget allows now, whatever is counted."""
         self._beyond[budget.key] = None
 
     def budget_changed(self, budget: PodDisruptionBudget) -> None:
-        """A budget is new, or selects other pods than before."""
+        """Handle a budget that is new, or selects other pods than before."""
         selector = compile_label_selector(budget.spec.selector)
         tallies = self.tallies.setdefault(budget.namespace, {})
-        known = tallies.get(budget.key)
-        if known is None or known.selector != selector:
+        previous = tallies.get(budget.key)
+        if previous is None or previous.selector != selector:
             tally = tallies[budget.key] = _Tally(selector)
             for pod in self._cluster.objects(Pod).values():
                 if pod.metadata.namespace == budget.namespace:
@@ -67,7 +68,7 @@ class BudgetController:
         self._mark(budget.key)
 
     def budget_removed(self, budget: PodDisruptionBudget) -> None:
-        """A budget is gone."""
+        """Handle a removed budget."""
         tallies = self.tallies.get(budget.namespace, {})
         tallies.pop(budget.key, None)
         self._beyond.pop(budget.key, None)
@@ -75,7 +76,7 @@ class BudgetController:
             self.tallies.pop(budget.namespace, None)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod was created, changed or removed."""
+        """Handle a pod that was created, changed or removed."""
         pod = old if new is None else new
         if pod is None:
             return
@@ -84,12 +85,12 @@ class BudgetController:
                 self._mark(key)
 
     def scale_changed(self, namespace: str) -> None:
-        """A workload of a namespace wants another number of pods than before."""
+        """Handle a changed number of replicas in a namespace."""
         for key in self.tallies.get(namespace, ()):
             self._mark(key)
 
     def sync(self, budget: PodDisruptionBudget) -> None:
-        """Write into the budget's status how many pods may go."""
+        """Write into the budget's status how many pods may be disrupted."""
         tally = self.tallies[budget.namespace][budget.key]
         counts = self._counts(budget, tally)
         if counts is None:
@@ -109,7 +110,7 @@ class BudgetController:
             self._cluster.change(budget, replace(budget, status=status))
 
     def _more(self, budget: PodDisruptionBudget, counted: int) -> int:
-        """How many more a budget allows than is counted, as its cluster had it."""
+        """Return how many more disruptions its own cluster allowed than are counted."""
         if budget.key not in self._beyond:
             return 0
         more = self._beyond[budget.key]
@@ -120,7 +121,7 @@ class BudgetController:
         return more
 
     def _disrupted(self, budget: PodDisruptionBudget) -> dict[str, Time]:
-        """The pods whose eviction has been allowed, and that do not end yet."""
+        """Return the pods whose eviction is allowed, but has not begun."""
         noted, pods = budget.status.disrupted_pods, self._cluster.objects(Pod)
         keys = {name: f"{budget.namespace}/{name}" for name in noted}
         return {
@@ -132,10 +133,11 @@ class BudgetController:
     def _counts(
         self, budget: PodDisruptionBudget, tally: "_Tally"
     ) -> tuple[int, int] | None:
-        """Count the pods that there should be, and those that must be healthy.
+        """Count the pods that should exist, and those that must be healthy.
 
-        None if some pod's controller has no size, as upstream has no answer then; and
-        if the budget names no limit, so that one with only a status keeps it.
+        None if the controller of a pod has no size, since upstream has no answer then;
+        also None if the budget names no limit, so that a budget with only a status
+        keeps it.
         """
         least, most_gone = budget.spec.min_available, budget.spec.max_unavailable
         if most_gone is None and isinstance(least, int):
@@ -168,11 +170,11 @@ class _Tally:
     """The pods that a budget selects.
 
     Attributes:
-        selector: Which pods.
+        selector: Selects the pods.
         members: Their keys, each with the uid of its controller and whether it is
             healthy.
         controllers: How many of them each controller has, by its uid.
-        healthy: How many are healthy.
+        healthy: How many of them are healthy.
     """
 
     __slots__ = ("controllers", "healthy", "members", "selector")
@@ -184,7 +186,7 @@ class _Tally:
         self.healthy = 0
 
     def update(self, pod: Pod, *, is_there: bool) -> bool:
-        """Take over the change of a pod, and say whether the counts have changed."""
+        """Apply the change of a pod, and return whether the counts have changed."""
         metadata = pod.metadata
         key = pod.key
         before = self.members.get(key)

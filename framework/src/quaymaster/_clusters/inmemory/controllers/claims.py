@@ -1,9 +1,9 @@
 """Claims and volumes: the binder, and the provisioner behind every class.
 
 Mirrors ``pkg/controller/volume/persistentvolume`` (Kubernetes v1.36). A claim whose
-class binds at once gets a volume that exists, or a new one; a claim that waits for its
-first consumer gets the volume that the scheduler kept for it, or a new one for the node
-that the scheduler selected. Every provisioner works, at once and without limits.
+class binds immediately gets an existing volume or a new one. A claim that waits for its
+first consumer gets the volume that the scheduler reserved for it, or a new one for the
+node that the scheduler selected. Every provisioner works, at once and without limits.
 """
 
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ __all__ = ["ClaimController"]
 
 
 class ClaimController:
-    """Binds claims to volumes, and makes volumes for those that find none.
+    """Binds claims to volumes, and creates volumes for claims that fit none.
 
     Args:
         cluster: The cluster.
@@ -64,14 +64,14 @@ class ClaimController:
         self._left_alone.add(claim.key)
 
     def claim_changed(self, claim: PersistentVolumeClaim) -> None:
-        """A claim has come or changed."""
+        """Handle a claim that was created or changed."""
         if is_fully_bound(claim):
             self._open.pop(claim.key, None)
         else:
             self._open[claim.key] = None
 
     def claim_removed(self, claim: PersistentVolumeClaim) -> None:
-        """A claim is gone: delete or release its volume, as its policy says."""
+        """Handle a removed claim: delete or release its volume by its policy."""
         self._open.pop(claim.key, None)
         self._left_alone.discard(claim.key)
         volume = self._volumes.get(claim.spec.volume_name)
@@ -86,14 +86,14 @@ class ClaimController:
     def volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
     ) -> None:
-        """A volume has come, changed, or gone."""
+        """Handle a volume that was created, changed or removed."""
         if new is not None:
             self._pool.put(new)
         elif old is not None:
             self._pool.drop(old.name)
 
     def claim_of(self, volume: PersistentVolume) -> str | None:
-        """The key of the claim that a volume is kept for or bound to, or None."""
+        """Return the key of the claim of a volume, bound or reserved; or None."""
         reference = volume.spec.claim_ref
         return None if reference is None else f"{reference.namespace}/{reference.name}"
 
@@ -128,7 +128,7 @@ class ClaimController:
     def _existing(
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
-        """An existing volume that the claim may be bound to; None if there is none."""
+        """Return an existing volume that the claim may be bound to, or None."""
         found, wanted = self._pool.candidates(claim), claim.spec.volume_name
         for volume, _ in found.kept:
             if wanted in ("", volume.name):
@@ -156,7 +156,7 @@ class ClaimController:
             self._bind(self._cluster.add(self._cluster.admit(volume)), claim)
 
     def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
-        """Tell the scheduler that no volume can be made for the node it selected."""
+        """Report to the scheduler that no volume can be made for the selected node."""
         annotations = {
             key: value
             for key, value in claim.annotations.items()
@@ -166,7 +166,7 @@ class ClaimController:
         self._cluster.change(claim, replace(claim, metadata=metadata))
 
     def _bind(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
-        """Write the binding to both sides; the claim's completes it."""
+        """Write the binding to both sides; the write to the claim completes it."""
         bound = _bound_volume(volume, claim)
         if bound != volume:
             self._cluster.change(volume, bound)

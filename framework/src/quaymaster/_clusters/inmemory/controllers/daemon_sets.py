@@ -1,8 +1,8 @@
-"""DaemonSets: one pod for each node that suits.
+"""DaemonSets: one pod for each suitable node.
 
-Mirrors ``pkg/controller/daemon`` (Kubernetes v1.36), but for ``minReadySeconds``. The
-scheduler binds the pods, held to their node by an affinity. Pods of an older template
-are replaced as the strategy says, on the oldest nodes first.
+Mirrors ``pkg/controller/daemon`` (Kubernetes v1.36), except ``minReadySeconds``. The
+scheduler binds the pods, whose affinity allows only their node. Pods of an older
+template are replaced by the strategy, on the oldest nodes first.
 """
 
 from collections import Counter
@@ -60,7 +60,7 @@ _TOLERATED_ON_HOST_NETWORK: Final = (("network-unavailable", "NoSchedule"),)
 
 
 class DaemonSetController:
-    """Keeps up one pod per suitable node."""
+    """Creates and deletes the pods of DaemonSets."""
 
     def __init__(self, cluster: ClusterAccess, families: Families) -> None:
         self._cluster = cluster
@@ -99,19 +99,19 @@ class DaemonSetController:
             self._create(owner, daemons, template, lacking)
 
     def node_changed(self, name: str) -> None:
-        """A node was created or removed, or has other labels or taints."""
+        """Handle a node that was created or removed, or has other labels or taints."""
         for daemons in self._daemons.values():
             daemons.stale[name] = None
 
     def pod_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
-        """A pod of a DaemonSet was created or removed, or has begun to end."""
+        """Handle a pod that was created or removed, or has begun to terminate."""
         daemons = self._daemons.get(uid)
         pod = old if new is None else new
         if daemons is not None and pod is not None:
             daemons.update(pod, is_there=new is not None)
 
     def forget(self, uid: str) -> None:
-        """Drop what is remembered about a DaemonSet that is gone."""
+        """Drop the state of a removed DaemonSet."""
         self._daemons.pop(uid, None)
         self._revisions.forget(uid)
 
@@ -122,7 +122,7 @@ class DaemonSetController:
         return self._fits(template, node, ("NoExecute",))
 
     def _fits(self, template: Pod, node: Node, effects: tuple[str, ...]) -> bool:
-        """Whether a node has the labels, and no untolerated taint with the effects."""
+        """Return whether a node has the labels, and the pod tolerates such taints."""
         return required_node_affinity(template).matches(node) and not (
             find_untolerated_taint(
                 node.spec.taints,
@@ -134,14 +134,14 @@ class DaemonSetController:
 
     def _daemons_of(self, owner: DaemonSet) -> "_Daemons":
         history = self._revisions.note(owner.uid, owner.spec.template)
-        known = self._daemons.get(owner.uid)
-        if known is None or known.revision != history.newest:
-            known = self._daemons[owner.uid] = _Daemons(history)
-            known.stale.update(dict.fromkeys(self._cluster.objects(Node)))
+        daemons = self._daemons.get(owner.uid)
+        if daemons is None or daemons.revision != history.newest:
+            daemons = self._daemons[owner.uid] = _Daemons(history)
+            daemons.stale.update(dict.fromkeys(self._cluster.objects(Node)))
             pods = self._cluster.objects(Pod)
             for key in self._families.of(owner.uid):
-                known.update(pods[key], is_there=True)
-        return known
+                daemons.update(pods[key], is_there=True)
+        return daemons
 
     def _create(
         self, owner: DaemonSet, daemons: "_Daemons", template: Pod, names: list[str]
@@ -150,7 +150,7 @@ class DaemonSetController:
         try:
             admitted = self._cluster.admit(template)
             for name in names:
-                # Admission sees no difference between them, so one is admitted for all.
+                # Admission treats them all alike, so one is admitted for all.
                 spec = admitted.spec
                 spec = replace(spec, affinity=_held_to(spec.affinity, name))
                 self._cluster.add(replace(admitted, spec=spec))
@@ -188,7 +188,7 @@ class DaemonSetController:
                 self._cluster.delete(pod)
 
     def _surge(self, owner: DaemonSet, daemons: "_Daemons", most: int) -> None:
-        """Make new pods beside old ones, and delete these once the new ones run."""
+        """Create new pods beside old ones, and delete the old when the new ones run."""
         pods = self._cluster.objects(Pod)
         lacking, waiting = [], 0
         ready: list[str] = []
@@ -220,10 +220,10 @@ class DaemonSetController:
     def _prune(
         self, daemons: "_Daemons", keys: Iterable[str], stays: bool, *, is_lost: bool
     ) -> None:
-        """Delete pods that have ended, should not be there, or are there twice.
+        """Delete pods that have ended, should not be there, or are duplicates.
 
         An old pod and a new one may be there together during an update. Pods that run
-        on a lost node are left to whoever collects garbage.
+        on a lost node are left to the garbage collector.
         """
         pods = self._cluster.objects(Pod)
         alive = [pods[key] for key in keys if not pods[key].is_terminating]
@@ -245,14 +245,14 @@ class _Daemons:
     """The pods of one DaemonSet by node.
 
     Args:
-        history: The templates that it has had.
+        history: The templates of the DaemonSet.
 
     Attributes:
-        revision: The hash of the template that all nodes have been judged by.
+        revision: The hash of the template that all nodes were checked with.
         by_node: The keys of the pods that are on a node, or meant for it.
-        stale: The nodes that must be looked at.
+        stale: The nodes that must be checked.
         old: The keys of the pods that are of an older template.
-        wanted: The nodes that are to have a pod.
+        wanted: The nodes that should have a pod.
         available: The nodes with a pod that is ready and not terminating -> how many.
     """
 
@@ -280,11 +280,11 @@ class _Daemons:
         self._ready: set[str] = set()
 
     def nodes(self) -> set[str]:
-        """The nodes that have a pod."""
+        """Return the nodes that have a pod."""
         return {name for name, keys in self.by_node.items() if keys}
 
     def note_wanted(self, name: str, is_wanted: bool) -> None:
-        """Note whether a node is to have a pod."""
+        """Record whether a node should have a pod."""
         if is_wanted:
             self.wanted.add(name)
         else:
@@ -325,14 +325,14 @@ def _is_alive(pod: Pod) -> bool:
 
 
 def _daemon_pod(owner: DaemonSet, revision: str) -> Pod:
-    """The pod that every node would get, without the node."""
+    """Return the pod that every node would get, without the node."""
     labels = {REVISION_LABEL: revision, _GENERATION_LABEL: "1"}
     pod = pod_of_template(owner, owner.spec.template, labels=labels)
     return replace(pod, spec=_with_daemon_tolerations(pod.spec))
 
 
 def node_of(pod: Pod) -> str:
-    """The node that a pod of a DaemonSet is on or meant for; empty if none is known."""
+    """Return the node of a DaemonSet's pod, bound or not; empty if there is none."""
     if pod.node_name:
         return pod.node_name
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
@@ -349,7 +349,7 @@ def node_of(pod: Pod) -> str:
 
 
 def _held_to(affinity: Affinity | None, node_name: str) -> Affinity:
-    """The affinity, its required node affinity replaced by one for this node."""
+    """Return the affinity, its required node affinity replaced by one for this node."""
     name = NodeSelectorRequirement(key=_NAME_FIELD, operator="In", values=(node_name,))
     one_node = NodeSelector(
         node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),)
@@ -363,7 +363,7 @@ def _held_to(affinity: Affinity | None, node_name: str) -> Affinity:
 
 
 def _with_daemon_tolerations(spec: PodSpec) -> PodSpec:
-    """The spec of a pod that stays on nodes in trouble."""
+    """Return the spec of a pod that stays on nodes in trouble."""
     more = _TOLERATED_ON_HOST_NETWORK if spec.host_network else ()
     tolerations = list(spec.tolerations)
     for trouble, effect in (*_TOLERATED, *more):

@@ -46,8 +46,8 @@ class DeploymentController:
     Args:
         cluster: The cluster.
         families: The pods of each ReplicaSet.
-        ownership: Knows pods whose ReplicaSet is missing.
-        sets: Knows the ReplicaSets of each Deployment.
+        ownership: Finds pods whose ReplicaSet is missing.
+        sets: Finds the ReplicaSets of each Deployment.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class DeploymentController:
         self._shrink(deployment, new, old)
 
     def _remove(self, new: ReplicaSet | None, sets: Sequence[ReplicaSet]) -> bool:
-        """Scale the old ReplicaSets to nothing; say whether any of their pods is left.
+        """Scale the old ReplicaSets to 0, and return whether any of their pods remain.
 
-        It counts as left until its containers have ended, or nobody knows of it.
+        A pod remains until its containers have ended or its object is removed.
         """
         is_any_left = False
         # Identity: `new` is one of these very objects.
@@ -105,7 +105,7 @@ class DeploymentController:
         return is_any_left
 
     def _restore_sets(self, deployment: Deployment) -> None:
-        """Make the ReplicaSets that pods name as owners and that the input lacks."""
+        """Create the ReplicaSets that pods name as owners but that the input lacks."""
         names = self._ownership.unknown_owners("ReplicaSet", deployment.namespace)
         if not names:
             return
@@ -121,7 +121,7 @@ class DeploymentController:
                 metadata = replace(
                     restored.metadata,
                     uid=reference.uid,
-                    # It was there before: no quota is asked.
+                    # It existed before, so quotas do not apply.
                     creation_timestamp=pod.metadata.creation_timestamp,
                 )
                 restored = replace(restored, metadata=metadata)
@@ -195,7 +195,7 @@ class DeploymentController:
 def _replica_set_of(
     deployment: Deployment, name: str, name_hash: str, replicas: int
 ) -> ReplicaSet:
-    """A ReplicaSet of a Deployment's template."""
+    """Return a ReplicaSet of a Deployment's template."""
     template, selector = deployment.spec.template, deployment.spec.selector
     selector = selector or LabelSelector()
     label = {_HASH_LABEL: name_hash}
@@ -218,10 +218,10 @@ def _replica_set_of(
 
 
 def find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet with the Deployment's template.
+    """Return the ReplicaSet with the Deployment's template.
 
-    Revisions may differ in nothing but what scheduling does not read, so of several
-    the one of the Deployment's revision is taken, else the latest; the oldest of those.
+    Revisions may differ only in fields that scheduling does not read. Of several, the
+    one with the Deployment's revision is taken, else the latest; the oldest of those.
     """
     template = deployment.spec.template
     same = [each for each in sets if _is_same(each.spec.template, template)]
@@ -236,14 +236,14 @@ def find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet |
 
 
 def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
-    """Whether templates are equal, but for the hash label and what is filled in."""
+    """Return whether templates are equal, without the hash label and defaults."""
     metadata = mine.metadata
     labels = {k: v for k, v in metadata.labels.items() if k != _HASH_LABEL}
     if labels != {k: v for k, v in theirs.metadata.labels.items() if k != _HASH_LABEL}:
         return False
     if metadata.annotations != theirs.metadata.annotations:
         return False
-    # Identity: mostly the same object, and to compare two specs with defaults is slow.
+    # Identity: usually the same object; comparing two specs with defaults is slow.
     return mine.spec is theirs.spec or (
         default_template_spec(mine.spec) == default_template_spec(theirs.spec)
     )

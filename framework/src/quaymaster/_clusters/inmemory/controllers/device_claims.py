@@ -1,8 +1,8 @@
-"""Claims of devices: they come, are reserved, are freed, and go with their pods.
+"""Device claims: creation, reservation, release, and removal with their pods.
 
-Mirrors ``pkg/controller/resourceclaim`` (Kubernetes v1.36), the garbage collector as
-far as the claims of pods are concerned, and a driver behind every device: one that has
-to be made ready is ready as soon as its claim is reserved.
+Mirrors ``pkg/controller/resourceclaim`` (Kubernetes v1.36), and the garbage collector
+for the claims of pods. It also simulates the driver of every device: a device that must
+be prepared is ready as soon as its claim is reserved.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,18 +39,18 @@ __all__ = ["DeviceClaimController"]
 _FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 _MOST_CONSUMERS: Final = 256
 _LONGEST_BASE: Final = 57
-"""A name has 63 characters; 6 of them are made up."""
+"""A name has 63 characters; 6 of them are generated."""
 
 Mark = Callable[[type[ApiObject], str], None]
-"""Has an object looked at, by its kind and key."""
+"""Marks an object for a sync, by its kind and key."""
 
 
 class DeviceClaimController:
-    """Looks after the claims of devices.
+    """Creates, reserves, frees and removes the claims of devices.
 
     Args:
         cluster: The cluster.
-        mark: Called with what has to be looked at.
+        mark: Called with each object that needs a sync.
     """
 
     def __init__(self, cluster: ClusterAccess, mark: Mark) -> None:
@@ -65,15 +65,15 @@ class DeviceClaimController:
         self._kept: set[str] = set()
 
     def keep(self, claim: ResourceClaim) -> None:
-        """Take a claim that is about to come with the consumers that it has."""
+        """Keep the consumers of a claim that is about to be loaded."""
         self._kept.add(claim.key)
 
     def concerns(self, pod: Pod) -> bool:
-        """Whether a pod has claims, or had some made for it."""
+        """Return whether a pod has claims, or has generated ones."""
         return bool(pod.spec.resource_claims) or pod.metadata.uid in self._owned
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod that has claims was created (no old), changed, or removed (no new)."""
+        """Handle a created (no old), changed, or removed (no new) pod with claims."""
         pod = old if new is None else new
         if pod is None:
             return
@@ -94,7 +94,7 @@ class DeviceClaimController:
     def claim_changed(
         self, old: ResourceClaim | None, new: ResourceClaim | None
     ) -> None:
-        """A claim was created (no old), changed, or removed (no new)."""
+        """Handle a claim that was created (no old), changed, or removed (no new)."""
         claim = old if new is None else new
         if claim is None:
             return
@@ -117,21 +117,23 @@ class DeviceClaimController:
         _old: ResourceClaimTemplate | None,
         new: ResourceClaimTemplate | None,
     ) -> None:
-        """A template was created (no old), changed, or removed (no new)."""
+        """Handle a template that was created (no old), changed, or removed (no new)."""
         if new is None:
             return
         for key in self._waiting.pop(new.key, ()):
             self._mark(Pod, key)
 
     def sync_pod(self, pod: Pod) -> None:
-        """Make the claims that a pod lacks, and reserve those of a pod with a node."""
+        """Create the missing claims of a pod; reserve its claims if it has a node."""
         if pod.is_terminating or pod.is_finished:
             return
-        made = [self._made_for(pod, one) for one in pod.spec.resource_claims]
-        new = {one.name: one for one in made if one is not None}
+        statuses = [self._made_for(pod, claim) for claim in pod.spec.resource_claims]
+        new = {status.name: status for status in statuses if status is not None}
         if new:
             kept = [
-                one for one in pod.status.resource_claim_statuses if one.name not in new
+                status
+                for status in pod.status.resource_claim_statuses
+                if status.name not in new
             ]
             status = replace(pod.status, resource_claim_statuses=(*kept, *new.values()))
             pod = self._cluster.change(pod, replace(pod, status=status))
@@ -139,12 +141,14 @@ class DeviceClaimController:
             self._reserve(pod)
 
     def sync_claim(self, claim: ResourceClaim) -> None:
-        """Drop consumers that are gone; free a claim, or remove it, without any."""
+        """Remove gone consumers of a claim; free or remove the claim if none remain."""
         if claim.key in self._kept:
             self._kept.discard(claim.key)
             return
         consumers, namespace = claim.status.reserved_for, claim.namespace
-        remaining = tuple(one for one in consumers if self._is_there(namespace, one))
+        remaining = tuple(
+            consumer for consumer in consumers if self._is_there(namespace, consumer)
+        )
         protected = _FINALIZER in claim.metadata.finalizers
         if len(remaining) < len(consumers):
             status = replace(claim.status, reserved_for=remaining)
@@ -175,12 +179,12 @@ class DeviceClaimController:
     def _made_for(
         self, pod: Pod, wanted: PodResourceClaim
     ) -> PodResourceClaimStatus | None:
-        """The claim of a pod that was found or made now; None if there is no need."""
+        """Return the generated claim of a pod, found or created; None if not needed."""
         template_name = wanted.resource_claim_template_name
         if template_name is None:
             return None
-        known, name = _named(pod, wanted)
-        if known and (name is None or self._is_for(pod, name)):
+        is_decided, name = _named(pod, wanted)
+        if is_decided and (name is None or self._is_for(pod, name)):
             return None
         for key in self._owned.get(pod.uid, ()):
             claim = self._claims[key]
@@ -205,13 +209,13 @@ class DeviceClaimController:
         return claim is not None and _owner_uid(claim) == pod.uid
 
     def _reserve(self, pod: Pod) -> None:
-        """Reserve what was allocated for a pod that came with a node."""
+        """Reserve the allocated claims of a pod that was loaded with a node."""
         for key in _claim_keys(pod):
             claim = self._claims.get(key)
             if claim is None or claim.status.allocation is None:
                 continue
             consumers = claim.status.reserved_for
-            is_reserved = any(one.uid == pod.uid for one in consumers)
+            is_reserved = any(consumer.uid == pod.uid for consumer in consumers)
             if is_reserved or len(consumers) >= _MOST_CONSUMERS:
                 continue
             reference = ResourceClaimConsumerReference(
@@ -223,7 +227,7 @@ class DeviceClaimController:
     def _is_there(
         self, namespace: str, consumer: ResourceClaimConsumerReference
     ) -> bool:
-        """Whether a consumer still needs its claim; one that is no pod does."""
+        """Return whether a consumer still needs its claim; always true if not a pod."""
         if consumer.api_group or consumer.resource != "pods":
             return True
         pod = self._pods.get(f"{namespace}/{consumer.name}")
@@ -231,7 +235,9 @@ class DeviceClaimController:
 
     def _unprotect(self, claim: ResourceClaim) -> ResourceClaim:
         metadata = claim.metadata
-        finalizers = tuple(one for one in metadata.finalizers if one != _FINALIZER)
+        finalizers = tuple(
+            finalizer for finalizer in metadata.finalizers if finalizer != _FINALIZER
+        )
         metadata = replace(metadata, finalizers=finalizers)
         claim = self._cluster.change(claim, replace(claim, metadata=metadata))
         if metadata.deletion_timestamp is not None and not finalizers:
@@ -239,25 +245,25 @@ class DeviceClaimController:
         return claim
 
     def _has_outlived_owner(self, claim: ResourceClaim) -> bool:
-        """Whether the pod that a claim was made for is not going to run."""
+        """Return whether a claim was made for a pod that will not run."""
         reference = claim.metadata.controller
         if reference is None or reference.kind != Pod.kind:
             return False
         pod = self._pods.get(f"{claim.namespace}/{reference.name}")
         if pod is None:
-            # One that never was here may be left out of the input only.
+            # An owner that never existed here may only be missing from the input.
             return claim.key in self._orphans or self._cluster.has_gone(reference.uid)
         return pod.uid != reference.uid or _is_done(pod)
 
     def _make_ready(self, claim: ResourceClaim) -> None:
-        """Say of allocated devices that all is done for which pods wait."""
+        """Mark allocated devices as ready, by the conditions that binding waits for."""
         allocation = claim.status.allocation
         results = allocation.devices.results if allocation is not None else ()
-        known = {_place(one) for one in claim.status.devices}
+        places = {_place(device) for device in claim.status.devices}
         new = tuple(
-            self._ready(one)
-            for one in results
-            if one.binding_conditions and _place(one) not in known
+            self._ready(result)
+            for result in results
+            if result.binding_conditions and _place(result) not in places
         )
         if new:
             status = replace(claim.status, devices=(*claim.status.devices, *new))
@@ -272,9 +278,12 @@ class DeviceClaimController:
             share_id=result.share_id,
             conditions=tuple(
                 Condition(
-                    type=one, status="True", reason="Ready", last_transition_time=now
+                    type=condition,
+                    status="True",
+                    reason="Ready",
+                    last_transition_time=now,
                 )
-                for one in result.binding_conditions
+                for condition in result.binding_conditions
             ),
         )
 
@@ -289,7 +298,7 @@ def _owner_uid(claim: ResourceClaim) -> str:
 
 
 def _named(pod: Pod, wanted: PodResourceClaim) -> tuple[bool, str | None]:
-    """Whether a pod's claim is known, and its name; None if none is needed."""
+    """Return whether the name of a pod's claim is decided, and the name, if any."""
     if wanted.resource_claim_name is not None:
         return True, wanted.resource_claim_name
     for status in pod.status.resource_claim_statuses:
@@ -299,7 +308,7 @@ def _named(pod: Pod, wanted: PodResourceClaim) -> tuple[bool, str | None]:
 
 
 def _claim_keys(pod: Pod) -> Iterable[str]:
-    names = (_named(pod, one)[1] for one in pod.spec.resource_claims)
+    names = (_named(pod, claim)[1] for claim in pod.spec.resource_claims)
     return [f"{pod.namespace}/{name}" for name in names if name]
 
 
@@ -329,9 +338,9 @@ def _claim_of(
 
 
 def _place(
-    one: DeviceRequestAllocationResult | AllocatedDeviceStatus,
+    device: DeviceRequestAllocationResult | AllocatedDeviceStatus,
 ) -> tuple[str, str, str, str | None]:
-    return one.driver, one.pool, one.device, one.share_id
+    return device.driver, device.pool, device.device, device.share_id
 
 
 def _failure(pod: Pod, wanted: PodResourceClaim, error: ApiError | str) -> EventNote:

@@ -1,11 +1,11 @@
 """Evicts pods from devices with a taint of the effect NoExecute.
 
-Mirrors ``pkg/controller/devicetainteviction`` (Kubernetes v1.37). Pods go at once, or
-when the toleration of their claim is over; no budget keeps them. The status of rules is
-in `quaymaster._clusters.inmemory.controllers.device_rule_status`.
+Mirrors ``pkg/controller/devicetainteviction`` (Kubernetes v1.37). Pods are evicted at
+once, or when the toleration of their claim ends; budgets do not protect them. The
+status of rules is in `quaymaster._clusters.inmemory.controllers.device_rule_status`.
 
-Simpler than upstream: a time of a taint that was read from another cluster, and is
-still to come, counts as now.
+Simpler than upstream: a taint that was read from another cluster, with a time in the
+future, starts now.
 """
 
 from collections.abc import Collection, Iterator
@@ -50,7 +50,7 @@ _DISRUPTED: Final = PodCondition(
 
 
 class DeviceEvictionController:
-    """Deletes the pods that use devices which they do not tolerate.
+    """Deletes pods whose devices have taints that they do not tolerate.
 
     Args:
         cluster: The cluster.
@@ -65,14 +65,14 @@ class DeviceEvictionController:
         self._pods = cluster.objects(Pod)
         self._devices = TaintedDevices()
         self._arrivals = TaintArrivals(cluster.clock.now)
-        # By uid: when pods have to go, and the timers for it.
+        # By uid: when pods must be evicted, and the timers for it.
         self._due: dict[str, Eviction] = {}
         self._timers: dict[str, Timer] = {}
         self._evicted: set[str] = set()
         self._statuses = RuleStatusWriter(cluster, self._devices, self._pods_to_evict)
 
     def concerns(self, pod: Pod) -> bool:
-        """Whether a pod may use devices, and any have taints for which pods go."""
+        """Return whether a pod may use devices, and any have NoExecute taints."""
         if self._devices.is_empty and not self._due and not self._evicted:
             return False
         return bool(pod.spec.resource_claims) or (
@@ -80,7 +80,7 @@ class DeviceEvictionController:
         )
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod with claims was created (no old), changed, or removed (no new)."""
+        """Handle a created (no old), changed, or removed (no new) pod with claims."""
         if new is None:
             if old is not None:
                 self._cancel(old.uid)
@@ -91,7 +91,7 @@ class DeviceEvictionController:
     def claim_changed(
         self, old: ResourceClaim | None, new: ResourceClaim | None
     ) -> None:
-        """A claim was created (no old), changed, or removed (no new)."""
+        """Handle a claim that was created (no old), changed, or removed (no new)."""
         if self._devices.is_empty and not self._due:
             return
         found: dict[str, Pod] = {}
@@ -104,7 +104,7 @@ class DeviceEvictionController:
     def slice_changed(
         self, old: ResourceSlice | None, new: ResourceSlice | None
     ) -> None:
-        """A slice was created (no old), changed, or removed (no new)."""
+        """Handle a slice that was created (no old), changed, or removed (no new)."""
         if not self._is_on:
             return
         self._arrivals.note(old, new)
@@ -116,7 +116,7 @@ class DeviceEvictionController:
     def rule_changed(
         self, old: DeviceTaintRule | None, new: DeviceTaintRule | None
     ) -> None:
-        """A rule was created (no old), changed, or removed (no new)."""
+        """Handle a rule that was created (no old), changed, or removed (no new)."""
         if not self._reads_rules:
             return
         if old is not None and new is not None and old.spec == new.spec:
@@ -130,11 +130,11 @@ class DeviceEvictionController:
         self._examine_users()
 
     def _examine_users(self, devices: Collection[DeviceId] | None = None) -> None:
-        """Look at the pods that use devices; None stands for all devices."""
+        """Examine the pods that use devices; None means all devices."""
         for claim in list(self._claims.values()):
             allocation = claim.status.allocation
             results = allocation.devices.results if allocation is not None else ()
-            if devices is None or any(id_of(one) in devices for one in results):
+            if devices is None or any(id_of(result) in devices for result in results):
                 for pod in self._consumers(claim):
                     self._examine(pod)
 
@@ -145,7 +145,7 @@ class DeviceEvictionController:
                 yield pod
 
     def _examine(self, pod: Pod) -> None:
-        """Find out when a pod has to go, and see to it."""
+        """Decide when a pod must be evicted, and set or cancel the timer."""
         eviction = self._eviction_of(pod, self._devices.rules.values())
         if eviction is None:
             if self._cancel(pod.uid):
@@ -158,7 +158,7 @@ class DeviceEvictionController:
     def _eviction_of(
         self, pod: Pod, rules: Collection[DeviceTaintRule]
     ) -> Eviction | None:
-        """When a pod has to go; None if it may stay."""
+        """Return when a pod must be evicted; None if it may stay."""
         if not pod.node_name:
             return None
         found: Eviction | None = None
@@ -172,7 +172,7 @@ class DeviceEvictionController:
         return found
 
     def _pods_to_evict(self, rule: DeviceTaintRule) -> Iterator[Pod]:
-        """The pods that have to go because of a rule, were its effect NoExecute."""
+        """Yield the pods that a rule evicts, or would with the effect NoExecute."""
         taint = replace(rule.spec.taint, effect=NO_EXECUTE)
         assumed = replace(rule, spec=replace(rule.spec, taint=taint))
         for pod in self._pods.values():
@@ -189,7 +189,7 @@ class DeviceEvictionController:
         self._timers[pod.uid] = self._cluster.clock.call_at(due, call)
 
     def _cancel(self, uid: str) -> bool:
-        """Let a pod stay; return whether it had to go."""
+        """Cancel the eviction of a pod; return whether there was one."""
         timer = self._timers.pop(uid, None)
         if timer is not None:
             timer.cancel()

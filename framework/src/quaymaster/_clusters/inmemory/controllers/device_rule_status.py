@@ -1,4 +1,4 @@
-"""The status of DeviceTaintRules: how far the eviction of pods is.
+"""The status of DeviceTaintRules: the progress of the eviction of pods.
 
 Mirrors ``maybeUpdateRuleStatus`` (Kubernetes v1.37,
 ``pkg/controller/devicetainteviction/device_taint_eviction.go``).
@@ -41,7 +41,7 @@ _ONCE: Final = (
 
 @attrs.frozen
 class _Pending:
-    """How many pods have to go, and of how many namespaces."""
+    """How many pods must be evicted, and from how many namespaces."""
 
     pods: int
     namespaces: int
@@ -64,8 +64,8 @@ class RuleStatusWriter:
     Args:
         cluster: The cluster.
         devices: The devices that are listed.
-        pods_to_evict: Finds the pods that have to go because of a rule, or would have
-            to if its effect was NoExecute.
+        pods_to_evict: Yields the pods that a rule evicts, or would with the effect
+            NoExecute.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class RuleStatusWriter:
     def rule_changed(
         self, old: DeviceTaintRule | None, new: DeviceTaintRule | None
     ) -> None:
-        """A rule was created (no old), has another spec, or was removed (no new)."""
+        """Handle a created (no old), changed, or removed (no new) rule."""
         if new is not None:
             self._names[new.uid] = new.name
             self._update_after(new.uid, 0.0)
@@ -96,7 +96,7 @@ class RuleStatusWriter:
                 timer.cancel()
 
     def update_later(self, uid: str) -> None:
-        """Have the status of a rule updated soon: more may change until then."""
+        """Update the status of a rule soon; until then, more may change."""
         self._update_after(uid, _PERIOD_SECONDS)
 
     def count_eviction(self, uid: str) -> None:
@@ -113,7 +113,7 @@ class RuleStatusWriter:
                 return
             timer.cancel()
         call = partial(self._update, uid)
-        # What a status says later decides nothing: nobody has to wait for it.
+        # No decision depends on the status, so settling does not wait for it.
         is_later = seconds > 0
         timer = self._cluster.clock.call_at(due, call, background=is_later)
         self._timers[uid] = due, timer
@@ -123,11 +123,19 @@ class RuleStatusWriter:
         rule = self._cluster.objects(DeviceTaintRule).get(self._names.get(uid, ""))
         if rule is None or rule.uid != uid:
             return
-        others = [one for one in rule.status.conditions if one.type != _CONDITION]
-        known = [one for one in rule.status.conditions if one.type == _CONDITION]
+        others = [
+            condition
+            for condition in rule.status.conditions
+            if condition.type != _CONDITION
+        ]
+        current = [
+            condition
+            for condition in rule.status.conditions
+            if condition.type == _CONDITION
+        ]
         now = self._cluster.clock.now()
-        since = known[0].last_transition_time if known else None
-        if since is not None and known[0].observed_generation == (
+        since = current[0].last_transition_time if current else None
+        if since is not None and current[0].observed_generation == (
             rule.metadata.generation
         ):
             passed = now - min(since, now)
@@ -135,7 +143,7 @@ class RuleStatusWriter:
                 self._update_after(uid, _PERIOD_SECONDS - passed)
                 return
         condition = replace(self._condition(rule), last_transition_time=since)
-        if [condition] != known:
+        if [condition] != current:
             condition = replace(condition, last_transition_time=Time(now))
             status = DeviceTaintRuleStatus(conditions=(*others, condition))
             self._cluster.change(rule, replace(rule, status=status))
@@ -164,11 +172,13 @@ class RuleStatusWriter:
         )
 
     def _trial(self, rule: DeviceTaintRule) -> str:
-        """What a rule without effect would do."""
+        """Describe what a rule without effect would do."""
         published = sum(
-            rule.selects(one.spec.driver, one.spec.pool.name, device.name)
-            for one in self._devices.slices()
-            for device in one.spec.devices
+            rule.selects(
+                resource_slice.spec.driver, resource_slice.spec.pool.name, device.name
+            )
+            for resource_slice in self._devices.slices()
+            for device in resource_slice.spec.devices
         )
         allocated = sum(
             rule.selects(result.driver, result.pool, result.device)
@@ -186,7 +196,7 @@ class RuleStatusWriter:
 
 
 def _progress(pending: _Pending, evicted: int) -> tuple[str, str]:
-    """The reason and the message of a rule with the effect NoExecute."""
+    """Return the reason and the message of a rule with the effect NoExecute."""
     if pending.pods:
         verb = "needs" if pending.pods == 1 else "need"
         who = _counted(pending.pods, "pod")

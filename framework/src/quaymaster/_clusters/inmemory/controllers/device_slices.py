@@ -1,6 +1,6 @@
-"""Drivers of simple devices: they list what the annotation of a node says.
+"""Drivers of simple devices: they publish the devices in the annotation of a node.
 
-A driver that nobody made a class for gets one of its own name.
+A driver without a class gets one with its own name.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ _MOST_DEVICES: Final = 128
 
 
 def add_slices(cluster: ClusterAccess, node: Node) -> None:
-    """List the devices of a node; slices of the same names stay as they are."""
+    """Publish the devices of a node; existing slices of the same names are kept."""
     slices, classes = cluster.objects(ResourceSlice), cluster.objects(DeviceClass)
     for driver, count in devices_of(node.metadata.annotations).items():
         for made in _slices(node, driver, count):
@@ -39,7 +39,7 @@ def add_slices(cluster: ClusterAccess, node: Node) -> None:
 
 
 def remove_slices(cluster: ClusterAccess, node: Node) -> None:
-    """Remove what `add_slices` has made for a node that is gone."""
+    """Remove the slices that `add_slices` created for a removed node."""
     slices = cluster.objects(ResourceSlice)
     for driver, count in devices_of(node.metadata.annotations).items():
         for made in _slices(node, driver, count):

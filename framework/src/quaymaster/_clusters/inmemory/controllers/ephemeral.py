@@ -1,7 +1,7 @@
-"""The claims of ephemeral volumes: they come and go with their pods.
+"""The claims of ephemeral volumes: created and removed with their pods.
 
 Mirrors ``pkg/controller/volume/ephemeral`` (Kubernetes v1.36), and the garbage
-collector as far as these claims are concerned.
+collector for these claims.
 """
 
 from quaymaster._api.objects import ObjectMeta, PersistentVolumeClaim, Pod
@@ -19,12 +19,12 @@ __all__ = ["add_claims", "has_ephemeral_volumes", "remove_claims"]
 
 
 def has_ephemeral_volumes(pod: Pod) -> bool:
-    """Whether a pod has volumes whose claims are made for it."""
+    """Return whether a pod has volumes whose claims are made for it."""
     return any(volume.ephemeral is not None for volume in pod.spec.volumes)
 
 
 def add_claims(cluster: ClusterAccess, pod: Pod) -> None:
-    """Make the claims that a pod lacks; one of another owner stays as it is."""
+    """Create the missing claims of a pod; a claim of another owner stays as it is."""
     if pod.is_terminating or pod.is_finished:
         return
     for volume in pod.spec.volumes:
@@ -46,7 +46,7 @@ def add_claims(cluster: ClusterAccess, pod: Pod) -> None:
         try:
             cluster.add(cluster.admit(claim))
         except (ForbiddenError, InvalidError) as error:
-            # The pod waits for its claim, as the scheduler tells.
+            # The pod waits for its claim, as the scheduler reports.
             cluster.record(_failure(pod, error))
 
 

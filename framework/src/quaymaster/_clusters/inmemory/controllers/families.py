@@ -1,4 +1,4 @@
-"""Families: the pods of each owner, kept up to date by every change of a pod."""
+"""Families: the pods of each owner, updated with every change of a pod."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,11 +17,11 @@ class Family:
     """The keys of one owner's pods by their state, oldest first.
 
     Attributes:
-        active: Those that run or will run.
-        leaving: Those that are being deleted.
-        succeeded: Those that have ended well.
-        failed: Those that have ended badly.
-        wants_starts: Whether the owner must hear when a pod begins to run.
+        active: The pods that run or will run.
+        leaving: The pods that are being deleted.
+        succeeded: The pods that have succeeded.
+        failed: The pods that have failed.
+        wants_starts: Whether the owner must be synced when a pod begins to run.
     """
 
     __slots__ = ("_parts", "active", "failed", "leaving", "succeeded", "wants_starts")
@@ -35,12 +35,12 @@ class Family:
         self._parts = (self.active, self.leaving, self.succeeded, self.failed)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys of all pods."""
+        """Yield the keys of all pods."""
         for part in self._parts:
             yield from part
 
     def move(self, key: str, before: int | None, after: int | None) -> None:
-        """Move a pod from one state to another; None means that it is no member."""
+        """Move a pod from one state to another; None means that it is not a member."""
         if before is not None:
             self._parts[before].pop(key, None)
         if after is not None:
@@ -56,17 +56,17 @@ class Families:
         self._by_owner: dict[str, Family] = {}
 
     def of(self, uid: str) -> Family:
-        """The family of an owner; empty if it has no pods."""
+        """Return the family of an owner; empty if it has no pods."""
         family = self._by_owner.get(uid)
         if family is None:
             family = self._by_owner[uid] = Family()
         return family
 
     def update(self, uid: str, old: Pod | None, new: Pod | None) -> bool:
-        """Take over the change of a pod of an owner.
+        """Apply the change of a pod of an owner.
 
         Returns:
-            Whether it concerns the owner.
+            Whether the owner must be synced.
         """
         family = self.of(uid)
         before = None if old is None else _part(old)

@@ -1,4 +1,4 @@
-"""The garbage collector: deletes what belonged to objects that are gone.
+"""The garbage collector: deletes the dependents of removed objects.
 
 Mirrors the default of ``pkg/controller/garbagecollector`` (dependents follow their
 owner) and ``pkg/controller/podgc`` (the pods of a lost node are removed after a while),
@@ -17,7 +17,7 @@ _QUARANTINE_SECONDS: Final = 40.0  # upstream's ``quarantineTime``
 
 
 def remove_pods_later(cluster: ClusterAccess, node_name: str) -> None:
-    """Remove what is bound to a lost node, unless the node is back by then."""
+    """Remove the pods of a lost node later, unless the node is back by then."""
     callback = partial(_remove_pods, cluster, node_name)
     cluster.clock.call_later(_QUARANTINE_SECONDS, callback)
 

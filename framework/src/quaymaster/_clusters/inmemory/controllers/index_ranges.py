@@ -1,4 +1,4 @@
-"""Sets of indexes as Jobs write them down: numbers and ranges, such as ``0,3-5``."""
+"""Sets of indexes in the format of Jobs: numbers and ranges, such as ``0,3-5``."""
 
 from bisect import bisect_right
 
@@ -11,8 +11,8 @@ class IndexRanges:
     """A set of indexes, kept as ranges, since there may be very many.
 
     Args:
-        text: The numbers and ranges; what is neither is left out.
-        limit: Indexes from here on are left out, too.
+        text: The numbers and ranges; other parts are ignored.
+        limit: Indexes from this one on are ignored, too.
     """
 
     __slots__ = ("_ends", "_starts")
@@ -20,8 +20,8 @@ class IndexRanges:
     def __init__(self, text: str, limit: int) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, told in sorted(filter(None, map(_parse, text.split(",")))):
-            end = min(told, limit)
+        for start, stop in sorted(filter(None, map(_parse, text.split(",")))):
+            end = min(stop, limit)
             if self._ends and start <= self._ends[-1]:
                 self._ends[-1] = max(end, self._ends[-1])
             elif start < end:
@@ -35,7 +35,7 @@ class IndexRanges:
         return self.end_of(index) is not None
 
     def end_of(self, index: int) -> int | None:
-        """The first index after the range that an index is in; None if in none."""
+        """Return the first index after the range of an index; None if it is in none."""
         place = bisect_right(self._starts, index) - 1
         if place < 0 or index >= self._ends[place]:
             return None
@@ -43,12 +43,12 @@ class IndexRanges:
 
 
 def parse_index(text: str) -> int | None:
-    """Read one index; None if the text is none."""
+    """Read one index; None if the text is not an index."""
     return parse_int64(text) if text.isdecimal() else None
 
 
 def _parse(part: str) -> tuple[int, int] | None:
-    """The first index of a part, and the one after its last."""
+    """Return the first index of a part, and the one after its last."""
     first, dash, last = part.strip().partition("-")
     start = parse_index(first)
     end = parse_index(last) if dash else start

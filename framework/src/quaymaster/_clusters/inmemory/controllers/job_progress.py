@@ -1,7 +1,7 @@
-"""The progress of a Job: its status, and the pods that are not in it yet.
+"""The progress of a Job: its status, and the pods that it does not count yet.
 
-Mirrors how ``pkg/controller/job`` (Kubernetes v1.36) counts: a pod that still has the
-tracking finalizer is not in the status yet. Pods that the status counts may be gone.
+Mirrors how ``pkg/controller/job`` (Kubernetes v1.36) counts: the status does not count
+a pod that still has the tracking finalizer. Counted pods may have been removed.
 """
 
 from typing import Final
@@ -22,16 +22,16 @@ _NOTHING: Final = UncountedTerminatedPods()
 
 
 class Progress:
-    """The pods of a Job that have ended, those that are gone included.
+    """The ended pods of a Job, including removed ones.
 
     Args:
-        job: The Job, as it came in.
+        job: The Job, as it was loaded.
         family: Its pods then.
         cluster: The cluster.
 
     Attributes:
-        completed: The indexes that have succeeded, as its status tells.
-        failed_for_good: Those that are not tried again.
+        completed: The indexes that have succeeded, by its status.
+        failed_for_good: The indexes that are not tried again.
     """
 
     __slots__ = ("_failed", "_succeeded", "completed", "failed_for_good")
@@ -57,36 +57,36 @@ class Progress:
         self.failed_for_good = failed
 
     def end_of_done(self, index: int) -> int | None:
-        """The next index that may need pods; None if this one itself may."""
+        """Return the next index that may need pods; None if this one may."""
         end = self.completed.end_of(index)
         return self.failed_for_good.end_of(index) if end is None else end
 
     def succeeded(self, family: Family) -> int:
-        """How many pods have ended well by now."""
+        """Return how many pods have succeeded."""
         return self._succeeded + len(family.succeeded)
 
     def failed(self, family: Family) -> int:
-        """How many pods have ended badly by now."""
+        """Return how many pods have failed."""
         return self._failed + len(family.failed)
 
 
 def is_finished(job: Job) -> bool:
-    """Whether a Job's status says that it is over, so that nothing is left to do."""
+    """Return whether a Job's status is final, so that nothing is left to do."""
     return _has(job, "Complete", "Failed")
 
 
 def is_ending(job: Job) -> bool:
-    """Whether it is decided how a Job ends, so that its running pods are deleted."""
+    """Return whether a Job's result is decided: its running pods are deleted."""
     return _has(job, "SuccessCriteriaMet", "FailureTarget")
 
 
 def index_of(pod: Pod) -> int | None:
-    """The index of an Indexed Job that a pod is for."""
+    """Return the index of an Indexed Job that a pod is for."""
     return parse_index(pod.metadata.annotations.get(_INDEX, ""))
 
 
 def _gone(total: int, present: list[Pod], uncounted: tuple[str, ...]) -> int:
-    """The number of pods that the status counts and that are gone."""
+    """Return the number of pods that the status counts but that no longer exist."""
     counted = sum(
         _FINALIZER not in pod.metadata.finalizers or pod.uid in uncounted
         for pod in present

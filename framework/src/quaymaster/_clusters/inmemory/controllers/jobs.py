@@ -1,9 +1,9 @@
-"""Jobs: pods that end, with a limit of how many run at once and a number in all.
+"""Jobs: pods that end, with a limit on running pods and on completions.
 
-Mirrors ``pkg/controller/job`` (Kubernetes v1.36). A pod ends only if its template
-carries the annotation ``simulation.quaymaster.io/run-seconds``. Failed pods are
-replaced at once, without upstream's backoff. What a Job's status tells of pods that
-are gone counts; a Job that is over stays as it is.
+Mirrors ``pkg/controller/job`` (Kubernetes v1.36). A pod ends only if its template has
+the annotation ``simulation.quaymaster.io/run-seconds``. Failed pods are replaced at
+once, without upstream's backoff. Pods that only the Job's status mentions are counted.
+A finished Job stays as it is.
 """
 
 import heapq
@@ -35,7 +35,7 @@ _OUR_NAME: Final = "kubernetes.io/job-controller"
 
 
 class JobController:
-    """Keeps up the pods of Jobs until they are done."""
+    """Creates and deletes the pods of Jobs until they are done."""
 
     def __init__(self, cluster: ClusterAccess, families: Families) -> None:
         self._cluster = cluster
@@ -45,7 +45,7 @@ class JobController:
         self._indexes: dict[str, _Indexes] = {}
 
     def sync(self, job: Job) -> None:
-        """Start the pods that may run now, delete those that may not."""
+        """Create the pods that may run now, and delete those that may not."""
         if job.metadata.deletion_timestamp is not None or job.uid in self._done:
             return
         if is_finished(job):
@@ -69,23 +69,23 @@ class JobController:
             self._adjust(job, family, progress)
 
     def pod_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
-        """A pod of a Job was created, changed or removed."""
+        """Handle a pod that was created, changed or removed."""
         indexes = self._indexes.get(uid)
         pod = old if new is None else new
         if indexes is not None and pod is not None:
             indexes.update(pod, is_there=new is not None)
 
     def forget(self, uid: str) -> None:
-        """Drop what is remembered about a Job that is gone."""
+        """Drop the state of a removed Job."""
         self._done.discard(uid)
         self._progress.pop(uid, None)
         self._indexes.pop(uid, None)
 
     def _progress_of(self, job: Job, family: Family) -> Progress:
-        known = self._progress.get(job.uid)
-        if known is None:
-            known = self._progress[job.uid] = Progress(job, family, self._cluster)
-        return known
+        progress = self._progress.get(job.uid)
+        if progress is None:
+            progress = self._progress[job.uid] = Progress(job, family, self._cluster)
+        return progress
 
     def _adjust(self, job: Job, family: Family, progress: Progress) -> None:
         missing = _wanted(job, family, progress) - len(family.active)
@@ -138,7 +138,7 @@ class _Indexes:
     """The completion indexes that need no pod, since one runs or has succeeded.
 
     Args:
-        progress: Knows the indexes that never need a pod again.
+        progress: Has the indexes that never need a pod again.
     """
 
     __slots__ = ("_free", "_next", "_progress", "_taken")
@@ -195,14 +195,14 @@ def _job_pod(job: Job, index: int | None = None) -> Pod:
 
 
 def _wanted(job: Job, family: Family, progress: Progress) -> int:
-    """The number of pods that may run at once by now."""
+    """Return the number of pods that may run at once now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:
         return 0
     succeeded = progress.succeeded(family)
     if job.spec.completions is not None:
         return max(0, min(parallelism, job.spec.completions - succeeded))
-    # Without completions, the first pod that succeeds ends the Job's work.
+    # Without completions, the first pod that succeeds ends the Job.
     return len(family.active) if succeeded else parallelism
 
 

@@ -1,7 +1,7 @@
-"""Runs the controllers: marks workloads that changed, and syncs them.
+"""Runs the controllers: marks changed workloads, and syncs them.
 
-A change only marks workloads. The marked ones are looked at when the clock runs its
-timers, at the same moment of virtual time, in the order in which they were marked.
+A change only marks workloads. The controllers sync marked workloads when the clock runs
+its timers, at the same moment of virtual time, in the order of the marks.
 """
 
 from collections.abc import Callable
@@ -76,10 +76,10 @@ _OTHERS: Final = frozenset(
         ResourceQuota,
     }
 )
-"""What is looked after and makes no pods."""
+"""Kinds that have a controller but create no pods."""
 
 _RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
-"""What admission looks up for new pods."""
+"""Kinds that admission reads for new pods."""
 
 
 class Controllers:
@@ -141,10 +141,11 @@ class Controllers:
         self._is_settling = False
 
     def keep(self, obj: ApiObject) -> None:
-        """Take an object that is about to come as its own cluster had it.
+        """Keep an object that is about to be loaded as its own cluster had it.
 
-        A claim without a volume goes on without: whoever is to make one does not. What
-        a budget allows changes only with its pods, as does who has claimed devices.
+        A claim without a volume stays without: its provisioner makes none. The allowed
+        disruptions of a budget change only with its pods, and so do the reservations of
+        device claims.
         """
         if isinstance(obj, PersistentVolumeClaim):
             self._claims.keep(obj)
@@ -154,7 +155,7 @@ class Controllers:
             self._device_claims.keep(obj)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod was created (no old), changed, or removed (no new)."""
+        """Handle a pod that was created (no old), changed, or removed (no new)."""
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
         if old is None or new is None:
@@ -170,7 +171,7 @@ class Controllers:
             if reference is not None:
                 self._member_changed(reference.uid, old, new)
                 return
-            # Identity: most updates share the labels; others are compared.
+            # Identity: most updates share the labels; otherwise they are compared.
             if after.labels is before.labels or after.labels == before.labels:
                 return
         if old is not None:
@@ -179,7 +180,7 @@ class Controllers:
             self._came(new)
 
     def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """The same, of any other kind."""
+        """Handle an object of another kind that was created, changed or removed."""
         obj = old if new is None else new
         if obj is None:
             return
@@ -194,7 +195,7 @@ class Controllers:
             self._workload_changed(old, new)
 
     def usage_changed(self, namespace: str, *, is_less: bool) -> None:
-        """A namespace uses another amount, or less, of what its quotas limit."""
+        """Handle a changed usage of what the quotas of a namespace limit."""
         for key in self._cluster.quotas.quotas_of(namespace):
             self._mark(OwnerId(ResourceQuota, key))
         if is_less:
@@ -212,14 +213,14 @@ class Controllers:
             self._retry(quota.namespace)
 
     def _retry(self, namespace: str) -> None:
-        """Let workloads try again whose pods were refused; an empty one means all."""
+        """Retry workloads whose pods were rejected; an empty namespace means all."""
         for shortfall in self._cluster.shortfalls:
             owner = shortfall.owner
             if shortfall.refusal and namespace in ("", owner.namespace):
                 self._mark(OwnerId(type(owner), owner.key))
 
     def settle(self) -> None:
-        """Let the controllers work until there is nothing left for them to do."""
+        """Run the controllers until they have nothing left to do."""
         if self._is_settling:
             return
         if self._timer is not None:
@@ -238,8 +239,8 @@ class Controllers:
             self._is_settling = False
 
     def _sync_next(self) -> bool:
-        # The ReplicaSet of a Deployment goes first, so that the pods of workloads come
-        # in the order of the workloads.
+        # The ReplicaSet of a Deployment goes first, so that pods are created in the
+        # order of their workloads.
         marked = self._marked_sets or self._marked
         if not marked:
             return False
@@ -256,7 +257,7 @@ class Controllers:
         self._device_claims.sync_pod(pod)
 
     def _collect(self) -> bool:
-        """Delete what belonged to workloads that are gone."""
+        """Delete the dependents of removed workloads."""
         gone, self._gone = self._gone, []
         if not self._syncs_workloads:
             return False
@@ -407,7 +408,7 @@ class Controllers:
             self._volumes_came()
 
     def _volumes_came(self) -> None:
-        """Volumes that nobody has, or their classes, are new: claims may want them."""
+        """Sync the claims: there are new volumes that are free, or new classes."""
         self._has_new_volumes = True
         self._wake()
 
@@ -438,5 +439,5 @@ class Controllers:
 
 def _is_same_owner(old: Pod, new: Pod) -> bool:
     before, after = old.metadata.owner_references, new.metadata.owner_references
-    # Identity: most updates share the references; others are compared.
+    # Identity: most updates share the references; otherwise they are compared.
     return before is after or before == after

@@ -1,10 +1,10 @@
-"""The owners of pods, and the adoption of pods that come without one.
+"""The owners of pods, and the adoption of pods without an owner.
 
 A pod belongs to the owner whose uid its controller reference has. Two kinds of pods are
-adopted, by a change of that reference: pods whose reference names an owner of another
-uid, if that owner came without a uid or the reference does (manifests that were made
-from a dump); and pods without a controller that an owner selects, as upstream's
-``PodControllerRefManager`` does (Kubernetes v1.36,
+adopted, by a change of that reference. First, pods whose reference has another uid than
+the owner of that name, if the owner or the reference was loaded without a uid (as in
+manifests made from a dump). Second, pods without a controller that an owner selects, as
+in upstream's ``PodControllerRefManager`` (Kubernetes v1.36,
 ``pkg/controller/controller_ref_manager.go``).
 """
 
@@ -54,7 +54,7 @@ class Ownership:
         cluster: The cluster.
 
     Attributes:
-        adoptions: The keys of pods, and who is to adopt them by `adopt`.
+        adoptions: The keys of pods, and the owners that `adopt` will write into them.
     """
 
     def __init__(self, cluster: ClusterAccess) -> None:
@@ -64,18 +64,18 @@ class Ownership:
         self._selectors: defaultdict[str, dict[OwnerId, Selector]] = defaultdict(dict)
         # By namespace: the keys of pods without a controller.
         self._orphans: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        # By kind and namespace, then by name of a controller that is not known by its
-        # uid: the keys of its pods.
+        # By kind and namespace, then by the name of a controller whose uid no owner
+        # has: the keys of its pods.
         self._strangers: defaultdict[tuple[str, str], dict[str, dict[str, None]]]
         self._strangers = defaultdict(dict)
         self.adoptions: list[tuple[str, OwnerId]] = []
 
     def get(self, uid: str) -> OwnerId | None:
-        """The owner of that uid, or None."""
+        """Return the owner of that uid, or None."""
         return self._owners.get(uid)
 
     def owner_added(self, owner: ApiObject) -> None:
-        """Add an owner, and look for pods that it may adopt."""
+        """Add an owner, and find pods that it may adopt."""
         identity = OwnerId(type(owner), owner.key)
         self._owners[owner.uid] = identity
         if isinstance(owner, OWNER_KINDS):
@@ -89,12 +89,12 @@ class Ownership:
                 self._consider_orphan(self._pods[key], identity, selector)
 
     def owner_removed(self, owner: ApiObject) -> None:
-        """Forget an owner."""
+        """Remove an owner."""
         self._owners.pop(owner.uid, None)
         self._selectors[owner.namespace].pop(OwnerId(type(owner), owner.key), None)
 
     def orphan_added(self, pod: Pod) -> None:
-        """A pod without a controller has come in."""
+        """Add a pod without a controller."""
         namespace = pod.metadata.namespace
         self._orphans[namespace][pod.key] = None
         for identity, selector in self._selectors.get(namespace, {}).items():
@@ -102,11 +102,11 @@ class Ownership:
                 return
 
     def orphan_removed(self, pod: Pod) -> None:
-        """A pod without a controller is gone, or has one now."""
+        """Remove a pod that was deleted or has a controller now."""
         self._orphans[pod.metadata.namespace].pop(pod.key, None)
 
     def stranger_added(self, pod: Pod, reference: OwnerReference) -> None:
-        """A pod has come in whose controller is not known by its uid."""
+        """Add a pod whose controller's uid no owner has."""
         namespace = pod.metadata.namespace
         for kind in OWNER_KINDS:
             if kind.kind == reference.kind:
@@ -118,23 +118,23 @@ class Ownership:
         by_name.setdefault(reference.name, {})[pod.key] = None
 
     def stranger_removed(self, pod: Pod, reference: OwnerReference) -> None:
-        """Drop a pod that is gone or has found its owner, if it was a stranger."""
+        """Remove a pod that was deleted or has an owner now."""
         by_name = self._strangers.get((reference.kind, pod.metadata.namespace))
         if by_name and reference.name in by_name:
             by_name[reference.name].pop(pod.key, None)
 
     def strangers_of(self, kind: str, namespace: str, name: str) -> list[Pod]:
-        """The pods that name this controller, whose uid no owner has."""
+        """Return the pods that name this controller with a uid that no owner has."""
         keys = self._strangers.get((kind, namespace), {}).get(name, ())
         return [self._pods[key] for key in keys]
 
     def unknown_owners(self, kind: str, namespace: str) -> list[str]:
-        """The names of controllers that are missing, while their pods are there."""
+        """Return the names of controllers that are missing although they have pods."""
         by_name = self._strangers.get((kind, namespace), {})
         return [name for name, keys in by_name.items() if keys]
 
     def adopt(self) -> bool:
-        """Write the owners that were found into their pods; say if there were any."""
+        """Write the new owners into their pods; return whether there were any."""
         adoptions, self.adoptions = self.adoptions, []
         for pod_key, identity in adoptions:
             pod = self._pods.get(pod_key)
@@ -148,7 +148,7 @@ class Ownership:
         current = metadata.controller
         if current is not None and current.uid in self._owners:
             return
-        # Identity: `current` is one of these very objects.
+        # Identity: `current` is one of these objects.
         others = tuple(r for r in metadata.owner_references if r is not current)
         references = (owner_reference(owner), *others)
         metadata = replace(metadata, owner_references=references)
@@ -174,7 +174,7 @@ class Ownership:
 
 
 def selector_of(owner: PodOwner | Deployment) -> Selector:
-    """The selector of the pods that an owner may adopt."""
+    """Return the selector of the pods that an owner may adopt."""
     if isinstance(owner, ReplicationController):
         return selector_from_labels(owner.spec.selector)
     return compile_label_selector(owner.spec.selector)

@@ -41,7 +41,7 @@ _NANOS = 10**9
 
 
 def owner_reference(owner: ApiObject) -> OwnerReference:
-    """The reference by which an object names its controller."""
+    """Return the reference by which an object names its controller."""
     return OwnerReference(
         api_version=owner.api_version,
         kind=owner.kind,
@@ -61,13 +61,13 @@ def pod_of_template(
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
 ) -> Pod:
-    """A pod of a workload, before admission.
+    """Return a pod of a workload, before admission.
 
     Args:
         owner: The workload.
-        template: What the pod is made from.
+        template: The template of the pod.
         name: The pod's name; without it, one is generated.
-        base: What a generated name begins with, instead of the owner's name.
+        base: The prefix of a generated name, instead of the owner's name.
         labels: More labels than those of the template.
         annotations: More annotations than those of the template.
     """
@@ -89,13 +89,13 @@ def pod_of_template(
 def add_pods(
     cluster: ClusterAccess, owner: ApiObject, pod: Pod, count: int = 1
 ) -> bool:
-    """Add a number of equal pods to the cluster.
+    """Create a number of equal pods in the cluster.
 
-    As upstream, one that is refused leaves a ``FailedCreate`` Event on its owner, and
-    the others wait until the owner is looked at again.
+    As upstream, a rejected pod leaves a ``FailedCreate`` Event on its owner, and the
+    others wait for the next sync of the owner.
 
     Returns:
-        Whether all of them are there.
+        Whether all of them were created.
     """
     added = 0
     try:
@@ -112,13 +112,13 @@ def add_pods(
 def record_failure(
     cluster: ClusterAccess, owner: ApiObject, error: ApiError, count: int
 ) -> None:
-    """Note that some pods of a workload could not be made, and why.
+    """Record that some pods of a workload could not be created, and why.
 
     Args:
         cluster: The cluster.
-        owner: Whose pods they are.
-        error: Why one of them was refused.
-        count: How many are not there.
+        owner: The workload of the pods.
+        error: Why a pod was rejected.
+        count: How many pods are missing.
     """
     cluster.shortfalls.add(owner, count, refusal=_reason(error))
     cluster.record(
@@ -134,12 +134,12 @@ def record_failure(
 
 
 def has_run_time(metadata: ObjectMeta) -> bool:
-    """Whether pods with this metadata end by themselves, their work done."""
+    """Return whether pods with this metadata end by themselves."""
     return RUN_SECONDS_ANNOTATION in metadata.annotations
 
 
 def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
-    """Sort the pods of a workload; those to delete first come first.
+    """Sort the pods of a workload in the order of their deletion.
 
     Unassigned before assigned, pending before running, not ready before ready, cheap
     ones first, crowded nodes first, young ones first (ages compared by their order of
@@ -163,7 +163,7 @@ def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether a pod says that it is ready."""
+    """Return whether a pod has the condition Ready."""
     return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
 
 

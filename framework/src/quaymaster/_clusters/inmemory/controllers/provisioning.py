@@ -1,8 +1,8 @@
-"""New volumes for claims, as an external provisioner of a CSI driver makes them.
+"""New volumes for claims, as an external provisioner of a CSI driver creates them.
 
-The node affinity of a new volume says which nodes can reach it. The labels for that
-are the driver's own, if the selected node has a CSINode that lists them; else those of
-the class's ``allowedTopologies``; else the zone of the selected node.
+The node affinity of a new volume selects the nodes that can reach it. Its labels are
+the driver's own, if the selected node has a CSINode that lists them; else those of the
+class's ``allowedTopologies``; else the zone of the selected node.
 """
 
 from collections.abc import Mapping
@@ -39,12 +39,12 @@ def make_volume(
     storage_class: StorageClass,
     topology: Mapping[str, str],
 ) -> PersistentVolume:
-    """A new volume of a claim, bound to it from its side.
+    """Return a new volume of a claim, bound to it from its side.
 
     Args:
         claim: The claim.
         storage_class: Its class.
-        topology: What labels a node must have to reach it.
+        topology: The labels that a node must have to reach it.
     """
     name, spec = f"pvc-{claim.uid}", claim.spec
     provisioner = storage_class.provisioner
@@ -72,19 +72,19 @@ def make_volume(
 def topology_for(
     storage_class: StorageClass, node: Node | None, csi_node: CSINode | None
 ) -> Mapping[str, str]:
-    """The labels that a new volume's nodes must have.
+    """Return the labels that a new volume's nodes must have.
 
     Args:
         storage_class: The claim's class.
-        node: The node that was selected for the claim; None if it is bound at once.
-        csi_node: What is known of the node's drivers, or None.
+        node: The selected node; None if the claim is bound immediately.
+        csi_node: The CSINode of the node, or None.
     """
     if node is None:
         return {
-            one.key: one.values[0]
+            expression.key: expression.values[0]
             for term in storage_class.allowed_topologies[:1]
-            for one in term.match_label_expressions
-            if one.values
+            for expression in term.match_label_expressions
+            if expression.values
         }
     keys = _driver_keys(storage_class, csi_node) or _allowed_keys(storage_class, node)
     return {key: node.labels[key] for key in keys or (_ZONE,) if key in node.labels}
@@ -104,7 +104,7 @@ def _driver_keys(
 def _allowed_keys(storage_class: StorageClass, node: Node) -> tuple[str, ...]:
     for term in storage_class.allowed_topologies:
         if allows_topology((term,), node.labels):
-            return tuple(one.key for one in term.match_label_expressions)
+            return tuple(expression.key for expression in term.match_label_expressions)
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Quotas: their status says how much is used.
+"""Writes the status of quotas: how much is used.
 
 Mirrors ``pkg/controller/resourcequota`` (Kubernetes v1.36).
 """

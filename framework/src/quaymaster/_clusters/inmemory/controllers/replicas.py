@@ -1,6 +1,6 @@
 """ReplicaSets and ReplicationControllers: a number of equal pods.
 
-Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), but for pods
+Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), except for pods
 that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their work is
 done, so they are not replaced.
 """
@@ -19,14 +19,14 @@ __all__ = ["ReplicaController"]
 
 
 class ReplicaController:
-    """Keeps up the number of pods of ReplicaSets and ReplicationControllers."""
+    """Creates and deletes the pods of ReplicaSets and ReplicationControllers."""
 
     def __init__(self, cluster: ClusterAccess, families: Families) -> None:
         self._cluster = cluster
         self._families = families
 
     def sync(self, owner: ReplicaSet | ReplicationController) -> None:
-        """Create the pods that are missing, or delete those that are too many."""
+        """Create the missing pods, or delete the surplus ones."""
         template = owner.spec.template
         if template is None or owner.metadata.deletion_timestamp is not None:
             return

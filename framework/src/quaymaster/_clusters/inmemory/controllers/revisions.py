@@ -1,8 +1,8 @@
-"""The templates that workloads have had, and which of them a pod was made of.
+"""The templates of workloads, and the template of each pod.
 
-Mirrors what ``pkg/controller/history`` (Kubernetes v1.36) keeps in ControllerRevisions,
-but starts anew with each cluster: pods that came in are taken to be made of the first
-template that is seen, whatever hash another cluster has put on them.
+Mirrors the ControllerRevisions of ``pkg/controller/history`` (Kubernetes v1.36), but
+starts empty in each cluster: all loaded pods are assumed to have the first template,
+whatever hash another cluster gave them.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class History:
 
     Attributes:
         current: The hash that all pods had when they were last equal.
-        newest: The hash of the template that it has now.
+        newest: The hash of the current template.
     """
 
     __slots__ = ("_first", "_templates", "current", "newest")
@@ -33,16 +33,16 @@ class History:
         self.newest = revision
 
     def add(self, revision: str, template: PodTemplateSpec) -> None:
-        """Note that a template is the newest one."""
+        """Record the newest template."""
         self._templates[revision] = template
         self.newest = revision
 
     def template(self, revision: str) -> PodTemplateSpec:
-        """The template of a hash."""
+        """Return the template of a hash."""
         return self._templates[revision]
 
     def of(self, labels: Mapping[str, str]) -> str:
-        """The hash of the template that a pod with these labels was made of."""
+        """Return the hash of the template that a pod with these labels was made of."""
         revision = labels.get(REVISION_LABEL, "").rpartition("-")[2]
         return revision if revision in self._templates else self._first
 
@@ -54,7 +54,7 @@ class Revisions:
         self._by_owner: dict[str, History] = {}
 
     def note(self, uid: str, template: PodTemplateSpec) -> History:
-        """The history of a workload, whose newest template is this one."""
+        """Record the newest template of a workload, and return its history."""
         revision = safe_hash(ENCODER.encode(template))
         history = self._by_owner.get(uid)
         if history is None:
@@ -64,5 +64,5 @@ class Revisions:
         return history
 
     def forget(self, uid: str) -> None:
-        """Drop the history of a workload that is gone."""
+        """Drop the history of a removed workload."""
         self._by_owner.pop(uid, None)

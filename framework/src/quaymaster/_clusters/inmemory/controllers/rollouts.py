@@ -1,4 +1,4 @@
-"""How far workloads may be from their size while they replace their pods.
+"""How many pods workloads may have too many or too few during an update.
 
 Mirrors ``ResolveFenceposts`` (``pkg/controller/deployment/util``), and ``SurgeCount``
 and ``UnavailableCount`` (``pkg/controller/daemon/util``), Kubernetes v1.36.
@@ -15,11 +15,11 @@ __all__ = ["daemon_limits", "deployment_limits", "scaled"]
 
 
 def deployment_limits(strategy: DeploymentStrategy, wanted: int) -> tuple[int, int]:
-    """How many pods a Deployment may have too many, and too few, during an update.
+    """Return how many pods a Deployment may have too many, and too few, in an update.
 
     Args:
-        strategy: Its strategy, as it is stored; one that recreates has no limits.
-        wanted: How many pods it is to have.
+        strategy: Its strategy, as it is stored; Recreate has no limits.
+        wanted: Its number of replicas.
     """
     rolling = strategy.rolling_update or RollingUpdateDeployment()
     surge = scaled(rolling.max_surge, wanted)
@@ -30,11 +30,11 @@ def deployment_limits(strategy: DeploymentStrategy, wanted: int) -> tuple[int, i
 
 
 def daemon_limits(strategy: DaemonSetUpdateStrategy, wanted: int) -> tuple[int, int]:
-    """On how many nodes a DaemonSet may have two pods, and none, during an update.
+    """Return on how many nodes a DaemonSet may have two pods, and none, in an update.
 
     Args:
         strategy: Its strategy, as it is stored.
-        wanted: On how many nodes it is to have one.
+        wanted: The number of nodes that should have a pod.
     """
     rolling = strategy.rolling_update or RollingUpdateDaemonSet()
     surge = scaled(rolling.max_surge, wanted)
@@ -45,7 +45,7 @@ def daemon_limits(strategy: DaemonSetUpdateStrategy, wanted: int) -> tuple[int, 
 
 
 def scaled(limit: int | str | None, total: int, *, rounds_up: bool = True) -> int:
-    """A limit as a number: a percentage is one of the total, and None is 0."""
+    """Convert a limit to a number: a percentage is of the total, and None is 0."""
     if not isinstance(limit, str):
         return limit or 0
     share = int(limit.rstrip("%")) * total

@@ -17,7 +17,7 @@ class SetIndex:
 
     Args:
         cluster: The cluster.
-        ownership: Knows which controllers there are.
+        ownership: Finds the controllers.
     """
 
     def __init__(self, cluster: ClusterAccess, ownership: Ownership) -> None:
@@ -28,11 +28,11 @@ class SetIndex:
         self._loose: dict[str, None] = {}
 
     def of(self, uid: str) -> list[ReplicaSet]:
-        """The ReplicaSets of an owner."""
+        """Return the ReplicaSets of an owner."""
         return [self._sets[key] for key in self._by_owner.get(uid, ())]
 
     def update(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
-        """Take over the change of a ReplicaSet."""
+        """Apply the change of a ReplicaSet."""
         if old is not None:
             self._loose.pop(old.key, None)
         before = None if old is None else old.metadata.controller
@@ -47,10 +47,10 @@ class SetIndex:
             self._loose[new.key] = None
 
     def claim(self, deployment: Deployment) -> None:
-        """Let a Deployment adopt the ReplicaSets that are its own.
+        """Let a Deployment adopt its ReplicaSets.
 
-        Those are the ones that name it, if either side came without a uid, and those
-        without a controller that it selects.
+        It adopts the ReplicaSets that name it, if either side was loaded without a uid,
+        and those without a controller that it selects.
         """
         if not self._loose:
             return

@@ -1,7 +1,7 @@
-"""Which pods of a StatefulSet are deleted, so that the newest template replaces them.
+"""Selects the pods of a StatefulSet to delete during an update.
 
 Mirrors ``updateStatefulSet`` and ``updateStatefulSetAfterInvariantEstablished``
-(``pkg/controller/statefulset/stateful_set_control.go``, Kubernetes v1.37), but for
+(``pkg/controller/statefulset/stateful_set_control.go``, Kubernetes v1.37), except
 ``minReadySeconds``.
 """
 
@@ -17,11 +17,11 @@ __all__ = ["Replica", "first_outdated", "outdated_within", "unavailable_limit"]
 
 @attrs.frozen
 class Replica:
-    """The place of one ordinal.
+    """The pod of one ordinal.
 
     Attributes:
         pod: The pod of the ordinal; None if it could not be created.
-        is_old: Whether the pod was made of an older template.
+        is_old: Whether the pod has an older template.
         is_available: Whether the pod is ready, and not being deleted.
     """
 
@@ -31,17 +31,17 @@ class Replica:
 
     @property
     def outdated(self) -> Pod | None:
-        """The pod, if it is of an older template and nobody has deleted it yet."""
+        """The pod if it has an older template and is not being deleted, or None."""
         pod = self.pod
         return pod if pod and self.is_old and not pod.is_terminating else None
 
 
 def unavailable_limit(strategy: StatefulSetUpdateStrategy, wanted: int) -> int:
-    """How many pods may be unavailable during an update; at least one.
+    """Return how many pods may be unavailable during an update; at least one.
 
     Args:
         strategy: The set's strategy.
-        wanted: How many pods the set is to have; percentages are rounded down.
+        wanted: The number of replicas; percentages are rounded down.
     """
     rolling = strategy.rolling_update
     limit = None if rolling is None else rolling.max_unavailable
@@ -49,13 +49,13 @@ def unavailable_limit(strategy: StatefulSetUpdateStrategy, wanted: int) -> int:
 
 
 def first_outdated(replicas: Sequence[Replica], partition: int) -> Iterator[Pod]:
-    """The highest outdated pod, if all pods above it are available.
+    """Yield the highest outdated pod, if all pods above it are available.
 
     This is the rule while the feature gate ``MaxUnavailableStatefulSet`` is off.
 
     Args:
         replicas: All replicas by ordinal.
-        partition: How many of them keep the older template.
+        partition: How many pods, from the lowest ordinal up, keep the older template.
     """
     for replica in reversed(replicas[partition:]):
         if replica.outdated is not None:
@@ -68,14 +68,14 @@ def first_outdated(replicas: Sequence[Replica], partition: int) -> Iterator[Pod]
 def outdated_within(
     replicas: Sequence[Replica], partition: int, limit: int, *, in_order: bool
 ) -> Iterator[Pod]:
-    """The outdated pods that may go now, from the highest ordinal down.
+    """Yield the outdated pods that may be deleted now, from the highest ordinal down.
 
-    If pods need not start in order, those that are unavailable come first and are free
-    of the limit. This is the rule with the feature gate ``MaxUnavailableStatefulSet``.
+    If pods need not start in order, unavailable pods come first and do not count for
+    the limit. This is the rule with the feature gate ``MaxUnavailableStatefulSet``.
 
     Args:
         replicas: All replicas by ordinal.
-        partition: How many of them keep the older template.
+        partition: How many pods, from the lowest ordinal up, keep the older template.
         limit: How many of all replicas may be unavailable.
         in_order: Whether each pod starts when the one before it is ready.
     """

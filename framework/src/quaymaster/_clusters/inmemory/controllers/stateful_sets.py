@@ -1,7 +1,7 @@
-"""StatefulSets: numbered pods with lasting names, and claims of their own.
+"""StatefulSets: numbered pods with stable names, and claims of their own.
 
-Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.37), but for ``minReadySeconds``:
-pods of an older template are replaced from the highest ordinal down, as many at a time
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.37), except ``minReadySeconds``.
+Pods of an older template are replaced from the highest ordinal down: as many at a time
 as ``maxUnavailable`` allows, or one by one while its feature gate is off.
 """
 
@@ -47,7 +47,7 @@ _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 
 
 class StatefulSetController:
-    """Keeps up the numbered pods of StatefulSets."""
+    """Creates and deletes the numbered pods of StatefulSets."""
 
     def __init__(self, cluster: ClusterAccess, families: Families) -> None:
         self._cluster = cluster
@@ -58,7 +58,7 @@ class StatefulSetController:
         self._completes_on_delete = kubernetes.has("on-delete-completed")
 
     def forget(self, uid: str) -> None:
-        """Drop what is remembered about a StatefulSet that is gone."""
+        """Drop the state of a removed StatefulSet."""
         self._revisions.forget(uid)
 
     def sync(self, owner: StatefulSet) -> None:
@@ -89,7 +89,7 @@ class StatefulSetController:
             self._roll(owner, history, wanted)
 
     def _by_ordinal(self, owner: StatefulSet) -> dict[int, Pod]:
-        """The pods that there are; one without an ordinal has a negative number."""
+        """Return the existing pods; a pod without an ordinal has a negative number."""
         pods = self._cluster.objects(Pod)
         return {_ordinal(key): pods[key] for key in self._families.of(owner.uid)}
 
@@ -100,7 +100,7 @@ class StatefulSetController:
         by_ordinal: Mapping[int, Pod],
         wanted: range,
     ) -> None:
-        """Note that an update is done, if there are no other pods than new ones, up."""
+        """Record that an update is done, if all pods are new and ready."""
         is_on_delete = owner.spec.update_strategy.type == "OnDelete"
         if is_on_delete and not self._completes_on_delete:
             return
@@ -113,11 +113,11 @@ class StatefulSetController:
             history.current = history.newest
 
     def _roll(self, owner: StatefulSet, history: History, wanted: range) -> None:
-        """Delete the pods that may make room for the newest template now."""
+        """Delete the outdated pods that may be replaced now."""
         strategy = owner.spec.update_strategy
         if strategy.type == "OnDelete":
             return
-        # As they are now: some may have been made, or deleted, a moment ago.
+        # Read them again: some may have been created or deleted a moment ago.
         by_ordinal = self._by_ordinal(owner)
         replicas = [_replica(by_ordinal.get(ordinal), history) for ordinal in wanted]
         partition = _partition(owner)
@@ -141,16 +141,16 @@ class StatefulSetController:
         by_ordinal: Mapping[int, Pod],
         wanted: range,
     ) -> None:
-        """Note the pods that are not made before another one is ready."""
+        """Record the pods that are not created before another one is ready."""
         there = sum(ordinal < other < wanted.stop for other in by_ordinal)
         missing = wanted.stop - ordinal - 1 - there
         name = f"{owner.name}-{ordinal}"
         self._cluster.shortfalls.add(owner, missing, waits_for=name)
 
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
-        """The pod of an ordinal; if there is none it is made, and None returned.
+        """Return the pod of an ordinal; if there is none, create it and return None.
 
-        As upstream, a pod that has ended makes room for a new one, once it is gone.
+        As upstream, an ended pod is deleted, and replaced when it is gone.
         """
         if pod is not None and _has_ended(pod):
             self._cluster.delete(pod)
@@ -212,12 +212,12 @@ class StatefulSetController:
 
 
 def starts_in_order(owner: StatefulSet) -> bool:
-    """Whether each pod waits until the one before it is ready."""
+    """Return whether each pod waits until the one before it is ready."""
     return owner.spec.pod_management_policy != "Parallel"
 
 
 def has_replica(owner: StatefulSet, name: str) -> bool:
-    """Whether a StatefulSet is to have a pod of this name."""
+    """Return whether a StatefulSet should have a pod of this name."""
     prefix, _, ordinal = name.rpartition("-")
     is_name = prefix == owner.name and str(parse_index(ordinal)) == ordinal
     return is_name and int(ordinal) in _ordinals(owner)
@@ -230,7 +230,7 @@ def _ordinals(owner: StatefulSet) -> range:
 
 
 def _partition(owner: StatefulSet) -> int:
-    """How many pods, from the first one on, keep the older template."""
+    """Return how many pods, from the lowest ordinal on, keep the older template."""
     rolling = owner.spec.update_strategy.rolling_update
     return 0 if rolling is None else rolling.partition or 0
 
@@ -241,13 +241,13 @@ def _replica(pod: Pod | None, history: History) -> Replica:
 
 
 def _has_ended(pod: Pod) -> bool:
-    """Whether a pod has ended, and not because its work was done."""
+    """Return whether a pod has failed, or ended before its work was done."""
     is_done = pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
     return pod.is_finished and not is_done
 
 
 def _is_up(pod: Pod | None) -> bool:
-    """Whether a pod no longer keeps the next one waiting."""
+    """Return whether a pod no longer keeps the next one waiting."""
     if pod is None or pod.is_terminating:
         return False
     return pod.status.phase == "Succeeded" or (

@@ -1,4 +1,4 @@
-"""Times of taints that were read from another cluster, whose clock is another one."""
+"""Corrects times of taints that were read from a cluster with another clock."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ __all__ = ["TaintArrivals"]
 
 
 class TaintArrivals:
-    """Brings times that are still to come to the moment when their object came.
+    """Replaces future times by the time when their object was loaded.
 
     Args:
         now: Returns the time.
@@ -27,10 +27,10 @@ class TaintArrivals:
         self._moments: dict[str, float] = {}
 
     def note(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Note that an object came (no old), changed, or went (no new).
+        """Record that an object was created (no old), changed, or removed (no new).
 
-        One that is new in this cluster has its time of creation; the taints of such an
-        object may well begin later.
+        A new object of this cluster has its time of creation; its taints may really
+        begin later.
         """
         if new is None:
             if old is not None:
@@ -39,18 +39,18 @@ class TaintArrivals:
             self._moments[new.uid] = self._now()
 
     def of_rule(self, rule: DeviceTaintRule) -> DeviceTaintRule:
-        """Return a rule whose taint is there if it came from another cluster."""
+        """Return a rule whose taint is in effect if it came from another cluster."""
         taint = self._local(rule.spec.taint, rule.uid)
         return replace(rule, spec=replace(rule.spec, taint=taint))
 
     def of_slice(self, resource_slice: ResourceSlice) -> ResourceSlice:
-        """Return a slice whose taints are there if it came from another cluster."""
+        """Return a slice whose taints are in effect if it came from another cluster."""
         uid = resource_slice.uid
         if uid not in self._moments:
             return resource_slice
         devices = tuple(
             replace(
-                device, taints=tuple(self._local(one, uid) for one in device.taints)
+                device, taints=tuple(self._local(taint, uid) for taint in device.taints)
             )
             for device in resource_slice.spec.devices
         )

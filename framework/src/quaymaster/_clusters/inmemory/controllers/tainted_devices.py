@@ -1,4 +1,4 @@
-"""The devices whose users have to go: those with a taint of the effect NoExecute.
+"""The devices whose users are evicted: those with a taint of the effect NoExecute.
 
 Mirrors ``claimEvictionTime`` and ``podEvictionTime`` (Kubernetes v1.37,
 ``pkg/controller/devicetainteviction/device_taint_eviction.go``).
@@ -37,25 +37,25 @@ _Taints = Mapping[DeviceId, tuple[DeviceTaint, ...]]
 
 @attrs.frozen
 class Eviction:
-    """Why a pod has to go, and when.
+    """The time and the reason of a pod's eviction.
 
     Attributes:
         when: The time, in seconds since the Unix epoch.
-        rules: The uids of the rules among the reasons; without any, slices are it.
+        rules: The uids of the rules among the reasons; if empty, only slices are.
     """
 
     when: float
     rules: frozenset[str] = frozenset()
 
     def joined(self, other: "Eviction | None") -> "Eviction":
-        """Return both as one: the earlier time, and all rules."""
+        """Combine both: the earlier time, and all rules."""
         if other is None:
             return self
         return Eviction(min(self.when, other.when), self.rules | other.rules)
 
 
 class TaintedDevices:
-    """Knows the devices whose users have to go.
+    """Tracks the devices whose users are evicted.
 
     Attributes:
         rules: The rules with the effect NoExecute, by name.
@@ -68,19 +68,23 @@ class TaintedDevices:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody has to go."""
+        """Whether no pod has to be evicted."""
         return not self.rules and not self._taints
 
     def slice_changed(
         self, old: ResourceSlice | None, new: ResourceSlice | None
     ) -> frozenset[DeviceId]:
-        """Take over a slice that came (no old), changed, or went (no new).
+        """Handle a slice that was created (no old), changed, or removed (no new).
 
         Returns:
-            The devices that have other taints of the effect NoExecute than before.
+            The devices whose taints of the effect NoExecute have changed.
         """
         changed: set[DeviceId] = set()
-        for pool in {pool_of(one) for one in (old, new) if one is not None}:
+        for pool in {
+            pool_of(resource_slice)
+            for resource_slice in (old, new)
+            if resource_slice is not None
+        }:
             slices = self._pools.setdefault(pool, {})
             if old is not None and pool_of(old) == pool:
                 slices.pop(old.name, None)
@@ -97,11 +101,11 @@ class TaintedDevices:
     def claim_eviction(
         self, claim: ResourceClaim, rules: Collection[DeviceTaintRule]
     ) -> Eviction | None:
-        """Return when the users of a claim have to go; None if they may stay.
+        """Return when the users of a claim are evicted; None if they may stay.
 
         Args:
             claim: The claim.
-            rules: The rules that count, all with the effect NoExecute.
+            rules: The rules to apply, all with the effect NoExecute.
         """
         allocation = claim.status.allocation
         found: Eviction | None = None
@@ -117,7 +121,7 @@ class TaintedDevices:
         result: DeviceRequestAllocationResult,
         rules: Collection[DeviceTaintRule],
     ) -> Iterator[tuple[DeviceTaint, tuple[str, ...]]]:
-        """The taints of an allocated device, each with the uid of its rule, if any."""
+        """Yield the taints of an allocated device, each with its rule's uid, if any."""
         tainted = self._taints.get(PoolId(result.driver, result.pool), {})
         for taint in tainted.get(id_of(result), ()):
             yield taint, ()
@@ -133,13 +137,19 @@ class TaintedDevices:
         if not slices:
             del self._pools[pool]
         devices = before.keys() | after.keys()
-        return {one for one in devices if before.get(one) != after.get(one)}
+        return {device for device in devices if before.get(device) != after.get(device)}
 
 
 def newest(slices: Collection[ResourceSlice]) -> Iterator[ResourceSlice]:
     """Yield the slices of a pool that are of its newest generation."""
-    generation = max((one.spec.pool.generation for one in slices), default=0)
-    return (one for one in slices if one.spec.pool.generation == generation)
+    generation = max(
+        (resource_slice.spec.pool.generation for resource_slice in slices), default=0
+    )
+    return (
+        resource_slice
+        for resource_slice in slices
+        if resource_slice.spec.pool.generation == generation
+    )
 
 
 def pool_of(resource_slice: ResourceSlice) -> PoolId:
@@ -148,7 +158,7 @@ def pool_of(resource_slice: ResourceSlice) -> PoolId:
 
 
 def claim_keys(pod: Pod) -> Iterator[tuple[str, bool]]:
-    """Yield the keys of a pod's claims, and whether the pod has to own them."""
+    """Yield the keys of a pod's claims, and whether the pod must own them."""
     generated = {
         made.name: made.resource_claim_name
         for made in pod.status.resource_claim_statuses
@@ -168,14 +178,16 @@ def is_reserved_for(claim: ResourceClaim, pod: Pod, *, is_owned: bool) -> bool:
     owner = claim.metadata.controller
     if is_owned and (owner is None or owner.uid != pod.uid):
         return False
-    return any(one.uid == pod.uid for one in claim.status.reserved_for)
+    return any(consumer.uid == pod.uid for consumer in claim.status.reserved_for)
 
 
 def _taints_in(pool: PoolId, slices: Iterable[ResourceSlice]) -> _Taints:
     found: dict[DeviceId, tuple[DeviceTaint, ...]] = {}
     for resource_slice in slices:
         for device in resource_slice.spec.devices:
-            taints = tuple(one for one in device.taints if one.effect == NO_EXECUTE)
+            taints = tuple(
+                taint for taint in device.taints if taint.effect == NO_EXECUTE
+            )
             if taints:
                 found.setdefault(DeviceId(*pool, device.name), taints)
     return found
@@ -184,9 +196,9 @@ def _taints_in(pool: PoolId, slices: Iterable[ResourceSlice]) -> _Taints:
 def _end_of_toleration(
     result: DeviceRequestAllocationResult, taint: DeviceTaint
 ) -> float | None:
-    """When a taint is no longer tolerated; None if it always is.
+    """Return when the toleration of a taint ends; None if it never does.
 
-    A toleration that names no effect is none of this one, unlike for scheduling.
+    Unlike in scheduling, a toleration without an effect does not match.
     """
     seconds = math.inf
     for toleration in result.tolerations:

@@ -1,1 +1,1 @@
-"""Resource quotas: what they count, and what they refuse."""
+"""Resource quotas: counting and enforcement."""

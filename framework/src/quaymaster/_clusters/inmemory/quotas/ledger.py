@@ -1,8 +1,8 @@
-"""Keeps account of what namespaces use, and refuses what is beyond their quotas.
+"""Counts the usage of namespaces, and rejects objects that exceed their quotas.
 
 Mirrors ``CheckRequest`` (k8s.io/apiserver v0.36,
-``pkg/admission/plugin/resourcequota/controller.go``). What is used is counted from the
-objects; only for resources that are not counted here is the quota's status believed.
+``pkg/admission/plugin/resourcequota/controller.go``). The usage is counted from the
+objects. The quota's status is used only for resources that are not counted here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class QuotaLedger:
 
     Args:
         clock: The cluster's time.
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
 
     Attributes:
         is_empty: Whether there are no quotas at all.
@@ -50,15 +50,15 @@ class QuotaLedger:
         self._accounts: dict[str, dict[str, _Account]] = {}
 
     def quotas_of(self, namespace: str) -> list[str]:
-        """The keys of the quotas of a namespace."""
+        """Return the keys of the quotas of a namespace."""
         return list(self._accounts.get(namespace, ()))
 
     def put(self, quota: ResourceQuota, objects: Iterable[ApiObject]) -> None:
-        """Open an account.
+        """Add a quota, and count its usage.
 
         Args:
             quota: A new or changed quota.
-            objects: All objects that there are in its namespace.
+            objects: All objects in its namespace.
         """
         account = _Account(quota, self._kubernetes)
         now = self._clock.now()
@@ -68,7 +68,7 @@ class QuotaLedger:
         self.is_empty = False
 
     def drop(self, quota: ResourceQuota) -> None:
-        """Close an account."""
+        """Remove a quota."""
         accounts = self._accounts.get(quota.namespace, {})
         accounts.pop(quota.key, None)
         if not accounts:
@@ -76,18 +76,18 @@ class QuotaLedger:
         self.is_empty = not self._accounts
 
     def used(self, quota: ResourceQuota) -> ResourceList:
-        """How much is used of what a quota limits."""
+        """Return how much is used of what a quota limits."""
         return dict(self._accounts[quota.namespace][quota.key].used)
 
     def check(self, obj: ApiObject, name: str) -> None:
-        """Refuse a new object that a quota has no room for.
+        """Reject a new object that exceeds a quota.
 
         Args:
-            obj: The object, admitted otherwise.
-            name: The name that it will have.
+            obj: The object, otherwise admitted.
+            name: The name that it will get.
 
         Raises:
-            ForbiddenError: It asks for too little or too much.
+            ForbiddenError: It requests too little or too much.
         """
         accounts = self._accounts.get(obj.namespace, {}).values()
         concerned = [account for account in accounts if account.matches(obj)]
@@ -99,10 +99,10 @@ class QuotaLedger:
             raise ForbiddenError(resource_of(type(obj)), name, reason)
 
     def update(self, old: ApiObject | None, new: ApiObject | None) -> tuple[bool, bool]:
-        """Take over the change of an object, whatever its kind.
+        """Apply the change of an object of any kind.
 
         Returns:
-            Whether another amount is used than before, and whether less of something.
+            Whether the usage has changed, and whether it has fallen for some resource.
         """
         obj = old if new is None else new
         if obj is None or obj.kind in _NEVER_COUNTED or _is_same(old, new):
@@ -123,14 +123,14 @@ class QuotaLedger:
 
 
 class _Account:
-    """One quota, and what is used of it.
+    """One quota, and its usage.
 
     Args:
         quota: The quota.
-        kubernetes: The Kubernetes whose API server is played.
+        kubernetes: The Kubernetes version whose API server is simulated.
 
     Attributes:
-        used: How much is used of each resource that it limits.
+        used: The usage of each resource that it limits.
     """
 
     __slots__ = ("_hard", "_kubernetes", "_name", "_names", "_spec", "used")
@@ -141,29 +141,29 @@ class _Account:
         self._spec = quota.spec
         self._hard = quota.spec.hard
         self._names: dict[type[ApiObject], frozenset[str]] = {}
-        told = quota.status.used
+        reported = quota.status.used
         self.used: ResourceList = {}
         for name in self._hard:
             if any(is_counted(name, kind) for kind in _COUNTED_KINDS):
                 self.used[name] = _ZERO
-            elif name in told:
-                self.used[name] = told[name]
+            elif name in reported:
+                self.used[name] = reported[name]
 
     def matches(self, obj: ApiObject) -> bool:
-        """Whether an object is in the scope of the quota."""
+        """Return whether an object is in the scope of the quota."""
         return bool(self._names_of(type(obj))) and is_in_scope(
             obj, self._spec, self._kubernetes
         )
 
     def share_of(self, obj: ApiObject, now: float) -> ResourceList:
-        """What an object uses of what the quota limits."""
+        """Return what an object uses of the limited resources."""
         if not self.matches(obj):
             return {}
         usage, names = usage_of(obj, now), self._names_of(type(obj))
         return {name: usage[name] for name in usage if name in names}
 
     def _names_of(self, kind: type[ApiObject]) -> frozenset[str]:
-        """The limited resources that objects of a kind may use."""
+        """Return the limited resources that objects of a kind may use."""
         names = self._names.get(kind)
         if names is None:
             names = frozenset(name for name in self._hard if is_counted(name, kind))
@@ -171,20 +171,20 @@ class _Account:
         return names
 
     def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
-        """Count something in, or out with ``sign=-1``."""
+        """Add the amounts to the usage, or subtract them with ``sign=-1``."""
         for name, amount in amounts.items():
-            known = self.used.get(name, _ZERO)
-            self.used[name] = known + amount if sign > 0 else known - amount
+            used = self.used.get(name, _ZERO)
+            self.used[name] = used + amount if sign > 0 else used - amount
 
     def why_incomplete(self, obj: ApiObject) -> str:
-        """The resources that some containers must mention, as text; empty if none."""
+        """Return the resources that some containers must set, as text; or empty."""
         if not isinstance(obj, Pod) or _has_own_resources(obj.spec):
             return ""
         required = sorted(_ASKED_OF_CONTAINERS & self._hard.keys())
         missing: dict[str, set[str]] = {}
         for container in (*obj.spec.containers, *obj.spec.init_containers):
-            asked = container.resources
-            usage = compute_usage(asked.requests, asked.limits)
+            resources = container.resources
+            usage = compute_usage(resources.requests, resources.limits)
             for name in required:
                 if name not in usage:
                     missing.setdefault(name, set()).add(container.name)
@@ -194,7 +194,7 @@ class _Account:
         return f"failed quota: {self._name}: must specify {'; '.join(parts)}"
 
     def why_too_much(self, obj: ApiObject, now: float) -> str:
-        """The limits that one more object would exceed, as text; empty if none."""
+        """Return the limits that one more object would exceed, as text; or empty."""
         share = self.share_of(obj, now)
         requested = {name: amount for name, amount in share.items() if amount}
         used = {name: self.used.get(name, _ZERO) for name in requested}
@@ -220,9 +220,9 @@ _COUNTED_KINDS: Final = tuple(
 
 
 def _is_same(old: ApiObject | None, new: ApiObject | None) -> bool:
-    """Whether a cheap look shows that a change means nothing to quotas."""
+    """Return whether a cheap check shows that a change does not affect quotas."""
     if isinstance(old, Pod) and isinstance(new, Pod):
-        # Identity: most updates share these objects; if not, usage is counted again.
+        # Identity: most updates share these objects; otherwise usage is counted again.
         return (
             old.spec is new.spec
             and old.is_finished is new.is_finished
@@ -233,7 +233,7 @@ def _is_same(old: ApiObject | None, new: ApiObject | None) -> bool:
 
 
 def _has_own_resources(spec: PodSpec) -> bool:
-    """Whether CPU, memory or huge pages are asked for by the pod as a whole."""
+    """Return whether the pod as a whole requests CPU, memory or huge pages."""
     own = spec.resources
     return own is not None and any(
         name in ("cpu", "memory") or name.startswith("hugepages-")

@@ -1,4 +1,4 @@
-"""The scopes of quotas: which objects a quota is about.
+"""The scopes of quotas: the objects that a quota counts.
 
 Mirrors ``podMatchesScopeFunc`` and ``pvcMatchesScopeFunc`` in
 ``pkg/quota/v1/evaluator/core`` (Kubernetes v1.36).
@@ -30,7 +30,7 @@ _EMPTY_GATE: Final = "PodLevelResourcesFixKubeletQOSClass"
 def is_in_scope(
     obj: ApiObject, spec: ResourceQuotaSpec, kubernetes: Kubernetes
 ) -> bool:
-    """Whether all scopes of a quota match an object; without scopes, they do."""
+    """Return whether all scopes of a quota match an object; true without scopes."""
     plain = (
         ScopedResourceSelectorRequirement(scope_name=scope, operator="Exists")
         for scope in spec.scopes
@@ -68,16 +68,16 @@ def _selects(condition: ScopedResourceSelectorRequirement, value: str) -> bool:
 
 
 def _is_terminating(pod: Pod) -> bool:
-    """Whether the pod has a deadline; this has nothing to do with its deletion."""
+    """Return whether the pod has a deadline; this is not about its deletion."""
     seconds = pod.spec.active_deadline_seconds
     return seconds is not None and seconds >= 0
 
 
 def _is_best_effort(pod: Pod, kubernetes: Kubernetes) -> bool:
-    """Whether no CPU or memory is requested or limited.
+    """Return whether no CPU or memory is requested or limited.
 
-    Resources of the whole pod, if it has any, decide alone. With the feature gate
-    PodLevelResourcesFixKubeletQOSClass, empty ones do not count (``ComputePodQOS`` in
+    If the pod as a whole has resources, only these count. With the feature gate
+    PodLevelResourcesFixKubeletQOSClass, empty ones do not (``ComputePodQOS`` in
     ``pkg/apis/core/helper/qos/qos.go``).
     """
     spec = pod.spec
@@ -114,10 +114,10 @@ def _looks_beyond_its_namespace(pod: Pod) -> bool:
 
 
 def _affinity_terms(affinity: Affinity) -> Iterator[PodAffinityTerm]:
-    for one in (affinity.pod_affinity, affinity.pod_anti_affinity):
-        if one is not None:
-            yield from one.required_during_scheduling_ignored_during_execution
-            preferred = one.preferred_during_scheduling_ignored_during_execution
+    for terms in (affinity.pod_affinity, affinity.pod_anti_affinity):
+        if terms is not None:
+            yield from terms.required_during_scheduling_ignored_during_execution
+            preferred = terms.preferred_during_scheduling_ignored_during_execution
             yield from (weighted.pod_affinity_term for weighted in preferred)
 
 

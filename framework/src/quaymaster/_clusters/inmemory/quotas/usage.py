@@ -26,7 +26,7 @@ from quaymaster._kits.volumes.claims import class_of_claim
 
 __all__ = ["compute_usage", "is_counted", "resource_of", "usage_of"]
 
-_ONE: Final = Quantity(1)
+_SINGLE: Final = Quantity(1)
 _NANO: Final = 10**9
 _REQUESTS: Final = "requests."
 _HUGE_PAGES: Final = "hugepages-"
@@ -48,13 +48,13 @@ _ALIASED: Final = (ReplicationController, ResourceQuota, Service)
 
 @cache
 def resource_of(kind: type[ApiObject]) -> str:
-    """The name of a kind's objects in the API, such as ``deployments.apps``."""
+    """Return the name of a kind's objects in the API, such as ``deployments.apps``."""
     plural, group = plural_of(kind), group_of(kind.api_version)
     return f"{plural}.{group}" if group else plural
 
 
 def is_counted(name: str, kind: type[ApiObject]) -> bool:
-    """Whether objects of a kind may use what a quota limits under that name."""
+    """Return whether objects of a kind may use what a quota limits by that name."""
     if kind is Pod:
         return (
             name in _OF_PODS
@@ -73,25 +73,25 @@ def is_counted(name: str, kind: type[ApiObject]) -> bool:
 
 
 def usage_of(obj: ApiObject, now: float) -> ResourceList:
-    """The amounts that one object uses, by the names quotas have."""
+    """Return the amounts that one object uses, by their names in quotas."""
     if isinstance(obj, Pod):
         return _pod_usage(obj, now)
     if isinstance(obj, PersistentVolumeClaim):
         return _claim_usage(obj)
     resource = resource_of(type(obj))
-    usage = {f"count/{resource}": _ONE}
+    usage = {f"count/{resource}": _SINGLE}
     if isinstance(obj, _ALIASED):
-        usage[resource] = _ONE
+        usage[resource] = _SINGLE
     if isinstance(obj, Service) and obj.spec.type == "LoadBalancer":
-        usage["services.loadbalancers"] = _ONE
+        usage["services.loadbalancers"] = _SINGLE
     return usage
 
 
 def compute_usage(
     requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]
 ) -> ResourceList:
-    """Requests and limits of a pod, or of a container, by the names quotas have."""
-    usage = {"pods": _ONE}
+    """Return requests and limits of a pod or a container, by their names in quotas."""
+    usage = {"pods": _SINGLE}
     for name in _COMPUTE:
         if name in requests:
             usage[name] = usage[_REQUESTS + name] = requests[name]
@@ -106,9 +106,9 @@ def compute_usage(
 
 
 def _pod_usage(pod: Pod, now: float) -> ResourceList:
-    """The amounts that a pod uses; one that has ended counts as an object only."""
+    """Return the amounts that a pod uses; an ended pod counts only as an object."""
     if pod.is_finished or _is_overdue(pod, now):
-        return {"count/pods": _ONE}
+        return {"count/pods": _SINGLE}
     status = pod.status
     if status.container_statuses or status.init_container_statuses or status.resources:
         return _live_usage(pod, use_status=True)
@@ -124,18 +124,18 @@ _USAGE: Final = SpecKey(_usage_by_spec)
 
 def _live_usage(pod: Pod, *, use_status: bool) -> ResourceList:
     requests = pod_request_list(pod, use_status=use_status)
-    return {"count/pods": _ONE, **compute_usage(requests, pod_limit_list(pod))}
+    return {"count/pods": _SINGLE, **compute_usage(requests, pod_limit_list(pod))}
 
 
 def _is_overdue(pod: Pod, now: float) -> bool:
-    """Whether a pod should have been gone for some time, as on a lost node."""
+    """Return whether a pod should have been removed by now, as on a lost node."""
     deadline = pod.metadata.deletion_timestamp
     grace = pod.metadata.deletion_grace_period_seconds
     return deadline is not None and grace is not None and now > deadline + grace
 
 
 def _claim_usage(claim: PersistentVolumeClaim) -> ResourceList:
-    usage = {f"count/{resource_of(type(claim))}": _ONE, _OF_CLAIMS[0]: _ONE}
+    usage = {f"count/{resource_of(type(claim))}": _SINGLE, _OF_CLAIMS[0]: _SINGLE}
     storage = claim.spec.resources.requests.get("storage")
     if storage is not None:
         whole = storage if not storage.nanos % _NANO else Quantity(storage.value)

@@ -1,6 +1,6 @@
-"""Notices of a cluster: what was assumed, what was left out, what is missing.
+"""Notices of a cluster: assumptions, ignored objects and missing pods.
 
-One notice for each cause, with a count and the first examples.
+There is one notice for each cause, with a count and the first examples.
 """
 
 from collections import Counter, defaultdict
@@ -56,7 +56,7 @@ _MAKERS: Final = frozenset(
         Job,
     )
 )
-"""Pods, and the kinds that make pods."""
+"""Pods, and the kinds that create pods."""
 
 _SHOWN: Final = 3
 _WORKLOADS: Final = 10
@@ -67,11 +67,11 @@ _READY_TAINTS: Final = (f"{_NODE_TROUBLE}not-ready", f"{_NODE_TROUBLE}unreachabl
 def notices_of_input(
     objects: Sequence[ApiObject], nodes: Container[str]
 ) -> Iterator[Notice]:
-    """The notices about objects that were brought in together.
+    """Yield the notices about objects that were loaded together.
 
     Args:
-        objects: All of them.
-        nodes: The names of the nodes that there are now.
+        objects: All loaded objects.
+        nodes: The names of the nodes in the cluster.
     """
     ended = [obj for obj in objects if isinstance(obj, Pod) and obj.is_finished]
     if ended:
@@ -102,7 +102,7 @@ def notices_of_input(
 def notices_of_gated(
     objects: Iterable[ApiObject], kubernetes: Kubernetes
 ) -> Iterator[Notice]:
-    """The notices about objects of kinds whose feature gate is off."""
+    """Yield the notices about objects of kinds whose feature gate is off."""
     gated: defaultdict[str, list[ApiObject]] = defaultdict(list)
     for obj in objects:
         if obj.kind in KIND_GATES and not kubernetes.reads(obj.kind):
@@ -119,7 +119,7 @@ def notices_of_gated(
 def notices_of_refused(
     refused: Iterable[tuple[ApiObject, str]],
 ) -> Iterator[Notice]:
-    """The notices about new objects that quotas refused, each with the reason."""
+    """Yield the notices about objects that quotas rejected, each with the reason."""
     by_cause: defaultdict[tuple[str, str], list[ApiObject]] = defaultdict(list)
     for obj, reason in refused:
         by_cause[obj.kind, reason].append(obj)
@@ -135,7 +135,7 @@ def notices_of_refused(
 
 
 def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
-    """The notices about a cluster as it is now."""
+    """Yield the notices about the current state of a cluster."""
     claims = _implied_claims(core)
     if claims:
         verb = "uses" if len(claims) == 1 else "use"
@@ -160,15 +160,15 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
 
 
 def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
-    """Say why a pod that a StatefulSet is to have is not there.
+    """Explain why a pod of a StatefulSet is missing.
 
     Args:
         core: The cluster.
         name: The pod's name, such as ``db-4``.
-        namespace: Where to look; empty for all namespaces.
+        namespace: The pod's namespace; empty for all namespaces.
 
     Returns:
-        The reason, or empty if no StatefulSet is to have such a pod.
+        The reason, or empty if no StatefulSet should have such a pod.
     """
     for shortfall in core.shortfalls:
         owner = shortfall.owner
@@ -182,7 +182,7 @@ def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
 
 
 def shortfall_of(core: ClusterCore, workload: ApiObject) -> str:
-    """Say how many pods a workload lacks, and why; empty if it lacks none."""
+    """Explain how many pods a workload lacks, and why; empty if it lacks none."""
     for shortfall in core.shortfalls:
         if workload.uid in (shortfall.owner.uid, _workload_of(shortfall, core).uid):
             return str(shortfall)
@@ -202,7 +202,7 @@ def _missing(where: str, message: str) -> Notice:
 
 
 def _workload_of(shortfall: Shortfall, core: ClusterCore) -> ApiObject:
-    """The workload to name: of a ReplicaSet, the Deployment that the user wrote."""
+    """Return the workload to name: for a ReplicaSet, the user's Deployment."""
     owner = shortfall.owner
     reference = owner.metadata.controller
     if isinstance(owner, ReplicaSet) and reference is not None:
@@ -213,7 +213,7 @@ def _workload_of(shortfall: Shortfall, core: ClusterCore) -> ApiObject:
 
 
 def _implied_claims(core: ClusterCore) -> list[PersistentVolumeClaim]:
-    """The claims whose volume is, or would be, of the implied storage class."""
+    """Return the claims whose volume is, or would be, of the implied StorageClass."""
     name = IMPLIED_STORAGE_CLASS.name
     if not core.is_implied(StorageClass, name):
         return []

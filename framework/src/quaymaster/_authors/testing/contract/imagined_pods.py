@@ -1,4 +1,4 @@
-"""Checks of ``add_pod`` and ``remove_pod``: pods imagined on a node, or away."""
+"""Checks of ``add_pod`` and ``remove_pod``: pods imagined on a node or away from it."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _take_away(bench: Bench, pod: Pod, other: Pod) -> None:
-    """Imagine a pod away, remove it, and imagine it back."""
+    """Imagine that a pod is removed, and that it is added again."""
     full, imagined_away = _imagined(bench, pod, other, is_added=False)
     bench.snapshot.remove_pod(other)
     less, imagined_there = _imagined(bench, pod, other, is_added=True)
@@ -49,12 +49,12 @@ _UNKNOWN = "unknown"
 def _imagined(
     bench: Bench, pod: Pod, other: Pod, *, is_added: bool
 ) -> tuple[object, object]:
-    """Return Filter's answers for a node as it is, and with a pod more or less."""
+    """Return Filter's answers for a node as it is, and with one pod more or less."""
     info = bench.snapshot.get(other.node_name)
     assert info is not None
     state = CycleState()
     if isinstance(prepared := bench.pre_filter(state, pod), Status):
-        # Plugins that skip are not told of imagined pods.
+        # Plugins that skip get no calls about imagined pods.
         return (None if prepared.is_skip else _UNKNOWN), _UNKNOWN
     plain = filter_all(bench, state, pod, info).get(info.name)
     clone, imagined = _clone(state), info.clone()
@@ -114,7 +114,7 @@ IMAGINING = Check(
 )
 CLONES = Check(
     name="clones",
-    promise="what is done to a clone of a cycle state is not seen in the original",
+    promise="changes of a cloned cycle state do not appear in the original",
     ask=_ask_clones,
     hooks=frozenset({"pre_filter"}),
 )

@@ -1,4 +1,4 @@
-"""Builds a profile of one plugin, and the others that a profile needs."""
+"""Builds a profile of one plugin and of the others that a profile needs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -42,17 +42,17 @@ class _NoBinder:
 
 
 _STAND_INS = (("queueSort", _FirstComeFirstServed), ("bind", _NoBinder))
-"""The points that every profile needs, with their stand-ins."""
+"""The points that every profile needs, with their substitutes."""
 
 
 def kinds_of(*plugins: type) -> Sequence[type[ApiObject]]:
     """Return the kinds of objects that some plugins read, each once.
 
     Raises:
-        PluginLoadError: A class breaks a hookspec, or declares a wrong kind.
-        KindError: Two plugins declare one kind by two classes.
+        PluginLoadError: A class breaks a hookspec, or declares an invalid kind.
+        KindError: Two plugins declare one kind with two classes.
     """
-    by_name = {one.__name__: one for one in plugins}
+    by_name = {plugin.__name__: plugin for plugin in plugins}
     return PluginRegistry.of(by_name).read_by(by_name)
 
 
@@ -71,16 +71,16 @@ def build_alone(
         beside: More plugins, which come before it.
         args: The plugin's arguments; None for its defaults.
         services: The parts that plugins may use.
-        watch: Observes the calls of hooks, if given.
-        kubernetes: The Kubernetes whose decisions are made.
+        watch: Observes the calls of hooks, if set.
+        kubernetes: The Kubernetes version to simulate.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
-        KindError: Two plugins declare one kind by two classes.
-        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        KindError: Two plugins declare one kind with two classes.
+        ConfigErrors: The arguments are invalid, or the plugin has no hook.
         ProfileError: The plugin cannot be built.
     """
-    plugins = {one.__name__: one for one in (*beside, plugin)}
+    plugins = {cls.__name__: cls for cls in (*beside, plugin)}
     registry = PluginRegistry.of(plugins)
     names = list(plugins)
     for key, stand_in in _STAND_INS:

@@ -1,4 +1,4 @@
-"""What is written to the cluster: allocations, reservations, and their end.
+"""Writes to the cluster: add and remove allocations and reservations.
 
 Mirrors ``bindClaim``, ``deleteClaim`` and ``Unreserve`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources``).
@@ -34,7 +34,7 @@ __all__ = [
     "delete_claim",
     "remove_reservation",
     "reserve_claim",
-    "tell_pod",
+    "write_pod_status",
 ]
 
 _FINALIZER: Final = "resource.kubernetes.io/delete-protection"
@@ -44,10 +44,10 @@ T = TypeVar("T")
 
 
 class WriteError(Exception):
-    """The cluster did not take what was to be written, or has not said that it did.
+    """The cluster rejected a write, or its outcome is unknown.
 
     Attributes:
-        is_unknown: Whether it may have taken it.
+        is_unknown: Whether the write may have succeeded.
     """
 
     def __init__(self, text: str, *, is_unknown: bool = False) -> None:
@@ -59,7 +59,7 @@ def create_claim(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
     """Store the claim of a pod's extended resources, and return it as stored.
 
     Raises:
-        WriteError: It was not stored.
+        WriteError: The claim was not stored.
     """
     metadata = replace(claim.metadata, name="", uid="")
     try:
@@ -80,18 +80,18 @@ def reserve_claim(
 
     Args:
         cluster: The cluster.
-        claim: The claim as it is known.
-        allocation: What was found for it; None if it has been allocated before.
+        claim: The claim, in the last version that the scheduler has.
+        allocation: Its new allocation; None if it has been allocated before.
         pod: The pod.
         now: The time.
 
     Returns:
-        The claim as it is stored then.
+        The stored claim.
 
     Raises:
-        WriteError: It was not written, at least not its reservation.
+        WriteError: The claim was not written, or at least not its reservation.
     """
-    known = claim.status.allocation
+    expected = claim.status.allocation
 
     def write(claim: ResourceClaim) -> ResourceClaim:
         if claim.metadata.deletion_timestamp is not None:
@@ -99,22 +99,26 @@ def reserve_claim(
         if allocation is not None and claim.status.allocation is not None:
             text = f"claim {claim.key} got allocated elsewhere in the meantime"
             raise WriteError(text)
-        found = allocation or claim.status.allocation
+        new = allocation or claim.status.allocation
         if allocation is not None:
             claim = _protected(cluster, claim)
-        if found is None:
+        if new is None:
             text = f"claim {claim.key} got deallocated elsewhere in the meantime"
             raise WriteError(text)
-        if known is not None and found.devices != known.devices:
+        if expected is not None and new.devices != expected.devices:
             text = f"claim {claim.key} got other devices in the meantime"
             raise WriteError(text)
-        if found.allocation_timestamp is None:
-            found = replace(found, allocation_timestamp=Time(now))
-        others = (one for one in claim.status.reserved_for if one.uid != pod.uid)
+        if new.allocation_timestamp is None:
+            new = replace(new, allocation_timestamp=Time(now))
+        others = (
+            reference
+            for reference in claim.status.reserved_for
+            if reference.uid != pod.uid
+        )
         changes: dict[str, object] = {"reserved_for": (*others, consumer(pod))}
-        if found != claim.status.allocation:
-            changes["allocation"] = found
-        return _given(cluster, claim, changes, found, pod)
+        if new != claim.status.allocation:
+            changes["allocation"] = new
+        return _change_status(cluster, claim, changes, new, pod)
 
     try:
         return _retried(cluster, claim, write)
@@ -125,13 +129,13 @@ def reserve_claim(
         raise WriteError(text, is_unknown=is_unknown) from error
 
 
-def tell_pod(
+def write_pod_status(
     cluster: Cluster, pod: Pod, claim: ResourceClaim, mappings: Mappings
 ) -> None:
-    """Write into a pod's status which claim serves its extended resources.
+    """Write the claim of a pod's extended resources into the pod's status.
 
     Raises:
-        WriteError: It was not written.
+        WriteError: The status was not written.
     """
     if not mappings:
         raise WriteError(
@@ -141,20 +145,20 @@ def tell_pod(
     status = PodExtendedResourceClaimStatus(
         request_mappings=mappings, resource_claim_name=claim.name
     )
-    # The pod may have changed since, such as by its nomination.
-    known = replace(pod, metadata=replace(pod.metadata, resource_version=""))
+    # Without a version: the pod may have changed since, for example by a nomination.
+    latest = replace(pod, metadata=replace(pod.metadata, resource_version=""))
     try:
-        cluster.patch_status(known, {"extended_resource_claim_status": status})
+        cluster.patch_status(latest, {"extended_resource_claim_status": status})
     except ApiError as error:
         text = f"update pod {pod.key} ExtendedResourceClaimStatus: {error}"
         raise WriteError(text) from error
 
 
 def deallocate(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
-    """Take the devices from a claim that nobody uses.
+    """Deallocate a claim that no pod uses.
 
     Raises:
-        ApiError: The cluster refused.
+        ApiError: The cluster rejected the write.
     """
     return cluster.patch_status(
         claim, {"allocation": None, "reserved_for": (), "devices": ()}
@@ -164,31 +168,39 @@ def deallocate(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
 def remove_reservation(
     cluster: Cluster, claim: ResourceClaim, pod: Pod
 ) -> ResourceClaim:
-    """Take a pod from those that a claim is reserved for; it stays allocated.
+    """Remove a pod from the reservations of a claim, which stays allocated.
 
     Returns:
-        The claim as it is stored then.
+        The stored claim.
 
     Raises:
-        ApiError: The cluster refused.
+        ApiError: The cluster rejected the write.
     """
 
     def write(claim: ResourceClaim) -> ResourceClaim:
-        left = [one for one in claim.status.reserved_for if one.uid != pod.uid]
+        left = [
+            reference
+            for reference in claim.status.reserved_for
+            if reference.uid != pod.uid
+        ]
         return cluster.patch_status(claim, {"reserved_for": tuple(left)})
 
     return _retried(cluster, claim, write)
 
 
 def delete_claim(cluster: Cluster, claim: ResourceClaim) -> None:
-    """Delete the claim of a pod's extended resources, and what protects it.
+    """Delete the claim of a pod's extended resources, and its finalizer.
 
     Raises:
-        ApiError: The cluster refused.
+        ApiError: The cluster rejected the write.
     """
 
     def write(claim: ResourceClaim) -> ResourceClaim:
-        kept = [one for one in claim.metadata.finalizers if one != _FINALIZER]
+        kept = [
+            finalizer
+            for finalizer in claim.metadata.finalizers
+            if finalizer != _FINALIZER
+        ]
         metadata = replace(claim.metadata, finalizers=tuple(kept))
         return cluster.update(replace(claim, metadata=metadata))
 
@@ -199,28 +211,28 @@ def delete_claim(cluster: Cluster, claim: ResourceClaim) -> None:
         return
 
 
-def _given(
+def _change_status(
     cluster: Cluster,
     claim: ResourceClaim,
     changes: Mapping[str, object],
     allocation: AllocationResult,
     pod: Pod,
 ) -> ResourceClaim:
-    """Change a claim's status; without an answer, read whether it has been changed."""
+    """Change a claim's status; if the response is lost, read the claim."""
     try:
         return cluster.patch_status(claim, changes)
     except UnknownOutcomeError:
         with suppress(ApiError):
             stored = cluster.get(ResourceClaim, claim.key)
-            found = stored.status.allocation
-            is_given = found is not None and found.devices == allocation.devices
-            if is_given and is_reserved_for(stored, pod):
+            current = stored.status.allocation
+            is_allocated = current is not None and current.devices == allocation.devices
+            if is_allocated and is_reserved_for(stored, pod):
                 return stored
         raise
 
 
 def _protected(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
-    """The claim with the finalizer that keeps it while it has devices."""
+    """Add the finalizer that protects a claim while it is allocated."""
     finalizers = claim.metadata.finalizers
     if _FINALIZER in finalizers:
         return claim
@@ -238,7 +250,7 @@ def _retried(
     claim: ResourceClaim,
     write: Callable[[ResourceClaim], ResourceClaim],
 ) -> ResourceClaim:
-    """Write, and again with the claim as it is stored if somebody was faster."""
+    """Write a claim; after a conflict, read it and write again."""
     for _ in range(_TRIES - 1):
         try:
             return write(claim)

@@ -1,4 +1,4 @@
-"""A cluster that does not change, for a plugin under test."""
+"""Informers and nominations that do not change, for a plugin under test."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -18,11 +18,11 @@ K = TypeVar("K", bound=Hashable)
 class FixedObjects:
     """Informers whose objects change only by `put`.
 
-    They know the kinds that a scheduler would follow, and no others.
+    They have the kinds that a scheduler would watch, and no others.
 
     Args:
         objects: The objects to begin with.
-        kinds: What is followed.
+        kinds: The watched kinds.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FixedObjects:
         self._log(type(obj)).note(obj.key, is_new=True)
 
     def remove(self, obj: ApiObject) -> None:
-        """Take the object of this key away."""
+        """Remove the object of this key."""
         self._drop(obj)
         self._log(type(obj)).note(obj.key)
 

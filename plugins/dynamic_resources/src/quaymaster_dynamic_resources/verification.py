@@ -1,7 +1,7 @@
-"""What was promised to a pod, found again from what is known of claims and slices.
+"""Verify a pod's reserved devices with a new search from claims and slices.
 
-Nothing that is kept between attempts has a part in it: neither the count of devices
-that are taken, nor what nodes see, nor verdicts.
+The search uses nothing that is kept between attempts: neither the count of allocated
+devices, nor the inventory, nor cached verdicts.
 """
 
 from collections.abc import Iterator
@@ -21,21 +21,21 @@ __all__ = ["differences"]
 def differences(
     state: ClaimsState, node: Node, judge: NodeJudge, tracker: ClaimTracker
 ) -> Iterator[str]:
-    """Say what is wrong with what was promised to a pod in Reserve.
+    """Compare the devices that Reserve gave to a pod with those of a new search.
 
     Args:
         state: The claims of the pod.
         node: The chosen node.
-        judge: Finds devices.
-        tracker: Knows the claims.
+        judge: Searches devices.
+        tracker: The claims.
 
     Yields:
-        The devices that somebody else has, too, and the claims that would get others.
+        Messages about devices with several claims, and claims with other devices.
     """
     own = {state.claims[place].uid for place in state.reserved}
     holders: dict[DeviceId, str] = {}
     taken = AllocatedDevices()
-    for claim, allocation in tracker.tell_all():
+    for claim, allocation in tracker.recompute():
         if claim.uid not in own:
             taken.add(allocation)
             holders |= dict.fromkeys(_whole(allocation), claim.key)
@@ -45,12 +45,12 @@ def differences(
             if device in holders:
                 yield f"claim {key} got {device}, which claim {holders[device]} has"
             holders[device] = key
-    found = state.allocations.get(node.name)
-    if found is None:
-        yield f"nothing was found on node {node.name} for what was reserved"
+    node_allocation = state.allocations.get(node.name)
+    if node_allocation is None:
+        yield f"no allocation on node {node.name} for the reserved claims"
         return
     try:
-        again = judge.search_anew(found.claims, taken, node)
+        again = judge.search_again(node_allocation.claims, taken, node)
     except AllocationError as error:
         yield f"devices were found on node {node.name}, expected: {error}"
         return
@@ -63,18 +63,18 @@ def differences(
 
 
 def _whole(allocation: AllocationResult) -> Iterator[DeviceId]:
-    """The devices that nobody else may have."""
-    for one in allocation.devices.results:
-        if one.share_id is None and not one.admin_access:
-            yield DeviceId(one.driver, one.pool, one.device)
+    """Yield the devices of an allocation that no other claim may have."""
+    for result in allocation.devices.results:
+        if result.share_id is None and not result.admin_access:
+            yield DeviceId(result.driver, result.pool, result.device)
 
 
 def _bare(allocation: AllocationResult) -> AllocationResult:
-    """An allocation as it was found, before its shares were named."""
+    """Return an allocation as the search found it, without ids of shares."""
     devices = allocation.devices
     results = tuple(
-        one if one.share_id is None else replace(one, share_id=SHARE_ID)
-        for one in devices.results
+        result if result.share_id is None else replace(result, share_id=SHARE_ID)
+        for result in devices.results
     )
     return replace(allocation, devices=replace(devices, results=results))
 
@@ -91,4 +91,6 @@ def _named(allocation: AllocationResult | None) -> str:
     if allocation is None:
         return "nothing"
     results = allocation.devices.results
-    return ", ".join(f"{one.driver}/{one.pool}/{one.device}" for one in results)
+    return ", ".join(
+        f"{result.driver}/{result.pool}/{result.device}" for result in results
+    )

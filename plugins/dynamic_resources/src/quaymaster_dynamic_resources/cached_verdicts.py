@@ -1,10 +1,10 @@
-"""Verdicts on nodes, remembered for pods that claim alike.
+"""Verdicts on nodes, cached for pods with equal claims.
 
-Whether a node has devices for some claims follows from what they ask for, from the
-slices and labels that decide what the node sees, and from what is taken of the pools
-that it sees. So the verdict stays the same until one of these changes, for all pods of
-a template. So do the devices, which then need not be found anew for the node that is
-chosen: the next search on it is the one after they are given.
+Whether a node has devices for some claims depends on the requests of the claims, on
+the slices and labels that decide which pools the node can use, and on the allocated
+devices of these pools. So the verdict is the same for all pods of a template until one
+of these changes. So are the devices: they are not searched again for the chosen node,
+and the next search on it happens after they were allocated.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -28,27 +28,27 @@ from quaymaster_dynamic_resources.extended import is_implicit
 from quaymaster_dynamic_resources.state import ClaimsState
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
-__all__ = ["RememberedVerdicts", "VerdictMemo"]
+__all__ = ["CachedVerdicts", "VerdictMemo"]
 
 _UNKNOWN: Final = -1
 _EVERY_NODE: Final = ""
 # Room for some 80 MB at 5,000 nodes; clusters have few kinds of claims at a time.
-_MOST_KINDS: Final = 1_000
+_MAX_KINDS: Final = 1_000
 
 Judge = Callable[[NodeInfo], Status | None]
-"""Judges one node: why it is rejected, or None."""
+"""Filters one node: returns why it is rejected, or None."""
 
-Found = Callable[[NodeInfo], Sequence[AllocationResult] | None]
-"""What the claims of all pods of the kind get on a node; None if that differs."""
+ResultsOn = Callable[[NodeInfo], Sequence[AllocationResult] | None]
+"""Returns the allocations on a node for all pods of a kind; None if they differ."""
 
 
-class RememberedVerdicts:
-    """The verdicts of one kind of claims, by row.
+class CachedVerdicts:
+    """The verdicts for one kind of claims, by row.
 
     Attributes:
-        codes: 0 where there are devices; -1 where that is not known.
+        codes: 0 if the node passes; -1 if there is no verdict.
         statuses: Code - 1 -> why a node was rejected.
-        results: Row -> what the claims get there; of claims that a pod names alone.
+        results: Row -> the allocations there, if the pods have no extended resources.
     """
 
     def __init__(self) -> None:
@@ -61,15 +61,15 @@ class RememberedVerdicts:
         self._device_revision = -1
 
     def catch_up(self, nodes: NodeTable, devices: ChangeLog[str]) -> None:
-        """Forget the verdicts on nodes that have changed.
+        """Discard the verdicts on nodes that have changed.
 
         Args:
             nodes: The nodes.
-            devices: The names of nodes for which other devices are free than before;
-                an empty name stands for all of them.
+            devices: The names of nodes whose free devices have changed; an empty name
+                means all nodes.
         """
         log = nodes.node_changes
-        # Identity: a table and its imagined copies share one log, which others do not.
+        # Identity: a table and its hypothetical copies share one log; others do not.
         rows = log.since(self._node_revision) if log is self._nodes else None
         names = devices.since(self._device_revision)
         self._nodes, self._node_revision = log, log.revision
@@ -83,37 +83,37 @@ class RememberedVerdicts:
         for row in rows:
             self._forget(row)
         for name in names:
-            found = nodes.row_of(name)
-            if found is not None:
-                self._forget(found)
+            changed = nodes.row_of(name)
+            if changed is not None:
+                self._forget(changed)
 
     def _forget(self, row: int) -> None:
         self.codes[row] = _UNKNOWN
         self.results.pop(row, None)
 
     def fill(
-        self, nodes: NodeTable, rows: Rows, judge: Judge, found: Found
+        self, nodes: NodeTable, rows: Rows, judge: Judge, results_on: ResultsOn
     ) -> Status | None:
-        """Judge the nodes among some rows on which nothing is known.
+        """Filter the nodes among some rows that have no verdict yet.
 
         Args:
             nodes: The nodes.
             rows: The rows in question.
-            judge: Judges a node.
-            found: Tells what was found on a node that passed.
+            judge: Filters a node.
+            results_on: Returns the allocations on a node that passed.
 
         Returns:
-            The first error, which ends it.
+            The first error, after which no further node is filtered.
         """
         unknown: BoolArray = self.codes[rows] == _UNKNOWN
         if not unknown.any():
             return None
-        asked = np.arange(nodes.capacity)[rows][unknown]
-        for node in nodes.infos_at(asked):
+        unknown_rows = np.arange(nodes.capacity)[rows][unknown]
+        for node in nodes.infos_at(unknown_rows):
             status = judge(node)
             if status is None:
                 self.codes[node.row] = 0
-                results = found(node)
+                results = results_on(node)
                 if results is not None:
                     self.results[node.row] = results
             elif status.is_error:
@@ -123,7 +123,7 @@ class RememberedVerdicts:
         return None
 
     def has_passed(self, row: int) -> bool:
-        """Whether a row is known to have devices."""
+        """Whether the cached verdict on a row is that it passes."""
         return row < len(self.codes) and not self.codes[row]
 
     def _code_of(self, status: Status) -> int:
@@ -135,11 +135,11 @@ class RememberedVerdicts:
 
 
 class VerdictMemo:
-    """The verdicts of all kinds of claims; the oldest are forgotten first.
+    """The verdicts for all kinds of claims; the least recently used are evicted.
 
     Args:
-        tracker: The devices that there are and that are taken.
-        class_revision: Grows with every change of a class.
+        tracker: The existing and the allocated devices.
+        class_revision: Returns a number that grows with every change of a class.
     """
 
     def __init__(
@@ -148,13 +148,13 @@ class VerdictMemo:
         self._tracker = tracker
         self._class_revision = class_revision
         self._revision = -1
-        self._known: dict[Hashable, RememberedVerdicts] = {}
+        self._verdicts: dict[Hashable, CachedVerdicts] = {}
 
-    def of(self, state: ClaimsState, pod: Pod) -> RememberedVerdicts | None:
-        """Return what is remembered for a pod's claims.
+    def of(self, state: ClaimsState, pod: Pod) -> CachedVerdicts | None:
+        """Return the cached verdicts for a pod's claims.
 
         Returns:
-            The verdicts; None if these claims must be tried anew for each pod.
+            The verdicts; None if verdicts for these claims cannot be cached.
         """
         if len(state.to_allocate) < len(state.claims):
             return None
@@ -163,37 +163,37 @@ class VerdictMemo:
         if state.implicit >= 0 and not is_implicit(state.claims[state.implicit]):
             return None
         if self._revision != self._class_revision():
-            self._known.clear()
+            self._verdicts.clear()
             self._revision = self._class_revision()
         key = _key_of(state, pod)
-        found = self._known.pop(key, None) or RememberedVerdicts()
-        self._known[key] = found
-        if len(self._known) > _MOST_KINDS:
-            del self._known[next(iter(self._known))]
-        return found
+        verdicts = self._verdicts.pop(key, None) or CachedVerdicts()
+        self._verdicts[key] = verdicts
+        if len(self._verdicts) > _MAX_KINDS:
+            del self._verdicts[next(iter(self._verdicts))]
+        return verdicts
 
 
 def _key_of(state: ClaimsState, pod: Pod) -> Hashable:
     specs = [
-        _CONTAINERS.of(pod) if at == state.implicit else _asked_by(claim)
+        _CONTAINERS.of(pod) if at == state.implicit else _spec_of(claim)
         for at, claim in enumerate(state.claims)
     ]
     return tuple(specs), state.implicit
 
 
-def _asked_by(claim: ResourceClaim) -> bytes:
+def _spec_of(claim: ResourceClaim) -> bytes:
     bare = replace(claim, metadata=ObjectMeta(), status=ResourceClaimStatus())
     return encode(bare)
 
 
 def _containers(spec: PodSpec) -> bytes:
-    asked = PodSpec(
+    relevant = PodSpec(
         init_containers=spec.init_containers,
         containers=spec.containers,
         overhead=spec.overhead,
         resources=spec.resources,
     )
-    return encode(Pod(spec=asked))
+    return encode(Pod(spec=relevant))
 
 
 _CONTAINERS: Final = SpecKey(_containers)

@@ -1,0 +1,40 @@
+"""Which private modules a process must not load for a small task."""
+
+__all__ = ["HEAVY_FOR_HELP", "HEAVY_FOR_MAKERS", "MAKERS"]
+
+MAKERS = "quaymaster._authors"
+"""The package of the makers and of the other test tools."""
+
+HEAVY_FOR_MAKERS = (
+    "quaymaster._authors.testing.harness",
+    "quaymaster._authors.testing.scheduler_harness",
+    "quaymaster._clusters",
+    "quaymaster._core.cycle",
+    "quaymaster._core.engine",
+    "quaymaster._core.registry",
+    "quaymaster._studies",
+    "quaymaster._surfaces",
+    "hypothesis",
+    "numpy",
+    "pluggy",
+)
+"""What making a pod must not load."""
+
+HEAVY_FOR_HELP = (
+    "quaymaster._api",
+    "quaymaster._authors",
+    "quaymaster._cli.configuration",
+    "quaymaster._cli.inputs",
+    "quaymaster._cli.simulate",
+    "quaymaster._clusters",
+    "quaymaster._core",
+    "quaymaster._studies",
+    "quaymaster._surfaces",
+    "cattrs",
+    "msgspec",
+    "numpy",
+    "rich.console",
+    "rich.progress",
+    "yaml",
+)
+"""What printing the help of a command must not load."""
