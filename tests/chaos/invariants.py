@@ -12,7 +12,7 @@ from quaymaster.scheduler import Scheduler
 from tests.chaos.ledger import Ledger
 from tests.chaos.rules import World, cpu_of, evictable, why_not
 from tests.kit.engine import binding_of, cache_of, informers_of
-from tests.kit.internals.operation import held_wrongly
+from tests.kit.internals.operation import find_drift
 
 __all__ = [
     "Chance",
@@ -107,7 +107,7 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
 
 def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
     """Check that the scheduler knows the cluster as it is."""
-    for wrong in held_wrongly(scheduler):
+    for wrong in find_drift(scheduler):
         raise ViolationError(f"the comparer finds {wrong}")
     cache = cache_of(scheduler)
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]

@@ -35,7 +35,10 @@ _LOOK: Final = 5.0  # seconds between two looks
 _STEADY: Final = "steady"
 _SHARED: Final = "default-scheduler"
 _MB: Final = 1e6
-_SAID: Final = ("held wrongly:", "differs from the server:")  # in its dump
+_SAID: Final = (
+    "differs from the informers:",
+    "differs from the server:",
+)  # in its dump
 
 
 class Soak:

@@ -165,7 +165,7 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
         eventually(
             lambda: (
                 rivals(plane, other)
-                == [f"{host} has lately scheduled pods of 'second'"]
+                == [f"{host} has recently scheduled pods of 'second'"]
             )
         )
     asked = asked_by(plane, user)

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from tests.kit.internals.way_out import (
-    Answered,
-    Asked,
+from tests.kit.internals.outbound import (
     Bucket,
     Lane,
     Lanes,
     Lost,
     Outcome,
     Reply,
+    Request,
+    Response,
 )
 
 __all__ = ["LOST", "LaneRig", "Sent", "refusal_of"]
@@ -28,7 +28,7 @@ class Sent:
         answer: Has it answered.
     """
 
-    asked: Asked
+    asked: Request
     answer: Callable[[Outcome], None]
 
 
@@ -42,7 +42,7 @@ class _Road:
     def is_free(self, _waiting: int) -> bool:
         return self.under_way < self.room
 
-    def send(self, asked: Asked, done: Callable[[Outcome], None]) -> None:
+    def send(self, asked: Request, done: Callable[[Outcome], None]) -> None:
         self.under_way += 1
 
         def answer(outcome: Outcome) -> None:
@@ -69,7 +69,7 @@ class LaneRig:
         self.now = 100.0
         self.may_write = True
         self.sent: list[Sent] = []
-        self.answers: list[Answered] = []
+        self.answers: list[Response] = []
         self._roads = {lane: _Road(room, self.sent) for lane in Lane}
         self._calls = 0
         self.lanes = Lanes(
@@ -93,7 +93,7 @@ class LaneRig:
     ) -> int:
         """Ask for something; return what the answer calls it."""
         self._calls += 1
-        asked = Asked(
+        asked = Request(
             self._calls,
             lane,
             method,
@@ -127,7 +127,7 @@ class LaneRig:
         self.lanes.pump()
 
     @property
-    def last(self) -> Answered:
+    def last(self) -> Response:
         """The last answer."""
         return self.answers[-1]
 
@@ -143,4 +143,4 @@ def refusal_of(
     return Reply(code, json.dumps(status).encode(), headers or {})
 
 
-LOST = Lost("the connection was closed before an answer came", is_sent=True)
+LOST = Lost("the connection was closed before a response arrived", is_sent=True)

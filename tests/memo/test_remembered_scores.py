@@ -312,7 +312,7 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
     for _ in range(2):
         failed = world.attempt(kind("a"))
         assert isinstance(failed, FitError)
-        assert "which is no 64-bit integer" in failed.status.message
+        assert "which is not a 64-bit integer" in failed.status.message
 
 
 # How long it is remembered

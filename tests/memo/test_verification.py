@@ -206,9 +206,9 @@ def test_a_signature_with_data_from_outside_is_found() -> None:
     with pytest.raises(VerificationError) as caught:
         world.attempt(pod)
     assert str(caught.value) == (
-        "pod 'default/pod': what is remembered of it does not hold: sign_pod of plugin "
-        "'Metered' gives ('a', 1) and gave ('a', 0): it is asked once for all pods of "
-        "a spec, so what it gives must depend on the pod alone"
+        "pod 'default/pod': its cached signature is out of date: sign_pod of plugin "
+        "'Metered' returned ('a', 1), and before ('a', 0): it is called once for all "
+        "pods with the same spec, so its result must depend on the pod only"
     )
 
 

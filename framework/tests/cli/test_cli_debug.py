@@ -155,7 +155,7 @@ def test_what_was_said_of_one_node_is_told(url: str, tmp_path: Path) -> None:
         tmp_path, "default/small", "--node", "b", "--server", url, verb="attempts"
     )
     assert code == 0
-    assert "scheduled on a (1 of 2 nodes looked at fit)\n" in output
+    assert "scheduled on a (1 of 2 evaluated nodes feasible)\n" in output
     assert "  b: it was rejected by TaintToleration: node(s) had untolerated" in output
 
 
@@ -172,7 +172,7 @@ def test_a_pod_without_remembered_attempts_is_said_to_have_none(
     url: str, tmp_path: Path
 ) -> None:
     code, output = run(tmp_path, "nobody", "--server", url, verb="attempts")
-    assert (code, output) == (0, "no attempt of default/nobody is remembered\n")
+    assert (code, output) == (0, "no attempt of default/nobody is recorded\n")
 
 
 def test_a_node_without_a_pod_is_refused(url: str, tmp_path: Path) -> None:

@@ -123,12 +123,12 @@ def test_right_that_is_missing_is_told(server: FakeApiServer) -> None:
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
         (
-            "warning: context 'here': the server has no kind DeviceClass "
-            "(resource.k8s.io/v1); there is none of it"
+            "warning: context 'here': the server does not have the kind DeviceClass "
+            "(resource.k8s.io/v1); it counts as having no objects"
         ),
         (
             "warning: context 'here': the right to list poddisruptionbudgets.policy of "
-            "the cluster is missing; they count as none"
+            "the cluster is missing; they are left out"
         ),
     ]
 

@@ -56,7 +56,7 @@ def end_leader(stage: Stage) -> None:
 
 
 def kill_io(stage: Stage) -> None:
-    """The process for input and output dies alone."""
+    """Only the I/O process dies."""
     (replica,) = stage.replicas
     replica.kill("io")
 

@@ -1,9 +1,8 @@
 """What tests see of ``quaymaster._clusters.driver``."""
 
-from quaymaster._clusters.driver.beginning import begin_of
-from quaymaster._clusters.driver.bell import Bell
 from quaymaster._clusters.driver.cluster import KubernetesCluster
 from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
+from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
 from quaymaster._clusters.driver.frames import (
@@ -19,17 +18,17 @@ from quaymaster._clusters.driver.frames import (
     Trouble,
 )
 from quaymaster._clusters.driver.lease_health import LeaseHealth
-from quaymaster._clusters.driver.life import Life
 from quaymaster._clusters.driver.link import IO_PROGRAM, Link
+from quaymaster._clusters.driver.liveness import Liveness
 from quaymaster._clusters.driver.packing import PodPacker
 from quaymaster._clusters.driver.reflector import Reflector
-from quaymaster._clusters.driver.told import as_text
+from quaymaster._clusters.driver.sent_versions import as_text
+from quaymaster._clusters.driver.wakeup import Wakeup
 
 __all__ = [
     "IO_PROGRAM",
     "REQUEST_SECONDS",
     "Begin",
-    "Bell",
     "Changed",
     "Counted",
     "Durations",
@@ -40,8 +39,8 @@ __all__ = [
     "KubernetesCluster",
     "LeaseHealth",
     "LeaseSeen",
-    "Life",
     "Link",
+    "Liveness",
     "Message",
     "PodPacker",
     "Reflector",
@@ -49,6 +48,7 @@ __all__ = [
     "Spec",
     "ToEngine",
     "Trouble",
+    "Wakeup",
     "as_text",
-    "begin_of",
+    "first_message",
 ]

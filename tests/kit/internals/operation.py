@@ -6,12 +6,12 @@ from quaymaster._surfaces.operation.attempts import attempts_page
 from quaymaster._surfaces.operation.background import DriftWatch
 from quaymaster._surfaces.operation.client_stats import ClientStats
 from quaymaster._surfaces.operation.configz import REDACTED, configz, redacted
-from quaymaster._surfaces.operation.drift import Difference, DriftCounter, held_wrongly
+from quaymaster._surfaces.operation.drift import Difference, DriftCounter, find_drift
 from quaymaster._surfaces.operation.dump import (
+    dump_in_lines,
     dump_page,
     holdings,
     log_dump,
-    told_in_lines,
     whole_dump,
 )
 from quaymaster._surfaces.operation.engine_probe import (
@@ -23,6 +23,7 @@ from quaymaster._surfaces.operation.exposition import metrics_page
 from quaymaster._surfaces.operation.families import FAMILIES
 from quaymaster._surfaces.operation.health import PING, Check, health_pages
 from quaymaster._surfaces.operation.pages import Page, Query, Reply, text_reply
+from quaymaster._surfaces.operation.readiness import Readiness, health
 from quaymaster._surfaces.operation.readings import SchedulerReader, client_readings
 from quaymaster._surfaces.operation.reviews import (
     ApiReviewer,
@@ -33,10 +34,9 @@ from quaymaster._surfaces.operation.server import PageServer, ServingOptions
 from quaymaster._surfaces.operation.server_view import (
     Seen,
     ServerComparer,
-    told,
+    scheduler_view,
     view_of,
 )
-from quaymaster._surfaces.operation.standing import Standing, health
 from quaymaster._surfaces.operation.users import ANONYMOUS, User, Verdict
 
 __all__ = [
@@ -59,30 +59,30 @@ __all__ = [
     "Page",
     "PageServer",
     "Query",
+    "Readiness",
     "Reply",
     "ReviewError",
     "SchedulerReader",
     "Seen",
     "ServerComparer",
     "ServingOptions",
-    "Standing",
     "User",
     "Verdict",
     "attempts_page",
     "client_of",
     "client_readings",
     "configz",
+    "dump_in_lines",
     "dump_page",
+    "find_drift",
     "health",
     "health_pages",
-    "held_wrongly",
     "holdings",
     "log_dump",
     "metrics_page",
     "redacted",
+    "scheduler_view",
     "text_reply",
-    "told",
-    "told_in_lines",
     "view_of",
     "whole_dump",
     "without_secrets",

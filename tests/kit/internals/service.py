@@ -2,14 +2,14 @@
 
 from quaymaster._surfaces.service.listening import AddressError, listen, url_of
 from quaymaster._surfaces.service.protocol import TimedProtocol
+from quaymaster._surfaces.service.readiness import Readiness, SharedReadiness
 from quaymaster._surfaces.service.refreshing import Refresher
-from quaymaster._surfaces.service.standing import SharedStanding, Standing
 
 __all__ = [
     "AddressError",
+    "Readiness",
     "Refresher",
-    "SharedStanding",
-    "Standing",
+    "SharedReadiness",
     "TimedProtocol",
     "listen",
     "url_of",

@@ -32,7 +32,7 @@ class NoticeReason(enum.StrEnum):
     """Pods run on nodes that the input does not have."""
 
     NOT_READY_NODES = "NotReadyNodes"
-    """Nodes that are not ready are treated as if they were."""
+    """Nodes that are not ready had no taint for it."""
 
     REFUSED_OBJECTS = "RefusedObjects"
     """A quota rejected objects that create no pods."""
@@ -42,6 +42,9 @@ class NoticeReason(enum.StrEnum):
 
     IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
     """Claims use a StorageClass that the input does not have."""
+
+    ASSUMED_PROVISIONER = "AssumedProvisioner"
+    """The nodes that can reach the volumes of a provisioner are assumed."""
 
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that are not simulated."""

@@ -16,7 +16,7 @@ from quaymaster._clusters.kubernetes.access import Access, Pem
 from quaymaster._clusters.kubernetes.client import ApiClient
 from quaymaster._clusters.kubernetes.resolving import find_access
 from quaymaster._surfaces.operation.attempts import attempts_in_lines
-from quaymaster._surfaces.operation.dump import told_in_lines
+from quaymaster._surfaces.operation.dump import dump_in_lines
 
 __all__ = ["group"]
 
@@ -91,7 +91,7 @@ def dump(
         certificate_authority,
     )
     tree = _fetched(access, "/debug/dump")
-    _print(tree, form, told_in_lines)
+    _print(tree, form, dump_in_lines)
 
 
 @group.command("attempts", short_help="Print why the last attempts ended as they did")

@@ -10,13 +10,13 @@ import click
 from quaymaster._base.logs import FORMATTERS
 from quaymaster._cli.output import print_line
 from quaymaster._core.config.watcher import ConfigWatcher
-from quaymaster._surfaces.operation.dump import told_in_lines
+from quaymaster._surfaces.operation.dump import dump_in_lines
 
 __all__ = ["log_formats", "logging_to_stderr"]
 
 _log = logging.getLogger(__name__)
 
-_TELLING: Final = (ConfigWatcher.__module__, told_in_lines.__module__, __name__)
+_TELLING: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
 """The modules whose messages are shown although nothing is wrong."""
 
 

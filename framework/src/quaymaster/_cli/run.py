@@ -34,7 +34,7 @@ from quaymaster._surfaces.deploy.findings import State
 from quaymaster._surfaces.deploy.local_checks import packages_installed
 from quaymaster._surfaces.deploy.server_checks import version_skew
 from quaymaster._surfaces.operation.live import ClusterLostError, KubernetesScheduler
-from quaymaster._surfaces.operation.standing import Standing
+from quaymaster._surfaces.operation.readiness import Readiness
 
 __all__ = ["command"]
 
@@ -85,7 +85,7 @@ def command(
             logging_format=logging_format,
         )
         cluster = live.cluster
-        standing = Standing(
+        readiness = Readiness(
             is_leading=lambda: cluster.is_leading,
             lease_problem=lambda: cluster.lease_problem,
             io_problem=lambda: cluster.end,
@@ -96,7 +96,7 @@ def command(
         operated = Operated(live.scheduler, metrics, live.clock, cluster, host)
         with (
             closing(cluster),
-            operating(operated, standing, ServingArguments(**served)),
+            operating(operated, readiness, ServingArguments(**served)),
         ):
             if config.leader_election.leader_elect:
                 lease = config.leader_election

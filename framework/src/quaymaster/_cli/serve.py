@@ -28,7 +28,7 @@ from quaymaster._surfaces.service.limits import ServiceLimits
 if TYPE_CHECKING:  # the extra may be missing
     from starlette.applications import Starlette
 
-    from quaymaster._surfaces.service.standing import SharedStanding
+    from quaymaster._surfaces.service.readiness import SharedReadiness
 
 __all__ = ["command"]
 
@@ -148,8 +148,8 @@ def command(
     _check_extra()
     # The extra may be missing.
     from quaymaster._surfaces.service.listening import listen, url_of  # noqa: PLC0415 - above
+    from quaymaster._surfaces.service.readiness import SharedReadiness  # noqa: PLC0415 - above
     from quaymaster._surfaces.service.serving import ServeOptions, serve  # noqa: PLC0415 - above
-    from quaymaster._surfaces.service.standing import SharedStanding  # noqa: PLC0415 - above
 
     tls = read_tls(tls_cert_file, tls_private_key_file)
     if tls is None and not plain_http and not is_loopback(address[0]):
@@ -167,7 +167,7 @@ def command(
     )
     access = _access(token_file, no_token)
     inputs = read_inputs(options)
-    standing = SharedStanding()
+    readiness = SharedReadiness()
     with ExitStack() as stack, logging_to_stderr():
         sockets = listen(*address, workers)
         for one in sockets:
@@ -175,9 +175,9 @@ def command(
         url = url_of(sockets[0], has_tls=tls is not None)
         told = [f"listening on {url}", access.told]
         serve(
-            _maker(options, inputs, access.token, limits, standing, told),
+            _maker(options, inputs, access.token, limits, readiness, told),
             sockets,
-            standing,
+            readiness,
             ServeOptions(
                 tls=tls,
                 refresh_seconds=refresh,
@@ -192,7 +192,7 @@ def _maker(
     first: Inputs,
     token: str,
     limits: ServiceLimits,
-    standing: "SharedStanding",
+    readiness: "SharedReadiness",
     told: list[str],
 ) -> Callable[[], "Starlette"]:
     """Return what makes the application, from the input as it is then."""
@@ -216,7 +216,7 @@ def _maker(
         print_notices(inputs.notices)
         while told:
             print_line(told.pop(0))
-        return make_app(cluster, token=token, limits=limits, standing=standing.read)
+        return make_app(cluster, token=token, limits=limits, readiness=readiness.read)
 
     return make
 

@@ -34,11 +34,11 @@ from quaymaster._surfaces.operation.dump import (
 )
 from quaymaster._surfaces.operation.engine_probe import EngineProbe
 from quaymaster._surfaces.operation.pages import Page
+from quaymaster._surfaces.operation.readiness import Readiness, health
 from quaymaster._surfaces.operation.readings import SchedulerReader, client_readings
 from quaymaster._surfaces.operation.reviews import ApiReviewer, CachedReviewer
 from quaymaster._surfaces.operation.server import PageServer, ServingOptions
 from quaymaster._surfaces.operation.server_view import ServerComparer, view_of
-from quaymaster._surfaces.operation.standing import Standing, health
 
 __all__ = ["Operated", "ServingArguments", "operating", "serving_options"]
 
@@ -184,19 +184,19 @@ class Operated:
 @contextmanager
 def operating(
     operated: Operated,
-    standing: Standing,
+    readiness: Readiness,
     arguments: ServingArguments,
 ) -> Iterator[None]:
     """Serve the pages of a scheduler, compare its caches, and dump it on SIGUSR2.
 
     Args:
         operated: The scheduler.
-        standing: What the process knows of itself.
+        readiness: What the process knows of itself.
         arguments: Where to serve.
     """
     scheduler, clock = operated.scheduler, operated.clock
-    probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER, standing.is_leading)
-    quick = EngineProbe(scheduler, _SECONDS_TO_MEASURE, standing.is_leading)
+    probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER, readiness.is_leading)
+    quick = EngineProbe(scheduler, _SECONDS_TO_MEASURE, readiness.is_leading)
     drift = DriftWatch(scheduler, clock)
     reader = SchedulerReader(scheduler, operated.metrics, drift.counter.counts)
     comparer = ServerComparer(scheduler, probe, lambda: view_of(operated.cluster.read))
@@ -211,7 +211,7 @@ def operating(
     from quaymaster._surfaces.operation.exposition import metrics_page  # noqa: PLC0415 - above
 
     pages: Mapping[str, Page] = {
-        **health(standing, probe, scheduler),
+        **health(readiness, probe, scheduler),
         "/metrics": metrics_page(
             quick,
             reader.read,

@@ -46,11 +46,11 @@ def test_a_profile_without_such_a_plugin_says_which_it_has() -> None:
     with pytest.raises(
         PluginNotFoundError,
         match=r"profile 'default-scheduler': no plugin Guestbook "
-        r"\(there: .*DefaultBinder.*\)",
+        r"\(plugins: .*DefaultBinder.*\)",
     ):
         _harness().plugin(Guestbook)
 
 
 def test_a_profile_that_is_not_there_has_no_plugin() -> None:
-    with pytest.raises(PluginNotFoundError, match=r"profile 'hotel': .*there: none"):
+    with pytest.raises(PluginNotFoundError, match=r"profile 'hotel': .*plugins: none"):
         _harness().plugin(Guestbook, scheduler_name="hotel")

@@ -13,7 +13,7 @@ from quaymaster.cluster import (
     NotFoundError,
     UnknownOutcomeError,
 )
-from tests.kit.internals.way_out import Answered, error_of
+from tests.kit.internals.outbound import Response, error_of
 from tests.kit.roads import refusal_of
 
 
@@ -34,7 +34,7 @@ def test_errors_go_by_the_reason_and_else_by_the_code(
     code: int, reason: str, expected: type[ApiError]
 ) -> None:
     body = refusal_of(code, reason, "why").body if reason else b"404 page not found"
-    error = error_of(Answered(1, code, body, "said"))
+    error = error_of(Response(1, code, body, "said"))
     assert type(error) is expected
     assert str(error) == "said"
 
@@ -45,7 +45,7 @@ def test_rule_that_forbids_is_told_apart() -> None:
         "message": 'pods "web" is forbidden: exceeded quota: small',
         "details": {"kind": "pods", "name": "web"},
     }
-    error = error_of(Answered(1, 403, json.dumps(status).encode(), "said"))
+    error = error_of(Response(1, 403, json.dumps(status).encode(), "said"))
     assert isinstance(error, ForbiddenError)
     assert error.reason == "exceeded quota: small"
     assert str(error) == 'pods "web" is forbidden: exceeded quota: small'
@@ -53,5 +53,5 @@ def test_rule_that_forbids_is_told_apart() -> None:
 
 def test_doubt_comes_before_what_the_answer_says() -> None:
     body = refusal_of(409, "Conflict").body
-    error = error_of(Answered(1, 409, body, "said", is_in_doubt=True))
+    error = error_of(Response(1, 409, body, "said", is_in_doubt=True))
     assert type(error) is UnknownOutcomeError

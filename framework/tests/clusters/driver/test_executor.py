@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.kit.internals.engine import Inbox
-from tests.kit.internals.way_out import Answered, GreenletExecutor, wait_for
+from tests.kit.internals.outbound import GreenletExecutor, Response, wait_for
 
 
 class World:
@@ -15,7 +15,7 @@ class World:
     def __init__(self) -> None:
         self.inbox = Inbox()
         self.executor = GreenletExecutor(self.inbox.post)
-        self.asked: list[Callable[[Answered], None]] = []
+        self.asked: list[Callable[[Response], None]] = []
         self.results: list[object] = []
 
     def call(self) -> int:
@@ -28,7 +28,7 @@ class World:
         self.executor.submit(task, self.results.append, blocks=False)
 
     def answer(self, code: int) -> None:
-        self.asked.pop(0)(Answered(1, code))
+        self.asked.pop(0)(Response(1, code))
         self.inbox.drain()
 
 
@@ -89,7 +89,7 @@ def test_result_may_begin_another_task_that_waits() -> None:
 def test_result_is_taken_outside_of_the_task() -> None:
     # What waits there would stop halfway, and the engine would go on.
     world = World()
-    waited: list[Answered | None] = []
+    waited: list[Response | None] = []
     world.executor.submit(
         world.call,
         lambda _: waited.append(wait_for(world.asked.append)),

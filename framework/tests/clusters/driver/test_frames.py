@@ -34,8 +34,8 @@ def test_messages_of_all_sizes_arrive_as_they_were_sent() -> None:
 @pytest.mark.parametrize(
     ("sent", "error"),
     [
-        (struct.pack("<I", 3) + b"\xc1\xc1\xc1", "a message that is not known"),
-        (struct.pack("<I", 1) + b"\x05", "a message that is not known"),
+        (struct.pack("<I", 3) + b"\xc1\xc1\xc1", "an invalid message"),
+        (struct.pack("<I", 1) + b"\x05", "an invalid message"),
         (b"GET / HTTP/1.1\r\n", "a frame of .* bytes"),
     ],
     ids=["no message pack", "another message", "no frame"],

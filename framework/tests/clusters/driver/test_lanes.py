@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kit.internals.way_out import Lane, Lost, Reply
+from tests.kit.internals.outbound import Lane, Lost, Reply
 from tests.kit.roads import LOST, LaneRig, refusal_of
 
 DONE = Reply(201)

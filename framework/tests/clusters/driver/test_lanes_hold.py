@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kit.internals.way_out import Asked, Lane, Lost, Outcome, Reply
+from tests.kit.internals.outbound import Lane, Lost, Outcome, Reply, Request
 from tests.kit.roads import LOST, LaneRig, Sent, refusal_of
 
 FATES = ("answered", "lost", "cut before", "500", "429", "not sent", "duplicated")
@@ -17,7 +17,7 @@ class Server:
         self.effects: dict[str, list[int]] = {}
         self.bound: set[str] = set()
 
-    def meet(self, asked: Asked, fate: str) -> Outcome:
+    def meet(self, asked: Request, fate: str) -> Outcome:
         """Let something become of a request."""
         if fate == "not sent":
             return Lost("closed", is_sent=False)
@@ -33,7 +33,7 @@ class Server:
         }
         return told.get(fate, outcome)
 
-    def take(self, asked: Asked) -> Reply:
+    def take(self, asked: Request) -> Reply:
         if asked.lane is Lane.BIND:
             if asked.key in self.bound:
                 return refusal_of(409, "Conflict")

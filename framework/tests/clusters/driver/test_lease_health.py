@@ -12,9 +12,9 @@ def test_silence_for_longer_than_a_lease_counts_is_a_problem() -> None:
     assert health.problem() == ""
     now[0] += 1.0
     assert health.problem() == (
-        "nobody has said for 36 s that the lease kube-system/quaymaster is renewed"
+        "no renewal of the lease kube-system/quaymaster was reported for 36 s"
     )
-    health.heard()
+    health.note_message()
     assert health.problem() == ""
 
 

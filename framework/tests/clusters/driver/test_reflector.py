@@ -143,7 +143,7 @@ def test_a_line_that_is_no_json_lists_anew() -> None:
     following.step()
     server.endings.append(Ending(is_garbage=True))
     following.step()
-    assert "what the server sends cannot be read" in following.followed.trouble
+    assert "the server sent invalid data" in following.followed.trouble
     following.step()
     assert "sendInitialEvents" in server.asked[-1]
 
@@ -188,7 +188,10 @@ def test_a_list_from_a_replica_that_lags_takes_nothing_back() -> None:
     server.lag = 2
     following.step(2)
     assert following.told.told == ["added a", "gone a", "added b"]
-    assert following.followed.trouble == "the list is older than what is known"
+    assert (
+        following.followed.trouble
+        == "the list is older than the objects that were received before"
+    )
     following.step()
     assert following.followed.trouble == ""
     assert following.names() == ["b"]
@@ -285,7 +288,7 @@ def test_a_pod_that_cannot_be_read_is_named_and_left_out(
     assert following.names() == ["good", "next"]
     assert following.followed.unreadable == 1
     [record] = caplog.records
-    assert "pods default/bad cannot be read, and is left out: " in record.message
+    assert "pods default/bad cannot be read and is skipped: " in record.message
     server.put("bad")
     following.step()
     assert following.names() == ["bad", "good", "next"]

@@ -140,7 +140,7 @@ def test_what_ended_a_stream_takes_the_place_of_the_report() -> None:
     stage.reflector.step()
     (_, stalled), (_, ended) = stage.reports
     assert stalled == NO_END
-    assert "the list ended before all was told" in ended
+    assert "the stream ended before its list was complete" in ended
     stage.pass_time(60.0)
     assert len(stage.reports) == 2, "no stream is there that could go on"
 

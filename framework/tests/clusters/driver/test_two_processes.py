@@ -96,7 +96,7 @@ def test_an_engine_that_cannot_be_understood_ends_the_process() -> None:
         ours.sendall(struct.pack("<I", 1) + b"\xc1")
         _, errors = process.communicate(timeout=10)
     assert process.returncode == 1
-    assert errors.startswith("a message that is not known: ")
+    assert errors.startswith("an invalid message: ")
     assert "Traceback" not in errors
 
 
@@ -117,10 +117,10 @@ def test_the_process_logs_as_the_engine_does(tmp_path: Path) -> None:
     [
         (
             "\\x01\\x00\\x00\\x00\\xc1",
-            "the process for input and output sends a message",
+            "the I/O process sent an invalid message",
         ),
-        ("GET / HTTP/1.1", "the process for input and output sends a frame of"),
-        ("", "the process for input and output has ended"),
+        ("GET / HTTP/1.1", "the I/O process sent a frame of"),
+        ("", "the I/O process has ended"),
     ],
     ids=["no message", "no frame", "nothing"],
 )
@@ -145,7 +145,7 @@ def listed_by(cluster: KubernetesCluster) -> list[str]:
 
 
 def io_process() -> tuple[socket.socket, "subprocess.Popen[str]"]:
-    """A process for input and output, and the engine's end of its socket."""
+    """An I/O process, and the engine's end of its socket."""
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(

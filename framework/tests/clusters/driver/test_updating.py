@@ -13,7 +13,7 @@ from quaymaster.objects import (
     from_wire,
     to_wire,
 )
-from tests.kit.internals.way_out import updated_tree
+from tests.kit.internals.outbound import updated_tree
 
 CLAIM: dict[str, Any] = {
     "apiVersion": "v1",
@@ -72,7 +72,7 @@ def test_bound_claim_keeps_fields_that_scheduling_does_not_read() -> None:
 def test_object_that_was_changed_meanwhile_is_a_conflict(field: str) -> None:
     whole = copy.deepcopy(CLAIM)
     whole["metadata"][field] = "other"
-    with pytest.raises(ConflictError, match="was changed meanwhile"):
+    with pytest.raises(ConflictError, match="was changed since it was read"):
         updated_tree(whole, known())
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.kit.internals.way_out import Answered, Asked, Events, Note, Reference
+from tests.kit.internals.outbound import Events, Note, Reference, Request, Response
 
 
 class World:
@@ -12,12 +12,12 @@ class World:
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.25
-        self.asked: list[Asked] = []
-        self.answers: list[Callable[[Answered], None]] = []
+        self.asked: list[Request] = []
+        self.answers: list[Callable[[Response], None]] = []
         self.is_quick = True
         self.events = Events(self._take, now=lambda: self.now, host="here")
 
-    def _take(self, asked: Asked, answered: Callable[[Answered], None]) -> None:
+    def _take(self, asked: Request, answered: Callable[[Response], None]) -> None:
         self.asked.append(asked)
         self.answers.append(answered)
 
@@ -119,7 +119,7 @@ def test_series_whose_event_is_gone_is_created_again() -> None:
     world = World()
     world.note()
     world.note()
-    world.answers[1](Answered(-2, 404, why="gone"))
+    world.answers[1](Response(-2, 404, why="gone"))
     method, tree = world.written[2]
     assert (method, tree["series"]["count"]) == ("POST", 2)
 

@@ -81,7 +81,7 @@ def test_server_that_asks_for_patience_does_not_hold_up_the_election() -> None:
         server.refusals[LEASE] = [ApiRefusal(429, headers={"Retry-After": "3600"})]
         access = Access(name="here", server=server.url)
         client = election_client(access, LeaderElection())
-        with pytest.raises(ApiError, match="asks to wait"):
+        with pytest.raises(ApiError, match="requests a delay"):
             client.get(LEASE)
         client.close()
 

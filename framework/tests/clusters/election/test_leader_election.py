@@ -178,7 +178,7 @@ def test_lease_is_not_renewed_for_an_engine_that_stands_still(
 ) -> None:
     leader.is_alive = False
     world.elapse(10)
-    reason = "what it is held for is not alive"
+    reason = "the engine does not respond"
     assert leader.lost == [f"not renewed for 10 seconds: {reason}"]
 
 
@@ -253,7 +253,7 @@ def test_renewal_that_is_answered_after_the_deadline_comes_too_late(
     world.elapse(7.9)
     world.server.refuses, leader.network.back = 0, 4.0
     world.elapse(4.1)
-    assert leader.lost == ["not renewed for 10 seconds: the answer came too late"]
+    assert leader.lost == ["not renewed for 10 seconds: the response was too late"]
     assert not leader.fence.may_write()
 
 

@@ -130,7 +130,7 @@ def test_redirection_is_a_refusal(server: FakeApiServer, client: ApiClient) -> N
 
 def test_token_that_cannot_be_sent_is_told_without_it(server: FakeApiServer) -> None:
     client = ApiClient(Access(name="here", server=server.url, token="a\nb"))
-    with pytest.raises(ApiError, match=r"that HTTP cannot send$"):
+    with pytest.raises(ApiError, match=r"contains characters invalid in HTTP$"):
         client.get(PATH)
 
 

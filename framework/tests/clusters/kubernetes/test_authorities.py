@@ -57,14 +57,16 @@ def test_refusal_is_told_once_and_changes_nothing(
     server.error = ApiError("no right")
     for _ in range(2):
         authorities.refresh()
-    assert caplog.messages == [f"clients are known by tokens alone: {named}"]
+    message = f"clients can authenticate only with tokens: {named}"
+    assert caplog.messages == [message]
     server.error = None
     authorities.refresh()
     caplog.clear()
     server.error = ApiError("no right")
     authorities.refresh()
     assert authorities.text() == "one"
-    assert caplog.messages == [f"authorities of clients stay as they were: {named}"]
+    message = f"the authorities of client certificates are not updated: {named}"
+    assert caplog.messages == [message]
 
 
 def test_what_is_no_configmap_is_told(caplog: pytest.LogCaptureFixture) -> None:

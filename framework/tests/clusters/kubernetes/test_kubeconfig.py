@@ -223,8 +223,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "old provider": (
         {"user": {"auth-provider": {"name": "gcp"}}},
         (
-            "users[0].user.auth-provider: no longer exists: use exec, with a program "
-            "that gives credentials"
+            "users[0].user.auth-provider: no longer exists: use exec with a "
+            "credential program"
         ),
     ),
     "no program": (
@@ -279,7 +279,7 @@ def test_names_come_once_in_a_file(write: Callable[..., str]) -> None:
 
 
 def test_without_any_file_that_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigErrors, match="there is no kubeconfig file"):
+    with pytest.raises(ConfigErrors, match="names an existing file"):
         find_access(environment={"HOME": str(tmp_path)})
 
 

@@ -68,7 +68,7 @@ def test_nobody_is_asked_without_verify() -> None:
 def test_a_difference_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Berths, "answer", ["berth 1 is taken", "berth 2 is gone"])
     expected = (
-        r"pod 'default/p0': Berths has not reserved what it finds again: "
+        r"pod 'default/p0': the reservation of Berths is wrong: "
         r"berth 1 is taken; berth 2 is gone"
     )
     with pytest.raises(VerificationError, match=expected):

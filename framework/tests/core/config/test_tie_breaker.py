@@ -94,7 +94,7 @@ def test_schema_lists_the_tie_breakers() -> None:
     field = schema["$defs"]["ProfileDocument"]["properties"]["tieBreaker"]
     assert field["enum"] == ["random", "name", "Lowest"]
     assert field["default"] == "random"
-    assert "kube-scheduler does not know this field" in field["description"]
+    assert "kube-scheduler does not have this field" in field["description"]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_enabling_a_plugin_that_only_breaks_ties_says_where_it_belongs() -> None
     document = {**HEADER, "profiles": [{"plugins": enabled}]}
     (line,) = mistakes(document, WITH_LOWEST)
     assert line.endswith(
-        "has no hook of any extension point, so nothing would call it; what breaks "
-        "ties is named in tieBreaker"
+        "has no hook of any extension point, so nothing would call it; a plugin "
+        "that breaks ties is named in tieBreaker"
     )

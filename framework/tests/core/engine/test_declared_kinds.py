@@ -214,8 +214,8 @@ def test_plugin_that_registers_for_what_nobody_follows_is_not_built() -> None:
         )
     assert str(caught.value).endswith(
         "events_to_register returned an event of "
-        "'podgroups.v1alpha1.scheduling.x-k8s.io', which nobody follows: expected "
-        "that a plugin says so in its class, kinds = (...,)"
+        "'podgroups.v1alpha1.scheduling.x-k8s.io', which is not followed: expected "
+        "that a plugin declares it in its class, kinds = (...,)"
     )
 
 
@@ -278,7 +278,7 @@ def test_harness_of_one_plugin_agrees_with_the_scheduler() -> None:
 
 
 def test_harness_of_one_plugin_refuses_events_of_what_nobody_follows() -> None:
-    with pytest.raises(ProfileError, match="which nobody follows"):
+    with pytest.raises(ProfileError, match="which is not followed"):
         PluginHarness(Undeclared)
 
 

@@ -49,7 +49,7 @@ def test_what_was_drained_does_not_end_the_next_wait() -> None:
     assert inbox.wait(clock)
     assert inbox.drain()
     assert ran == ["call"]
-    assert not inbox.has_news
+    assert not inbox.has_work
     assert not inbox.wait(clock)
 
 

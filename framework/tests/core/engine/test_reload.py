@@ -612,7 +612,7 @@ def test_a_configuration_for_another_version_is_refused_as_a_whole() -> None:
     newer = default_config(harness.registry, kubernetes=Kubernetes("1.37"))
     answer = scheduler.reload(newer)
     scheduler.catch_up()
-    expected = "the scheduler runs as that of 1.36, got 1.37: start another"
+    expected = "the scheduler runs as 1.36, got 1.37: start a new scheduler"
     with pytest.raises(KubernetesError, match=expected):
         answer.result(timeout=0)
     assert scheduler.config is before

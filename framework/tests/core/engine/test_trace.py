@@ -228,7 +228,7 @@ def test_a_trace_that_cannot_be_written_ends_and_disturbs_nothing(
     harness.settle()
     assert harness.node_of("p") == "large"
     [record] = caplog.records
-    assert record.getMessage() == "the trace cannot be written, and ends"
+    assert record.getMessage() == "cannot write the trace; no more lines are written"
 
 
 def test_decisions_are_those_without_a_trace() -> None:

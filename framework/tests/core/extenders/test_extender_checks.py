@@ -85,7 +85,7 @@ def test_all_extenders_mistakes_come_at_once() -> None:
         ({"urlPrefix": "http://h/x?y=1"}, "urlPrefix: expected no query"),
         ({"enableHTTPS": True}, "enableHTTPS: has no effect: since urlPrefix begins"),
         ({"tlsConfig": {"insecure": True}}, "tlsConfig: has no effect: since urlPref"),
-        ({"filterVerb": ""}, "urlPrefix: is never asked: expected one of filterVerb"),
+        ({"filterVerb": ""}, "urlPrefix: is never called: expected one of filterVerb"),
         (
             {"urlPrefix": "https://h", "tlsConfig": {"certFile": "none.pem"}},
             "tlsConfig: expected a key as well",

@@ -212,7 +212,7 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
         (
             lambda _: {"Nodes": {"items": [{"metadata": {}}]}},
             (
-                "cannot read what extender '{url}' answered: "
+                "cannot read the response of extender '{url}': "
                 "Nodes.items[].metadata.name: expected a name, got none"
             ),
         ),
@@ -228,7 +228,7 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
                 }
             },
             (
-                "cannot read what extender '{url}' answered: Nodes.items[]: "
+                "cannot read the response of extender '{url}': Nodes.items[]: "
                 "status.allocatable.cpu: expected a quantity (a number with an "
                 "optional suffix, such as 500m, 2, 1.5Gi or 1e3), got 'much'"
             ),
@@ -236,21 +236,23 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
         (
             lambda _: {"FailedNodes": {"n0": 3}},
             (
-                "cannot read what extender '{url}' answered: FailedNodes.n0: expected "
+                "cannot read the response of extender '{url}': "
+                "FailedNodes.n0: expected "
                 "a string, got int"
             ),
         ),
         (
             lambda _: b"",
             (
-                "cannot read what extender '{url}' answered: expected JSON: Input data "
+                "cannot read the response of extender '{url}': "
+                "expected JSON: Input data "
                 "was truncated"
             ),
         ),
         (
             lambda _: b'{"NodeNames":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
             (
-                "cannot read what extender '{url}' answered: the answer: nested too "
+                "cannot read the response of extender '{url}': the answer: nested too "
                 "deeply"
             ),
         ),

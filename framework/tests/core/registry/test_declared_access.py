@@ -69,7 +69,7 @@ def test_write_says_what_it_is_in_words_of_rbac() -> None:
         ({"reads": ("Service",)}, "reads: expected a class derived from ApiObject"),
         (
             {"reads": (PodGroup,)},
-            "reads: PodGroup is no kind of Kubernetes itself: name it in kinds = (Po",
+            "reads: PodGroup is not a kind of Kubernetes itself: name it in kinds = (P",
         ),
         ({"writes": "pods"}, "writes: expected a tuple, got 'pods'"),
         ({"writes": (Pod,)}, "writes: expected a Write, got <class"),

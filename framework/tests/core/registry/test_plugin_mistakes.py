@@ -53,7 +53,7 @@ def untyped(function: object) -> Any:  # noqa: ANN401 - whatever a plugin marks
 
 
 FORGOTTEN = "has the name of a hook, but no @hookimpl"
-MARK_IT = "mark it, or rename it if it is none"
+MARK_IT = "mark it, or rename it if it is not a hook"
 
 
 class Forgotten(Plugin):
@@ -249,7 +249,7 @@ CASES: Sequence[tuple[str, type, str]] = [
     (
         "a hook that loses its mark",
         Overriding,
-        f"method 'filter' {FORGOTTEN} (and overrides the one of Sound); {MARK_IT}",
+        f"method 'filter' {FORGOTTEN} (and overrides the hook of Sound); {MARK_IT}",
     ),
     ("a static method without its mark", ForgottenStatic, f"'permit' {FORGOTTEN}"),
     ("a class method without its mark", ForgottenClassMethod, f"'permit' {FORGOTTEN}"),
@@ -300,13 +300,13 @@ CASES: Sequence[tuple[str, type, str]] = [
     (
         "an argument with a default",
         ArgumentWithDefault,
-        "argument 'node' has a default value, so it would never be given",
+        "argument 'node' has a default value, so it would never get another",
     ),
-    ("all arguments", AllArguments, "hook 'filter': *args is never given anything"),
+    ("all arguments", AllArguments, "hook 'filter': *args never gets a value"),
     (
         "a keyword-only argument",
         KeywordArgument,
-        "hook 'filter': argument 'node' is given by position",
+        "hook 'filter': argument 'node' is passed by position",
     ),
     ("no self", NoSelf, "hook 'filter' has no 'self' in front of its arguments"),
     ("a twin alone", TwinAlone, "has 'filter_nodes' without 'filter'"),

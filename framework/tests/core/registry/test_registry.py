@@ -119,13 +119,13 @@ def test_a_name_that_two_distributions_offer_is_an_error_that_names_both(
         pytest.param(
             "class Bad: Args = dict",
             "Bad.Args: expected an attrs class, got <class 'dict'>",
-            id="arguments that are no attrs class",
+            id="arguments that are not an attrs class",
         ),
         pytest.param(
             "import attrs\n@attrs.frozen\nclass BadArgs: a: 'Missing'\n"
             "class Bad: Args = BadArgs",
-            "BadArgs: name 'Missing' is not defined (what its annotations name must "
-            "be imported at run time)",
+            "BadArgs: name 'Missing' is not defined (import the names in "
+            "its annotations at run time)",
             id="arguments of unknown types",
         ),
     ],

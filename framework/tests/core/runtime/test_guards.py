@@ -189,7 +189,7 @@ def test_scores_of_all_integers_are_plain_ones(answer: object, score: int) -> No
 @pytest.mark.parametrize("score", [2**63, -(2**63) - 1])
 def test_a_score_that_no_array_holds_is_refused(score: int) -> None:
     status = call("score", lambda: score)
-    assert "which is no 64-bit integer" in status.message
+    assert "which is not a 64-bit integer" in status.message
 
 
 @pytest.mark.parametrize("act", [breaks, exits])

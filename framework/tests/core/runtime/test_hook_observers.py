@@ -292,7 +292,7 @@ def test_an_observer_that_fails_is_logged_once_and_disturbs_nobody(
     [first] = caplog.records
     assert first.levelno == logging.ERROR
     hook = "events_to_register"  # the first to be called
-    text = f"observer Broken failed, told of {hook} of plugin 'SchedulingGates': "
+    text = f"observer Broken failed at {hook} of plugin 'SchedulingGates': "
     assert first.getMessage().startswith(f"{text}RuntimeError: cannot note {hook}")
     assert first.exc_info is not None
 

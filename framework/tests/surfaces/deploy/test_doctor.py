@@ -171,9 +171,9 @@ def test_all_is_well() -> None:
         "clock": "within 5 s of the server's",
         "kinds": "all 1 are served",
         "rights": "19 rights, all given",
-        "lease": "kube-system/kube-scheduler is not there yet; the first leader "
-        "makes it",
-        "rivals": "nobody else was seen to schedule default-scheduler",
+        "lease": "kube-system/kube-scheduler does not exist yet; the first leader "
+        "creates it",
+        "rivals": "no other scheduler of default-scheduler was seen",
     }
 
 
@@ -239,7 +239,7 @@ def test_kind_that_is_not_served_is_missing() -> None:
     [
         (lease("a_1", 3), "is held by a_1, renewed 3 s ago"),
         (lease("a_1", 60), "was held by a_1, renewed 60 s ago"),
-        (lease("", 3), "is held by nobody"),
+        (lease("", 3), "has no holder"),
     ],
     ids=["held", "expired", "given back"],
 )
@@ -270,7 +270,7 @@ def test_events_of_another_host_tell_of_a_rival() -> None:
     ]
     server = Server({LEASE: lease("leader_1", 1), EVENTS: {"items": items}})
     (one,) = found(server)["rivals"]
-    assert one.text == "other has lately scheduled pods of 'default-scheduler'"
+    assert one.text == "other has recently scheduled pods of 'default-scheduler'"
 
 
 def test_server_that_does_not_answer_is_asked_no_further() -> None:

@@ -215,7 +215,7 @@ def test_who_waits_when_it_stops_is_told_so(
         assert pilot.arrived.wait(30)
         turn = server.ask_for_a_turn()
         server.shutdown()
-        with pytest.raises(Exception, match="the extender stops"):
+        with pytest.raises(Exception, match="the extender is stopping"):
             turn.result(30)
         pilot.released.set()
         assert hanging.result(30)

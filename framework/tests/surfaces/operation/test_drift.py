@@ -20,12 +20,12 @@ from tests.kit.internals.operation import (
     EngineProbe,
     Seen,
     ServerComparer,
+    dump_in_lines,
     dump_page,
-    held_wrongly,
+    find_drift,
     holdings,
     log_dump,
-    told,
-    told_in_lines,
+    scheduler_view,
     view_of,
     whole_dump,
 )
@@ -77,31 +77,31 @@ def newer(pod: Pod) -> Pod:
 
 
 def test_caches_of_a_scheduler_at_work_are_right(rig: Rig) -> None:
-    assert held_wrongly(rig.scheduler) == []
+    assert find_drift(rig.scheduler) == []
 
 
 def test_lost_pod_is_found(rig: Rig) -> None:
     rig.scheduler.cache.remove_pod(rig.pod("a"))
-    [found] = held_wrongly(rig.scheduler)
+    [found] = find_drift(rig.scheduler)
     assert found == Difference("Pod", "default/a", "missing", "not on node n")
 
 
 def test_stale_pod_is_found(rig: Rig) -> None:
     rig.scheduler.cache.add_pod(newer(rig.pod("a")))
-    [found] = held_wrongly(rig.scheduler)
+    [found] = find_drift(rig.scheduler)
     assert (found.key, found.difference) == ("default/a", "changed")
 
 
 def test_pod_in_no_queue_is_found(rig: Rig) -> None:
     rig.scheduler.queue.delete(rig.pod("big"))
-    [found] = held_wrongly(rig.scheduler)
+    [found] = find_drift(rig.scheduler)
     assert found == Difference("Pod", "default/big", "missing", "in no queue")
 
 
 def test_pod_that_nobody_knows_is_found(rig: Rig) -> None:
     rig.scheduler.cache.add_pod(make_pod(name="ghost", node="n"))
     rig.scheduler.queue.add(make_pod(name="spectre"))
-    assert [(one.key, one.detail) for one in held_wrongly(rig.scheduler)] == [
+    assert [(one.key, one.detail) for one in find_drift(rig.scheduler)] == [
         ("default/ghost", "still on node n"),
         ("default/spectre", "still in a queue"),
     ]
@@ -112,10 +112,10 @@ def test_wrong_nodes_are_found(rig: Rig) -> None:
     assert known is not None
     cache.add_node(make_node(name="ghost"))
     cache.add_node(make_node(name="n"))
-    found = {(one.key, one.difference) for one in held_wrongly(rig.scheduler)}
+    found = {(one.key, one.difference) for one in find_drift(rig.scheduler)}
     assert found == {("ghost", "extra"), ("n", "changed")}
     cache.remove_node(known)
-    found = {(one.key, one.difference) for one in held_wrongly(rig.scheduler)}
+    found = {(one.key, one.difference) for one in find_drift(rig.scheduler)}
     assert found == {("ghost", "extra"), ("n", "missing")}
 
 
@@ -148,7 +148,7 @@ def test_caches_are_compared_every_minute(
 
 def server_of(rig: Rig) -> dict[tuple[str, str], Seen]:
     """The server's view, which a test may change."""
-    return dict(told(rig.scheduler))
+    return dict(scheduler_view(rig.scheduler))
 
 
 def compared(rig: Rig, *views: Mapping[tuple[str, str], Seen]) -> list[tuple[str, str]]:
@@ -212,7 +212,7 @@ def test_dump_tells_what_is_held(rig: Rig) -> None:
         lambda: holdings(rig.scheduler, rig.clock.now()),
         lambda: [Difference("Pod", "default/x", "missing", "the server has uid u")],
     )
-    assert list(told_in_lines(tree)) == [
+    assert list(dump_in_lines(tree)) == [
         "queue active: 0",
         "queue backoff: 0",
         "queue errorBackoff: 0",
@@ -231,7 +231,7 @@ def test_dump_tells_what_is_held(rig: Rig) -> None:
         "nominated: 0",
         "assumed: 0",
         "nodes: 1, with 1 pods",
-        "held wrongly: 0",
+        "differs from the informers: 0",
         "differs from the server: 1",
         "  Pod default/x: missing (the server has uid u)",
     ]

@@ -42,7 +42,7 @@ def test_engine_that_turns_answers() -> None:
 def test_stuck_engine_is_given_up() -> None:
     inbox = StuckInbox()
     probe = EngineProbe(inbox, 0.001)
-    with pytest.raises(EngineBusyError, match=r"has not answered for 0\.001 s"):
+    with pytest.raises(EngineBusyError, match=r"has not responded for 0\.001 s"):
         probe.ask(lambda: 7)
     assert inbox.answers[0].cancelled()
 
@@ -58,4 +58,4 @@ def test_replica_that_waits_for_the_lease_is_not_asked() -> None:
 
 def test_stuck_engine_is_a_problem_and_no_error() -> None:
     probe = EngineProbe(StuckInbox(), 0.001)
-    assert probe.problem() == "the engine has not answered for 0.001 s"
+    assert probe.problem() == "the engine has not responded for 0.001 s"

@@ -94,5 +94,5 @@ def test_check_that_breaks_is_a_failure() -> None:
     pages = health_pages("/readyz", [Check("odd", broken)])
     assert asked(pages["/readyz/odd"]) == (
         500,
-        "internal server error: the check broke: no such thing\n",
+        "internal server error: the check raised an error: no such thing\n",
     )

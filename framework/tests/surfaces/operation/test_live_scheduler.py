@@ -97,7 +97,7 @@ def test_loss_of_the_cluster_is_an_error(tmp_path: Path) -> None:
         KubernetesScheduler(
             config_of(registry), registry, kubeconfig=str(missing)
         ) as live,
-        pytest.raises(ClusterLostError, match="input and output has ended"),
+        pytest.raises(ClusterLostError, match="the I/O process has ended"),
     ):
         live.run()
 

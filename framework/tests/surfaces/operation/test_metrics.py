@@ -345,7 +345,7 @@ def test_stuck_engine_leaves_the_other_metrics(
     assert "process_start_time_seconds " in text
     assert 'leader_election_master_status{name="kube-scheduler"} 0.0' in text
     assert "scheduler_pending_pods" not in text
-    assert "the engine has not answered" in caplog.messages[0]
+    assert "the engine has not responded" in caplog.messages[0]
 
 
 def test_with_1_37_what_is_queued_is_told_by_its_type() -> None:

@@ -93,7 +93,7 @@ def test_page_that_breaks_is_an_error_without_details(
     with serving(readyz=broken) as connection:
         status, _, text = asked(connection, "/readyz")
     assert (status, text) == (500, "internal server error\n")
-    assert "a page broke" in caplog.messages
+    assert "a page raised an error" in caplog.messages
 
 
 def test_client_is_known_by_a_certificate_of_the_clusters_authorities(

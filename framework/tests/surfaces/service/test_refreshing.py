@@ -4,7 +4,7 @@ import pytest
 
 from quaymaster.errors import QuaymasterError
 from quaymaster.scheduler import VirtualClock
-from tests.kit.internals.service import Refresher, SharedStanding, Standing
+from tests.kit.internals.service import Readiness, Refresher, SharedReadiness
 
 
 class Input:
@@ -17,12 +17,12 @@ class Input:
         self.error: Exception | None = None
         self.in_use: list[str] = []
         self.told: list[str] = []
-        self.standing = SharedStanding()
+        self.readiness = SharedReadiness()
         self.refresher = Refresher(
             self._read,
             self.in_use.append,
             clock=self.clock,
-            standing=self.standing,
+            readiness=self.readiness,
             seconds=seconds,
             on_trouble=self.told.append,
         )
@@ -42,7 +42,7 @@ def test_the_first_input_is_taken_over() -> None:
     it = Input()
     it.refresher.start()
     assert it.in_use == ["first"]
-    assert it.standing.read() == Standing(read_at=it.begun)
+    assert it.readiness.read() == Readiness(read_at=it.begun)
 
 
 def test_a_first_input_that_is_wrong_is_an_error() -> None:
@@ -59,7 +59,7 @@ def test_a_refresh_takes_over_what_is_there_then() -> None:
     it.text = "second"
     assert it.refresher.refresh()
     assert it.in_use == ["first", "second"]
-    assert it.standing.read() == Standing(read_at=it.begun + 60, refreshes=1)
+    assert it.readiness.read() == Readiness(read_at=it.begun + 60, refreshes=1)
 
 
 def test_without_a_period_there_is_no_refresh_by_itself() -> None:
@@ -77,7 +77,7 @@ def test_it_refreshes_every_so_often() -> None:
         it.text = f"number {number}"
         it.later(30)
         assert it.in_use[-1] == it.text
-        assert it.standing.read().refreshes == number
+        assert it.readiness.read().refreshes == number
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_an_input_that_cannot_be_used_leaves_the_old_one(
     it.later(30)
     it.later(30)
     assert it.in_use == ["first"]
-    standing = it.standing.read()
-    assert (standing.read_at, standing.failures) == (it.begun, 2)
-    assert standing.error.startswith(told)
+    readiness = it.readiness.read()
+    assert (readiness.read_at, readiness.failures) == (it.begun, 2)
+    assert readiness.error.startswith(told)
     assert len(it.told) == 2
     assert it.told[0].startswith(f"not refreshed, the old input stays: {told}")
 
@@ -112,7 +112,7 @@ def test_a_good_input_ends_the_trouble() -> None:
     it.error = None
     it.later(30)
     assert it.in_use == ["first", "first"]
-    assert it.standing.read() == Standing(read_at=it.begun + 60, refreshes=1)
+    assert it.readiness.read() == Readiness(read_at=it.begun + 60, refreshes=1)
 
 
 def test_an_error_without_end_is_cut() -> None:
@@ -120,4 +120,4 @@ def test_an_error_without_end_is_cut() -> None:
     it.refresher.start()
     it.error = QuaymasterError("\N{SNOWMAN}" * 100_000)
     it.refresher.refresh()
-    assert it.standing.read().error.endswith("...")
+    assert it.readiness.read().error.endswith("...")

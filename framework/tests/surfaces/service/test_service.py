@@ -257,7 +257,7 @@ def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
 
 def test_a_path_with_a_slash_too_many_is_another_one(client: Client) -> None:
     status, told = client.ask("/v1/fit/", {})
-    assert (status, told["detail"].partition(" (")[0]) == (404, "there is no /v1/fit/")
+    assert (status, told["detail"].partition(" (")[0]) == (404, "unknown path /v1/fit/")
 
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:

@@ -196,7 +196,7 @@ def test_a_worker_that_ends_by_itself_ends_the_service(file: Path) -> None:
         os.kill(worker, signal.SIGKILL)
         _, errors = service.process.communicate(timeout=PATIENCE)
         assert service.process.returncode == 2
-        assert "a worker has ended by itself, with code -9" in errors
+        assert "a worker has ended unexpectedly, with code -9" in errors
 
 
 @pytest.mark.long

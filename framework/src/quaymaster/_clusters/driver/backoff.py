@@ -1,4 +1,4 @@
-"""How long to wait after each failure."""
+"""Delays after failures, which grow with each failure."""
 
 import random
 from collections.abc import Callable
@@ -12,14 +12,15 @@ _SECONDS_TO_FORGET: Final = 120.0
 
 
 class Backoff:
-    """Waits that double, each made up to twice as long by chance.
+    """Delays that double, each with up to 100 % jitter.
 
-    They begin anew if the last one was asked for long ago. The numbers are those of
-    reflectors (k8s.io/client-go v0.36, ``tools/cache/reflector.go``).
+    They start again at the shortest one if the last was requested two minutes ago. The
+    numbers are those of reflectors (k8s.io/client-go v0.36,
+    ``tools/cache/reflector.go``).
 
     Args:
-        now: Seconds of some clock that only goes forward.
-        uniform: Chooses a number between two.
+        now: Returns the seconds of a monotonic clock.
+        uniform: Returns a random number between two.
     """
 
     def __init__(
@@ -30,17 +31,17 @@ class Backoff:
         self._now = now
         self._uniform = uniform
         self._base = _FIRST
-        self._asked_at = now()
+        self._last_at = now()
 
     def reset(self) -> None:
-        """Begin anew: all is well."""
+        """Start again at the shortest delay, because the server works."""
         self._base = _FIRST
 
     def next(self) -> float:
-        """The seconds to wait now."""
+        """Return the next delay in seconds."""
         now = self._now()
-        if now - self._asked_at > _SECONDS_TO_FORGET:
+        if now - self._last_at > _SECONDS_TO_FORGET:
             self._base = _FIRST
-        self._asked_at = now
+        self._last_at = now
         base, self._base = self._base, min(2 * self._base, _LONGEST)
         return self._uniform(base, 2 * base)

@@ -1,4 +1,4 @@
-"""How many requests may leave in some time."""
+"""Limits the rate of requests."""
 
 import math
 
@@ -6,14 +6,14 @@ __all__ = ["Bucket"]
 
 
 class Bucket:
-    """A token bucket: so many at once, and so many a second from then on.
+    """A token bucket: a burst at once, and then so many requests per second.
 
     Mirrors ``NewTokenBucketRateLimiter`` (k8s.io/client-go v0.36,
     ``util/flowcontrol/throttle.go``).
 
     Args:
-        qps: How many a second; 0 for as many as anybody wants.
-        burst: How many at once.
+        qps: The requests per second; 0 for no limit.
+        burst: The requests at once.
     """
 
     def __init__(self, qps: float, burst: int) -> None:
@@ -26,7 +26,7 @@ class Bucket:
         """Take a token.
 
         Returns:
-            0 if there was one; else in how many seconds to ask again.
+            0 if there was a token; otherwise in how many seconds to try again.
         """
         if self._qps <= 0:
             return 0.0

@@ -13,8 +13,6 @@ from quaymaster._clusters.driver import requests
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frames import (
     Alive,
-    Answered,
-    Asked,
     Begin,
     Counted,
     Follow,
@@ -23,12 +21,14 @@ from quaymaster._clusters.driver.frames import (
     LeaseLost,
     LeaseSeen,
     Leave,
+    Request,
+    Response,
     Runs,
     ToEngine,
 )
 from quaymaster._clusters.driver.lease_health import LeaseHealth
-from quaymaster._clusters.driver.life import seconds_between_signs
 from quaymaster._clusters.driver.link import Link
+from quaymaster._clusters.driver.liveness import seconds_between_signs
 from quaymaster._clusters.driver.refusals import error_of
 from quaymaster._clusters.driver.updating import updated_tree
 from quaymaster._clusters.driver.waiting import Ask, WaitFor, never_in_a_task
@@ -55,25 +55,24 @@ _SECONDS_TO_HOLD_UP: Final = 5.0  # everything, for a call outside of a task
 class KubernetesCluster:
     """A cluster behind an API server; see `quaymaster.cluster.Cluster`.
 
-    Everything is lost when the process for input and output ends, whatever ended it:
-    nothing more is told, and no call is made any more. There is no second one. The
-    scheduler is to end then, and to be started again; it reads from the cluster what
-    became of calls that were under way.
+    If the I/O process ends for any reason, no more changes arrive and no more calls are
+    sent. It is not started again: the scheduler must end and be restarted. The next
+    start reads the outcome of the calls in flight from the cluster.
 
     Args:
-        begin: How to reach it.
-        wait_for: How a call waits that is made in a task of the engine's executor.
+        begin: How to reach the API server.
+        wait_for: Waits for a response inside a task of the engine's executor.
 
     Attributes:
-        lease: How the leader election stands; None if nothing is known of it.
-        counted: The requests so far; None if nothing is known of them.
+        lease: The state of the leader election; None before it is reported.
+        counted: The counts of requests; None before they are reported.
     """
 
     def __init__(self, begin: Begin, wait_for: WaitFor = never_in_a_task) -> None:
         self._wait_for = wait_for
         self._followed: dict[type[ApiObject], Followed[Any]] = {}
         self._by_number: list[Followed[Any]] = []
-        self._waiting: dict[int, Callable[[Answered], None]] = {}
+        self._waiting: dict[int, Callable[[Response], None]] = {}
         self._calls = itertools.count(1)
         self._end = ""
         self._at_end: Callable[[], None] | None = None
@@ -90,11 +89,11 @@ class KubernetesCluster:
         if begin.election is not None:
             pause = seconds_between_signs(begin.election.renew_seconds)
             threading.Thread(
-                target=self._say_that_it_runs, args=(pause,), name="life", daemon=True
+                target=self._send_signs, args=(pause,), name="signs", daemon=True
             ).start()
 
     def follow(self, kind: type[ApiObject]) -> None:
-        """Begin to list and watch a kind, ahead of `list`."""
+        """Begin to list and watch a kind, before `list` is called."""
         if kind in self._followed:
             return
         followed = self._followed[kind] = Followed[Any](kind)
@@ -103,27 +102,26 @@ class KubernetesCluster:
         self._link.send(Follow(number, followed.path, are_pods=kind is Pod))
 
     def lead(self) -> None:
-        """Return once writes may leave: at once without an election.
+        """Wait until writes may be sent; without an election, return at once.
 
-        What is listed from then on is newer than the lease. To be called ahead of
-        `list`.
+        Call it before `list`: lists that begin later are newer than the lease.
         """
         self._may_go_on.wait()
 
     def stop_waiting(self) -> None:
-        """Have `lead` return now, and for ever; from any thread."""
+        """Make `lead` return now and in future; any thread may call it."""
         self._may_go_on.set()
 
     @property
     def is_leading(self) -> bool:
-        """Whether writes may leave, as far as is known here."""
+        """Whether writes may be sent, according to the messages received so far."""
         return self._leads.is_set() and not self._end
 
     def attend(self, clock: Clock) -> None:
-        """Let the timers of the engine's clock, on this thread, serve the connection.
+        """Use timers of the engine's clock, on this thread, for the connection.
 
-        The other process is told now and then that the engine takes its turns, and what
-        the engine asks for in a few turns leaves together.
+        They report the engine's turns to the I/O process every two seconds, and send
+        the requests of one millisecond together.
         """
         self._engine = threading.current_thread()
         self._link.gather(clock)
@@ -135,12 +133,12 @@ class KubernetesCluster:
         clock.call_later(_SECONDS_OF_BEAT, beat, background=True)
 
     def close(self, seconds: float = 0.0) -> None:
-        """End the other process; calls that wait are left in doubt.
+        """End the I/O process; the outcome of waiting calls stays in doubt.
 
         Args:
-            seconds: For how long requests may still leave, such as events that wait;
-                those under way are answered, and the lease is given back. 0 ends
-                everything at once.
+            seconds: For how long waiting requests, such as events, may still be sent.
+                Requests in flight are answered then, and the lease is released. 0 ends
+                the process at once.
         """
         if seconds > 0 and not self._end:
             self._link.send(Leave(seconds))
@@ -163,19 +161,19 @@ class KubernetesCluster:
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
         """See `Cluster.get`."""
-        return decode(self._asked(requests.get(kind, key)), kind)
+        return decode(self._send_request(requests.get(kind, key)), kind)
 
     def create(self, obj: ObjT) -> ObjT:
         """See `Cluster.create`."""
-        return decode(self._asked(requests.create(obj)), type(obj))
+        return decode(self._send_request(requests.create(obj)), type(obj))
 
     def update(self, obj: ObjT) -> ObjT:
         """See `Cluster.update`."""
         kind, key = type(obj), obj.key
-        # Objects here have the fields that scheduling reads; the others must stay.
-        whole = msgspec.json.decode(self._asked(requests.get(kind, key)))
+        # `obj` has only the fields that scheduling reads; the others must stay.
+        whole = msgspec.json.decode(self._send_request(requests.get(kind, key)))
         updated_tree(whole, obj)
-        return decode(self._asked(requests.put(kind, key, whole)), kind)
+        return decode(self._send_request(requests.put(kind, key, whole)), kind)
 
     def delete(
         self,
@@ -186,7 +184,7 @@ class KubernetesCluster:
         grace_period_seconds: float | None = None,
     ) -> None:
         """See `Cluster.delete`."""
-        self._asked(requests.delete(kind, key, uid, grace_period_seconds))
+        self._send_request(requests.delete(kind, key, uid, grace_period_seconds))
 
     def bind(
         self,
@@ -196,41 +194,43 @@ class KubernetesCluster:
         annotations: Mapping[str, str] | None = None,
     ) -> None:
         """See `Cluster.bind`."""
-        self._asked(requests.bind(pod, node_name, annotations))
+        self._send_request(requests.bind(pod, node_name, annotations))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """See `Cluster.patch_pod_status`."""
         try:
-            self._asked(requests.patch_pod_status(pod, patch))
-        except ConflictError as error:  # no version is asked for: it is another pod
+            self._send_request(requests.patch_pod_status(pod, patch))
+        except ConflictError as error:  # without a version, only another uid conflicts
             raise NotFoundError(str(error)) from error
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
         """See `Cluster.patch_status`."""
-        return decode(self._asked(requests.patch_status(obj, changes)), type(obj))
+        return decode(
+            self._send_request(requests.patch_status(obj, changes)), type(obj)
+        )
 
     def record(self, note: EventNote) -> None:
         """See `Cluster.record`."""
         self._link.send(requests.record(note))
 
     def post(self, path: str, body: bytes) -> bytes:
-        """Send a review to the server, and return its answer.
+        """Send a review to the server, and return its response.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
         """
-        return self._asked(Asked(0, Lane.READ, "POST", path, body))
+        return self._send_request(Request(0, Lane.READ, "POST", path, body))
 
     @property
     def followed(self) -> Sequence[Followed[Any]]:
-        """The resources that are followed, and what is wrong with them."""
+        """The followed resources, each with its trouble, if any."""
         return tuple(self._by_number)
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """Kind -> why it cannot be followed right now, for those of which that is so.
+        """Kind -> why it cannot be followed right now; other kinds are left out.
 
-        May be read from any thread.
+        Any thread may read it.
         """
         return {
             followed.resource.kind: trouble
@@ -240,88 +240,91 @@ class KubernetesCluster:
 
     @property
     def io_process(self) -> int:
-        """The id of the process for input and output."""
+        """The id of the I/O process."""
         return self._link.process
 
     def read(self, target: str) -> bytes:
-        """Read a resource as it is on the server, past what is followed.
+        """Read the current version of a resource from the server.
 
         Args:
             target: The path with its query.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
         """
-        return self._asked(Asked(0, Lane.READ, "GET", target))
+        return self._send_request(Request(0, Lane.READ, "GET", target))
 
     @property
     def end(self) -> str:
-        """Why nothing can be done any more; empty while all is well.
+        """Why no more calls can be sent; empty while they can.
 
-        The process for input and output is gone, or has lost the lease.
+        The I/O process has ended, or it has lost the lease.
         """
         return self._end
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Have a call made, on any thread, once nothing can be done any more."""
+        """Call a function, on any thread, once no more calls can be sent."""
         self._at_end = call
         if self._end:
             call()
 
-    def _asked(self, asked: Asked) -> bytes:
-        """Ask, wait for the answer, and return its content."""
-        asked.call = next(self._calls)
+    def _send_request(self, request: Request) -> bytes:
+        """Send a request, wait for its response, and return the content."""
+        request.call = next(self._calls)
 
-        def ask(take: Callable[[Answered], None]) -> None:
-            self._waiting[asked.call] = take
-            self._link.send(asked)
-            if self._end:  # it may have come before there was anything to answer
-                self._receive(Answered(asked.call, 0, why=self._end, is_in_doubt=True))
+        def ask(take: Callable[[Response], None]) -> None:
+            self._waiting[request.call] = take
+            self._link.send(request)
+            if self._end:  # the end may have come before `take` was registered
+                self._receive(
+                    Response(request.call, 0, why=self._end, is_in_doubt=True)
+                )
 
         answer = self._wait_for(ask)
         if answer is None:
-            answer = self._waited(ask)
+            answer = self._blocked(ask)
         if not answer.why:
             return answer.body
         raise error_of(answer)
 
-    def _waited(self, ask: Ask) -> Answered:
-        """Ask, and block this thread until the answer is there.
+    def _blocked(self, ask: Ask) -> Response:
+        """Send a request, and block this thread until the response arrives.
 
-        The engine's own thread, on which only plugins ask outside of a task, gives up
-        soon.
+        On the engine's thread, where only plugins do this outside of a task, it times
+        out after five seconds.
         """
-        answers: list[Answered] = []
+        answers: list[Response] = []
         there = threading.Event()
 
-        def take(answer: Answered) -> None:
+        def take(answer: Response) -> None:
             answers.append(answer)
             there.set()
 
         ask(take)
         self._link.flush()  # no timer is due while this thread waits
-        # Identity: there is one such thread.
+        # Identity: the engine has one thread.
         is_engine = threading.current_thread() is self._engine
         if there.wait(_SECONDS_TO_HOLD_UP if is_engine else None):
             return answers[0]
         why = (
-            f"no answer in {_SECONDS_TO_HOLD_UP:.0f} seconds, in which nothing went on"
+            f"no response in {_SECONDS_TO_HOLD_UP:.0f} seconds, during which the "
+            "scheduler was blocked"
         )
-        return Answered(0, 0, why=why, is_in_doubt=True)
+        return Response(0, 0, why=why, is_in_doubt=True)
 
     @property
     def lease_problem(self) -> str:
-        """What is wrong with the lease that is held; empty if nothing, or none is."""
+        """What is wrong with the lease; empty if it is renewed, or is not held."""
         return self._lease_health.problem() if self.is_leading else ""
 
-    def _say_that_it_runs(self, pause: float) -> None:
-        """Keep the lease through long turns, but not while all stands still."""
+    def _send_signs(self, pause: float) -> None:
+        """Send signs of life, which keep the lease through long turns."""
         while not self._gone.wait(pause):
             self._link.send(Runs())
 
     def _receive(self, message: ToEngine) -> None:
-        self._lease_health.heard()
-        if isinstance(message, Answered):
+        self._lease_health.note_message()
+        if isinstance(message, Response):
             take = self._waiting.pop(message.call, None)
             if take is not None:
                 take(message)
@@ -345,10 +348,10 @@ class KubernetesCluster:
         self._may_go_on.set()
 
     def _stop(self, why: str) -> None:
-        """Nothing more can be done: have the engine end."""
+        """Answer all waiting calls as in doubt, and make the engine end."""
         self._end = self._end or why
         self._begin_to_lead()
         for call in list(self._waiting):
-            self._receive(Answered(call, 0, why=why, is_in_doubt=True))
+            self._receive(Response(call, 0, why=why, is_in_doubt=True))
         if self._at_end is not None:
             self._at_end()

@@ -1,4 +1,4 @@
-"""The connections of one lane: one request at a time on each, none of which blocks."""
+"""The non-blocking connections of one lane: each carries one request at a time."""
 
 import select
 import selectors
@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster._clusters.driver.dialling import Dial, Made
-from quaymaster._clusters.driver.frames import Asked
-from quaymaster._clusters.driver.width import Width
+from quaymaster._clusters.driver.dialling import Dial, Endpoint
+from quaymaster._clusters.driver.frames import Request
+from quaymaster._clusters.driver.parallelism import Parallelism
 from quaymaster._clusters.kubernetes.client import Count
 from quaymaster._clusters.kubernetes.http1 import (
     AnswerReader,
@@ -23,10 +23,10 @@ from quaymaster._clusters.kubernetes.http1 import (
 __all__ = ["Connections", "Lost", "Outcome"]
 
 _FEW: Final = 16
-"""As many as are made if they are wanted. A server that answers quickly does no more
-when it is asked by more at once."""
+"""So many are opened on demand. A server that responds quickly handles no more requests
+if they arrive over more connections."""
 
-_SLOW: Final = 0.05  # seconds that an answer takes, from which on more may be of use
+_SLOW: Final = 0.05  # seconds; if responses take longer, more connections may help
 _MOST_BEING_MADE: Final = 2
 _SECONDS_IDLE: Final = 60.0  # API servers close after 90
 _FIRST_PAUSE: Final = 0.1  # seconds, after the server could not be reached
@@ -38,11 +38,11 @@ _NOT_NOW: Final = (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError)
 
 @attrs.frozen
 class Lost:
-    """No answer came.
+    """A request without a response.
 
     Attributes:
         why: The error.
-        is_sent: Whether the server may have got the request.
+        is_sent: Whether the server may have received the request.
     """
 
     why: str
@@ -57,13 +57,14 @@ class Connections:
     """Sends the requests of a lane.
 
     Args:
-        dial: Makes connections.
-        selector: Tells when they are ready; their data are called then.
-        now: Seconds, by a clock that nobody sets.
-        count: Takes the method, the status and the seconds of each request; the status
-            is 0 if there was no answer.
-        limit: How many there may be.
-        timeout: For how many seconds to wait for an answer.
+        dial: Opens connections.
+        selector: Watches the sockets. The data of each socket is the function to call
+            when it is ready.
+        now: Returns the seconds of a monotonic clock.
+        count: Counts each request by its method, status and seconds; the status is 0 if
+            there was no response.
+        limit: The most connections.
+        timeout: For how many seconds to wait for a response.
 
     Attributes:
         trouble: Why the server cannot be reached right now; empty if it can.
@@ -83,7 +84,7 @@ class Connections:
         self._selector = selector
         self._now = now
         self._count = count
-        self._width = Width(_FEW, limit)
+        self._parallelism = Parallelism(_FEW, limit)
         self._timeout = timeout
         self._idle: list[_Wire] = []
         self._busy: dict[_Wire, None] = {}  # the oldest request first
@@ -94,25 +95,25 @@ class Connections:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be sent; empty if it can, or nobody knows yet."""
-        return self._why or ("" if self._dial.made else self._dial.trouble)
+        """Why nothing can be sent; empty if requests can be sent, or at the start."""
+        return self._why or ("" if self._dial.endpoint else self._dial.trouble)
 
     def is_free(self, waiting: int) -> bool:
-        """Whether a request can be sent now; if not, see to it that it can be soon.
+        """Return whether a request can be sent now; if not, open a connection.
 
         Args:
             waiting: How many requests wait.
         """
-        made = self._dial.made
-        if made is None:
+        endpoint = self._dial.endpoint
+        if endpoint is None:
             return False
-        if len(self._busy) >= self._width.limit:
+        if len(self._busy) >= self._parallelism.limit:
             now = self._now()
             if self._is_slow(now):
-                self._width.press(now)
+                self._parallelism.press(now)
             return False
         while self._idle:
-            if self._idle[-1].can_be_used(made):
+            if self._idle[-1].can_be_used(endpoint):
                 return True
             self._idle.pop().close()
         if self._being_made < min(waiting, _MOST_BEING_MADE) and self._is_short():
@@ -120,61 +121,61 @@ class Connections:
             self._dial.open(self._opened)
         return False
 
-    def send(self, asked: Asked, done: Done) -> None:
-        """Send a request by a free connection; `done` may be called at once."""
-        made = self._dial.made
-        assert made is not None, "is_free has said so"
+    def send(self, request: Request, done: Done) -> None:
+        """Send a request over a free connection; `done` may be called at once."""
+        endpoint = self._dial.endpoint
+        assert endpoint is not None, "is_free returned True"
         wire = self._idle.pop()
         self._busy[wire] = None
         data = request_bytes(
-            asked.method,
-            made.path + asked.target,
-            made.lines,
-            asked.body,
-            asked.content_type,
+            request.method,
+            endpoint.path + request.target,
+            endpoint.lines,
+            request.body,
+            request.content_type,
         )
 
         def answered(outcome: Outcome) -> None:
             del self._busy[wire]
-            self._width.answered()
+            self._parallelism.answered()
             begun, now = wire.since, self._now()
             if wire.is_open:
                 wire.since = now
                 self._idle.append(wire)
             if isinstance(outcome, Reply):
-                self._count(asked.method, outcome.code, now - begun)
+                self._count(request.method, outcome.code, now - begun)
                 if outcome.code == _UNAUTHORIZED:
-                    self._dial.renew(made)  # nothing is free until that is done
+                    self._dial.renew(endpoint)  # is_free returns False until then
             elif outcome.is_sent:
-                self._count(asked.method, 0, now - begun)
+                self._count(request.method, 0, now - begun)
             done(outcome)
 
         wire.since = self._now()
         wire.send(data, answered)
 
     def sweep(self) -> None:
-        """Give up what has been waited for long enough; to be called now and then."""
+        """Close connections that time out or idle; to be called every second."""
         now = self._now()
-        for wire in [one for one in self._busy if now - one.since > self._timeout]:
-            wire.lose(f"no answer in {self._timeout:.0f} seconds")
+        for wire in [wire for wire in self._busy if now - wire.since > self._timeout]:
+            wire.lose(f"no response in {self._timeout:.0f} seconds")
         for wire in self._idle:
             if now - wire.since > _SECONDS_IDLE:
                 wire.close()
         self._idle = [wire for wire in self._idle if wire.is_open]
 
     def _is_short(self) -> bool:
-        """Whether one more is of use."""
+        """Return whether to open one more connection."""
         now, count = self._now(), len(self._busy) + self._being_made
-        if now < self._next_try or count >= self._width.limit:
+        if now < self._next_try or count >= self._parallelism.limit:
             return False
         return count < _FEW or self._is_slow(now)
 
     def _is_slow(self, now: float) -> bool:
-        """Whether the oldest request waits for long."""
+        """Return whether the oldest request has waited for long."""
         oldest = next(iter(self._busy), None)
         return oldest is not None and now - oldest.since > _SLOW
 
-    def _opened(self, connection: socket.socket | str, made: Made) -> None:
+    def _opened(self, connection: socket.socket | str, endpoint: Endpoint) -> None:
         self._being_made -= 1
         if isinstance(connection, str):
             self._why = connection
@@ -182,7 +183,7 @@ class Connections:
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             return
         self._why, self._pause = "", _FIRST_PAUSE
-        self._idle.append(_Wire(connection, made, self._selector, self._now()))
+        self._idle.append(_Wire(connection, endpoint, self._selector, self._now()))
 
 
 class _Wire:
@@ -190,20 +191,20 @@ class _Wire:
 
     Args:
         connection: The socket.
-        made: What it was made with.
-        selector: Tells when it is ready.
+        endpoint: The server and the credentials with which it was opened.
+        selector: Watches the socket.
         since: When it was last used.
     """
 
     def __init__(
         self,
         connection: socket.socket,
-        made: Made,
+        endpoint: Endpoint,
         selector: selectors.BaseSelector,
         since: float,
     ) -> None:
         self._socket = connection
-        self._made = made
+        self._endpoint = endpoint
         self._selector = selector
         self._reader = AnswerReader()
         self._done: Done | None = None
@@ -212,41 +213,41 @@ class _Wire:
         self.is_open = True
         selector.register(connection, selectors.EVENT_READ, self.ready)
 
-    def can_be_used(self, made: Made) -> bool:
-        """Whether a request can be sent, made with these credentials."""
+    def can_be_used(self, endpoint: Endpoint) -> bool:
+        """Return whether a request with these credentials can be sent."""
         if self.is_open and select.select([self._socket], (), (), 0)[0]:
             self.ready(selectors.EVENT_READ)  # the server may have closed it
         if not self.is_open:
             return False
-        # Identity: what is the same needs no comparing.
-        if self._made is made:
+        # Identity: it avoids comparing all fields for each request.
+        if self._endpoint is endpoint:
             return True
-        if not self._made.is_reached_like(made):
+        if not self._endpoint.is_reached_like(endpoint):
             return False
-        self._made = made
+        self._endpoint = endpoint
         return True
 
     def send(self, data: bytes, done: Done) -> None:
-        """Send a request; `done` is called with what comes of it."""
+        """Send a request; `done` is called with its outcome."""
         self._done, self._rest = done, data
         self._write(is_first=True)
 
     def ready(self, mask: int) -> None:
-        """Go on: the socket can be read or written."""
+        """Continue, because the socket can be read or written."""
         if mask & selectors.EVENT_WRITE and self._rest:
             self._write()
         if mask & selectors.EVENT_READ and self.is_open:
             self._read()
 
     def lose(self, why: str, *, is_sent: bool = True) -> None:
-        """Close it; if an answer was waited for, it is lost."""
+        """Close it; a request without a response is lost."""
         self.close()
         done, self._done = self._done, None
         if done is not None:
             done(Lost(why, is_sent))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
         if self.is_open:
             self.is_open = False
             self._selector.unregister(self._socket)
@@ -280,7 +281,7 @@ class _Wire:
                 self.lose(str(error))
                 return
             if not data and reply is None:
-                self.lose("the connection was closed before an answer came")
+                self.lose("the connection was closed before a response arrived")
                 return
         done, self._done = self._done, None
         if done is None or reply.is_last or not data or self._rest:

@@ -29,11 +29,11 @@ REQUEST_SECONDS: Final = (
 )
 """The bounds of the buckets for the durations of requests, in seconds."""
 
-_NO_ANSWER: Final = "<error>"  # upstream's word
+_NO_ANSWER: Final = "<error>"  # upstream's label
 
 
 class RequestCounts:
-    """Counts the requests of a process; may be told of them from any thread."""
+    """Counts the requests of a process; any thread may call it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,9 +45,9 @@ class RequestCounts:
 
         Args:
             method: Such as ``GET``.
-            code: The HTTP status of the answer; 0 if there was none.
-            seconds: How long it took; None for what is read as it comes, whose time
-                upstream does not take either.
+            code: The HTTP status of the response; 0 without a response.
+            seconds: How long it took; None for a stream, whose time upstream does not
+                measure either.
         """
         with self._lock:
             self._requests[code, method] += 1
@@ -61,7 +61,7 @@ class RequestCounts:
             times.total += seconds
 
     def counted(self) -> Counted:
-        """Return all that was counted so far."""
+        """Return the counts since the start."""
         with self._lock:
             durations = {
                 verb: Durations(list(times.counts), times.total)

@@ -1,7 +1,7 @@
-"""Makes connections for the lanes, and keeps their credentials up to date.
+"""Opens connections for the lanes, and keeps their credentials up to date.
 
-What may block (files, programs that give credentials, TLS) is done on threads of its
-own: the loop of the lanes waits for nothing but its sockets.
+Work that may block (files, credential programs, TLS) runs on other threads, so that the
+loop of the lanes waits only for its sockets.
 """
 
 import socket
@@ -25,21 +25,21 @@ from quaymaster._clusters.kubernetes.http1 import fixed_lines
 from quaymaster._clusters.kubernetes.issuing import Issuer
 from quaymaster._core.binding.executor import Post
 
-__all__ = ["Dial", "Made", "Opened"]
+__all__ = ["Dial", "Endpoint", "Opened"]
 
 _SECONDS_TO_CONNECT: Final = 15.0
-_SECONDS_TO_LOOK: Final = 5.0  # between two looks at files that may be new
+_SECONDS_TO_LOOK: Final = 5.0  # between two checks of the files
 
 
-class Made(NamedTuple):
-    """What requests are made with.
+class Endpoint(NamedTuple):
+    """The server and the credentials of requests.
 
     Attributes:
-        access: Where the server is.
+        access: The address of the server.
         shown: The credentials.
-        stamps: What differs if connections have to be made anew.
+        stamps: Values that change when connections must be opened again.
         lines: The headers of every request.
-        path: What comes before the path of a resource.
+        path: The prefix of the path of each resource.
     """
 
     access: Access
@@ -48,27 +48,27 @@ class Made(NamedTuple):
     lines: str
     path: str
 
-    def is_reached_like(self, other: "Made") -> bool:
-        """Whether connections made with one of them serve the other, too."""
+    def is_reached_like(self, other: "Endpoint") -> bool:
+        """Return whether connections of one endpoint can be used for the other."""
         ours, theirs = (self.access, self.stamps), (other.access, other.stamps)
         return ours == theirs
 
 
-Opened: TypeAlias = Callable[[socket.socket | str, Made], None]
-"""Takes a connection, or why there is none; and what it was made with."""
+Opened: TypeAlias = Callable[[socket.socket | str, Endpoint], None]
+"""Receives a connection or the error, and the endpoint that was used."""
 
 
 class Dial:
-    """Makes connections; its attributes are for the loop of the lanes alone.
+    """Opens connections; only the loop of the lanes reads its attributes.
 
     Args:
-        access: Returns where the server is, and as whom to ask; it may block.
-        post: Has a call made by the loop, from any thread.
-        issuer: Asks the program that gives credentials, if there is one.
+        access: Returns the server's address and the credentials; it may block.
+        post: Makes the loop call a function; any thread may call it.
+        issuer: Runs the credential program, if any.
 
     Attributes:
-        made: What requests are made with now; None until there are credentials.
-        trouble: Why there are none, or no newer ones.
+        endpoint: The current server and credentials; None until there are credentials.
+        trouble: Why there are no credentials, or no newer ones.
     """
 
     def __init__(
@@ -77,88 +77,93 @@ class Dial:
         self._issuer = issuer or Issuer()
         self._access = access
         self._post = post
-        self._look = threading.Event()
-        self._refused: Made | None = None
-        self._tls: tuple[Made, ssl.SSLContext | None] | None = None
-        self.made: Made | None = None
+        self._wake = threading.Event()
+        self._refused: Endpoint | None = None
+        self._tls: tuple[Endpoint, ssl.SSLContext | None] | None = None
+        self.endpoint: Endpoint | None = None
         self.trouble = ""
 
     def start(self) -> None:
-        """Begin to look after the credentials, on a thread that ends with the process.
+        """Start to check the credentials, on a daemon thread.
 
-        Tokens and certificates are looked at every few seconds, not before each
-        request: what is written anew is written before the old one expires.
+        Tokens and certificates are checked every few seconds and not before each
+        request. That suffices, because they are replaced before they expire.
         """
         threading.Thread(target=self._keep, name="credentials", daemon=True).start()
 
-    def renew(self, used: Made) -> None:
-        """Get other credentials, since the server has refused these."""
-        # Identity: others may have the same content, after these were renewed.
-        if self.made is used:
-            self.made, self._refused = None, used
-            self._look.set()
+    def renew(self, used: Endpoint) -> None:
+        """Get other credentials, because the server has refused these."""
+        # Identity: renewed credentials may have the same content.
+        if self.endpoint is used:
+            self.endpoint, self._refused = None, used
+            self._wake.set()
 
     def open(self, opened: Opened) -> None:
-        """Make a connection; tell the loop of it."""
-        assert self.made is not None, "asked only if there are credentials"
+        """Open a connection on another thread, and pass it to the loop."""
+        assert self.endpoint is not None, "called only if there are credentials"
         threading.Thread(
-            target=self._open, args=(self.made, opened), name="dial", daemon=True
+            target=self._open, args=(self.endpoint, opened), name="dial", daemon=True
         ).start()
 
-    def _open(self, made: Made, opened: Opened) -> None:
+    def _open(self, endpoint: Endpoint, opened: Opened) -> None:
         result: socket.socket | str
         try:
-            tls = self._tls_of(made)
-            result = connect(made.access, made.shown, _SECONDS_TO_CONNECT, tls).sock
-            _prepare(result)
+            tls = self._tls_of(endpoint)
+            result = connect(
+                endpoint.access, endpoint.shown, _SECONDS_TO_CONNECT, tls
+            ).sock
+            _make_non_blocking(result)
         except (QuaymasterError, OSError, ValueError) as error:
             result = str(error)
-        self._post(lambda: opened(result, made))
+        self._post(lambda: opened(result, endpoint))
 
-    def _tls_of(self, made: Made) -> ssl.SSLContext | None:
-        """The context of all connections that are made alike.
+    def _tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+        """Return the TLS context of all connections to the endpoint.
 
-        It reads all authorities of the system: several times as long as a handshake.
+        It is cached, because creating it reads all certificate authorities of the
+        system, which takes several times as long as a handshake.
         """
-        known = self._tls
-        if known is None or not known[0].is_reached_like(made):
-            known = self._tls = (made, tls_of(made.access, made.shown))
-        return known[1]
+        cached = self._tls
+        if cached is None or not cached[0].is_reached_like(endpoint):
+            cached = self._tls = (endpoint, tls_of(endpoint.access, endpoint.shown))
+        return cached[1]
 
     def _keep(self) -> None:
         access, credentials = None, None
         while True:
             refused, self._refused = self._refused, None
-            made: Made | None = None
+            endpoint: Endpoint | None = None
             trouble = ""
             try:
-                found = self._access()
-                if credentials is None or found != access:
-                    access = found
-                    credentials = Credentials(found, issuer=self._issuer)
+                new_access = self._access()
+                if credentials is None or new_access != access:
+                    access = new_access
+                    credentials = Credentials(new_access, issuer=self._issuer)
                 elif refused is not None:
                     credentials.renew()
-                made = _made(found, credentials.shown())
+                endpoint = _endpoint_of(new_access, credentials.shown())
             except (QuaymasterError, ValueError) as error:
                 trouble = str(error)
-            self._post(partial(self._set, made, trouble))
-            self._look.wait(_SECONDS_TO_LOOK)
-            self._look.clear()
+            self._post(partial(self._set, endpoint, trouble))
+            self._wake.wait(_SECONDS_TO_LOOK)
+            self._wake.clear()
 
-    def _set(self, made: Made | None, trouble: str) -> None:
+    def _set(self, endpoint: Endpoint | None, trouble: str) -> None:
         self.trouble = trouble
-        if made is not None and made != self.made:
-            self.made = made
+        if endpoint is not None and endpoint != self.endpoint:
+            self.endpoint = endpoint
 
 
-def _made(access: Access, shown: Shown) -> Made:
+def _endpoint_of(access: Access, shown: Shown) -> Endpoint:
     server = urlsplit(access.server)
     host = server.netloc.rpartition("@")[2]
     lines = fixed_lines([("Host", host), *headers_of(access, shown)])
-    return Made(access, shown, stamps_of(access, shown), lines, server.path.rstrip("/"))
+    return Endpoint(
+        access, shown, stamps_of(access, shown), lines, server.path.rstrip("/")
+    )
 
 
-def _prepare(connection: socket.socket) -> None:
-    """Have it send at once, and never block."""
+def _make_non_blocking(connection: socket.socket) -> None:
+    """Let the socket send at once, and never block."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setblocking(False)

@@ -1,9 +1,9 @@
-"""Writes Events, so that many of one kind become a series.
+"""Writes Events, and merges repeated ones into a series.
 
 Mirrors ``eventBroadcasterImpl`` (k8s.io/client-go v0.36,
 ``tools/events/event_broadcaster.go``): the first event of a key is created, the second
-makes it a series, and further ones are counted here and written every half an hour and
-when nothing more has come for six minutes.
+makes it a series. Further ones are counted here. The count is written every half an
+hour, and when no event has come for six minutes.
 """
 
 import functools
@@ -16,14 +16,14 @@ from typing import Final, Literal, Self
 import attrs
 import msgspec
 
-from quaymaster._clusters.driver.frames import Answered, Asked, Lane, Note, Reference
+from quaymaster._clusters.driver.frames import Lane, Note, Reference, Request, Response
 
 __all__ = ["Events"]
 
 _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0
-_MOST: Final = 20_000  # keys to remember; upstream remembers any number
+_MOST: Final = 20_000  # keys that are kept; upstream keeps any number
 _MOST_WAITING: Final = 10_000  # requests; further ones are dropped
 _ENCODER: Final = msgspec.json.Encoder()
 _NOT_FOUND: Final = 404
@@ -36,7 +36,7 @@ class _Named(msgspec.Struct):
 
 
 class _About(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What an event is about, in the API."""
+    """The object that an event is about, as in the API."""
 
     api_version: str = ""
     kind: str = ""
@@ -47,7 +47,7 @@ class _About(msgspec.Struct, rename="camel", omit_defaults=True):
 
     @classmethod
     def of(cls, reference: Reference) -> Self:
-        """Make it of what the engine tells."""
+        """Convert the engine's reference."""
         return cls(
             reference.api_version,
             reference.kind,
@@ -92,15 +92,15 @@ class _Patch(msgspec.Struct):
 
 @attrs.define(eq=False)
 class _Series:
-    """An event that has been written, and how often it has happened.
+    """A written event, with its number of occurrences.
 
     Attributes:
-        note: What it says.
+        note: Its content.
         name: Its name.
-        since: When it happened first, seconds since the epoch.
-        last: When it happened last.
-        count: How often.
+        since: When it occurred first, seconds since the epoch.
+        last: When it occurred last.
         written: When it was written last.
+        count: How often it has occurred.
     """
 
     note: Note
@@ -112,20 +112,20 @@ class _Series:
 
 
 class Events:
-    """Makes requests of what has happened, once they can be sent.
+    """Turns events into requests once these can be sent.
 
     Args:
-        take: Takes requests, with what is called with their answer.
-        now: Seconds since the epoch.
-        host: The name of this machine, which tells reporters apart.
+        take: Sends a request, and calls the given function with the response.
+        now: Returns the seconds since the epoch.
+        host: The name of this machine, which distinguishes reporters.
 
     Attributes:
-        dropped: How many requests were dropped, since too many waited.
+        dropped: How many requests were dropped because too many waited.
     """
 
     def __init__(
         self,
-        take: Callable[[Asked, Callable[[Answered], None]], None],
+        take: Callable[[Request, Callable[[Response], None]], None],
         *,
         now: Callable[[], float] = time.time,
         host: str = "",
@@ -141,15 +141,15 @@ class Events:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no request waits to be made."""
+        """Whether no event waits to be written."""
         return not self._waiting
 
     def note(self, note: Note) -> None:
-        """Write an event, or count it in, when it is its turn."""
+        """Queue an event, to be written or counted later."""
         self._later(functools.partial(self._take_in, note, self._now()))
 
     def make(self, is_wanted: Callable[[], bool]) -> None:
-        """Make the requests that wait, as long as more are wanted."""
+        """Send the requests that wait, while `is_wanted` returns True."""
         while self._waiting and is_wanted():
             self._waiting.popleft()()
 
@@ -175,7 +175,7 @@ class Events:
             self._patch(series)
 
     def look(self) -> None:
-        """Write what has been counted, and forget what is over; called now and then."""
+        """Write counts, and drop series that have ended; to be called every second."""
         now = self._now()
         if now < self._look_at:
             return
@@ -191,26 +191,26 @@ class Events:
                 del self._series[key]
 
     def _create(self, series: _Series) -> None:
-        asked = Asked(
+        request = Request(
             0,
             Lane.EVENT,
             "POST",
             _path(series.note),
             _ENCODER.encode(self._event(series)),
-            may_repeat=True,  # the name is there once
+            may_repeat=True,  # the name is unique
             wants_body=False,
         )
-        self._take(asked, lambda _: None)
+        self._take(request, lambda _: None)
 
     def _patch(self, series: _Series) -> None:
         series.written = self._now()
         body = _Patch(_counted(series))
 
-        def answered(answer: Answered) -> None:
-            if answer.code == _NOT_FOUND:  # its time is over there, or it never came
+        def answered(answer: Response) -> None:
+            if answer.code == _NOT_FOUND:  # it has expired, or was never created
                 self._create(series)
 
-        asked = Asked(
+        request = Request(
             0,
             Lane.EVENT,
             "PATCH",
@@ -220,7 +220,7 @@ class Events:
             may_repeat=True,
             wants_body=False,
         )
-        self._take(asked, answered)
+        self._take(request, answered)
 
     def _event(self, series: _Series) -> _Event:
         note = series.note
@@ -240,13 +240,13 @@ class Events:
         )
 
     def _name(self, note: Note, now: float) -> str:
-        """The object's name and the time, of which no two events have the same."""
+        """Return a unique name: the object's name and the time."""
         self._last_name = max(int(now * 1e9), self._last_name + 1)
         return f"{note.regarding.name}.{self._last_name:x}"
 
 
 def _key(note: Note) -> Hashable:
-    """What events of one series have in common; their texts may differ."""
+    """Return the fields that events of one series share; their texts may differ."""
     related = None if note.related is None else msgspec.structs.astuple(note.related)
     about = msgspec.structs.astuple(note.regarding)
     return note.kind, note.action, note.reason, note.reporter, about, related

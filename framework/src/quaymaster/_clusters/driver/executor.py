@@ -1,11 +1,11 @@
-"""Runs tasks that wait for the cluster, and holds no thread while they wait."""
+"""Runs tasks that wait for the cluster, and occupies no thread while they wait."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import greenlet
 
-from quaymaster._clusters.driver.frames import Answered
+from quaymaster._clusters.driver.frames import Response
 from quaymaster._clusters.driver.waiting import Ask
 from quaymaster._core.binding.background import BackgroundExecutor
 from quaymaster._core.binding.executor import Post
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 class _Task(greenlet.greenlet):
-    """A task under way; it goes on where it waits once there is an answer.
+    """A running task, which continues once the response it waits for has arrived.
 
     Args:
         task: The work.
-        done: Takes its result, where the last answer was brought.
+        done: Receives its result, on the engine's thread.
         post: Puts a call into the engine's inbox.
-        waiting: The tasks that wait; this one is among them while it does.
+        waiting: All waiting tasks; this task is in the set while it waits.
     """
 
     def __init__(
@@ -37,28 +37,28 @@ class _Task(greenlet.greenlet):
         self._post = post
         self._waiting = waiting
 
-    def step(self, *sent: Answered) -> None:
-        """Let it go on up to where it waits, or to its end."""
-        # Whoever calls gets the thread back, and what the task raises.
+    def step(self, *sent: Response) -> None:
+        """Run until the task waits or ends."""
+        # The caller continues then, and receives the exceptions of the task.
         self.parent = greenlet.getcurrent()
         result: Any = self.switch(*sent)
         if self.dead:
             self._done(result)
 
-    def wait_for(self, ask: Ask) -> Answered:
-        """Ask, and let the engine go on until the answer is there."""
+    def wait_for(self, ask: Ask) -> Response:
+        """Send the request, and let the engine continue until the response arrives."""
         self._waiting.add(self)
         ask(lambda answer: self._post(lambda: self._go_on(answer)))
-        assert self.parent is not None, "it was begun by step"
-        answer: Answered = self.parent.switch()
+        assert self.parent is not None, "step started it"
+        answer: Response = self.parent.switch()
         return answer
 
     def cancel(self) -> None:
-        """End it where it waits; its result does not come."""
+        """End the waiting task, without a result."""
         self.parent = greenlet.getcurrent()
         self.throw()
 
-    def _go_on(self, answer: Answered) -> None:
+    def _go_on(self, answer: Response) -> None:
         if self in self._waiting:  # else it was cancelled
             self._waiting.remove(self)
             self.step(answer)
@@ -67,7 +67,7 @@ class _Task(greenlet.greenlet):
 class GreenletExecutor:
     """Runs tasks on the engine's thread, up to where they wait for the cluster.
 
-    Those that may block elsewhere get threads, which do not keep the process alive.
+    Tasks that may block elsewhere run on daemon threads.
 
     Args:
         post: Puts a call into the engine's inbox, from any thread.
@@ -81,19 +81,19 @@ class GreenletExecutor:
     def submit(
         self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
     ) -> None:
-        """Run the task, and hand over its result; return as soon as it waits."""
+        """Run the task and pass on its result; return as soon as the task waits."""
         if blocks:
             self._background.submit(task, done)
         else:
             _Task(task, done, self._post, self._waiting).step()
 
     def close(self) -> None:
-        """Cancel what waits for the cluster; what blocks elsewhere is left alone."""
+        """Cancel tasks that wait for the cluster; tasks on threads continue."""
         while self._waiting:
             self._waiting.pop().cancel()
 
 
-def wait_for(ask: Ask) -> Answered | None:
-    """Wait for an answer if a task is under way here; else return None, unasked."""
+def wait_for(ask: Ask) -> Response | None:
+    """Wait for a response inside a task; outside one, send nothing and return None."""
     current = greenlet.getcurrent()
     return current.wait_for(ask) if isinstance(current, _Task) else None

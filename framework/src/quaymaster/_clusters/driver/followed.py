@@ -1,4 +1,4 @@
-"""What the engine has been told of one resource, and has not yet looked at."""
+"""Queues the messages about one resource until the engine reads them."""
 
 import gc
 import logging
@@ -13,7 +13,7 @@ from quaymaster._api.objects import ApiObject, ObjectMeta, Pod
 from quaymaster._base.errors import ObjectError
 from quaymaster._clusters.driver.frames import Changed, Current, Listing, Spec, Trouble
 from quaymaster._clusters.driver.packing import Change, Gone, Text, Unpacker
-from quaymaster._clusters.driver.told import Versioned
+from quaymaster._clusters.driver.sent_versions import Versioned
 from quaymaster._clusters.kubernetes.resources import Resource, resource_of
 from quaymaster._core.contract.cluster import (
     ApiError,
@@ -26,28 +26,29 @@ from quaymaster._core.contract.cluster import (
 __all__ = ["Followed"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
-Told: TypeAlias = Listing | Changed | Current | Spec | Trouble
+ResourceMessage: TypeAlias = Listing | Changed | Current | Spec | Trouble
 
 _NOT_FOUND: Final = 404
-_TYPES: Final = {one.value: one for one in WatchEventType}
+_TYPES: Final = {event_type.value: event_type for event_type in WatchEventType}
 
 _log = logging.getLogger(__name__)
 
 
 class Followed(Generic[ObjT]):
-    """One resource as the other process tells of it.
+    """One resource, as the I/O process reports it.
 
-    Versions are places in that telling: the server's own are not compared here.
+    Versions are positions in the sequence of changes; the server's versions are not
+    compared here.
 
     Args:
         kind: The class of its objects.
-        seconds: For how long parts of a list are read before the engine goes on.
+        seconds: For how long to read a list before the engine continues.
 
     Attributes:
         resource: The resource.
         trouble: Why it cannot be followed right now; empty if it can.
-        is_absent: Whether the server has no such kind, so that there is none of it.
-        is_listed: Whether all of it has been told.
+        is_absent: Whether the server does not have the kind; it has no objects then.
+        is_listed: Whether the whole list has been received.
     """
 
     def __init__(self, kind: type[ObjT], seconds: float = 0.05) -> None:
@@ -57,7 +58,7 @@ class Followed(Generic[ObjT]):
         self.is_listed = False
         self._kind = kind
         self._seconds = seconds
-        self._told: deque[Told] = deque()
+        self._messages: deque[ResourceMessage] = deque()
         self._place = 0
         self._notify: Callable[[], None] | None = None
         self._unpacker = Unpacker(kind)
@@ -71,30 +72,30 @@ class Followed(Generic[ObjT]):
 
     @property
     def unreadable(self) -> int:
-        """How many objects cannot be read, as they are now."""
+        """How many objects cannot be decoded in their latest version."""
         return len(self._unreadable)
 
-    def receive(self, message: Told) -> None:
-        """Take a message; on any thread."""
-        self._told.append(message)
+    def receive(self, message: ResourceMessage) -> None:
+        """Queue a message; any thread may call it."""
+        self._messages.append(message)
         notify = self._notify
         if notify is not None:
             notify()
 
     def listed(self) -> ListResult[ObjT]:
-        """Return all objects, once all have been told.
+        """Return all objects once the whole list has been received.
 
         Raises:
-            ListPendingError: They have not been.
+            ListPendingError: It has not been received yet.
             ApiError: They cannot be listed right now.
         """
         until = time.perf_counter() + self._seconds
         while not self.is_listed:
-            if not self._told and self.trouble:
+            if not self._messages and self.trouble:
                 raise ApiError(self.trouble)
-            if not self._told or time.perf_counter() >= until:
+            if not self._messages or time.perf_counter() >= until:
                 raise ListPendingError(self._ask_again)
-            message = self._told.popleft()
+            message = self._messages.popleft()
             if isinstance(message, Listing):
                 self._listed = {}
             elif isinstance(message, Changed):
@@ -104,27 +105,30 @@ class Followed(Generic[ObjT]):
             if isinstance(message, Trouble) and message.why and not self.is_listed:
                 raise ApiError(message.why)
         objects, self._listed = list(self._listed.values()), {}
-        # They live long: the collector need not look at them again and again.
+        # The objects live long: frozen, they are skipped by the garbage collector.
         gc.freeze()
         return ListResult(objects, self._place)
 
     def watch(self, notify: Callable[[], None]) -> "Followed[ObjT]":
-        """Follow what comes after the list."""
+        """Report the changes after the list."""
         self._notify = notify
-        if self._told:
+        if self._messages:
             notify()
         return self
 
     def take(self) -> Sequence[WatchEvent[ObjT]]:
-        """Return a few changes, so that the engine soon goes on; see `Watch.take`."""
+        """Return the changes of one message; see `Watch.take`.
+
+        A message has 32 changes at most, so the engine soon continues.
+        """
         events: Sequence[WatchEvent[ObjT]] = ()
-        while self._told and not events:
-            message = self._told.popleft()
+        while self._messages and not events:
+            message = self._messages.popleft()
             if isinstance(message, Changed):
                 events = self._events(message)
             else:
                 self._take(message)
-        if self._told and self._notify is not None:
+        if self._messages and self._notify is not None:
             self._notify()  # there is more
         return events
 
@@ -132,9 +136,9 @@ class Followed(Generic[ObjT]):
         """See `Watch.stop`."""
         self._notify = None
 
-    def _take(self, message: Told) -> None:
+    def _take(self, message: ResourceMessage) -> None:
         if isinstance(message, Spec):
-            self._unpacker.learn_spec(message.number, message.text)
+            self._unpacker.add_spec(message.number, message.text)
         elif isinstance(message, Current):
             self.is_listed = True
         elif isinstance(message, Trouble):
@@ -146,8 +150,8 @@ class Followed(Generic[ObjT]):
         name = self.resource.full_name
         if self.is_absent:
             _log.warning(
-                "the server has no kind %s (%s): there is none of it until it is "
-                "installed",
+                "the server does not have the kind %s (%s): it counts as having no "
+                "objects until it is installed",
                 self.resource.kind,
                 self.resource.api_version,
             )
@@ -157,9 +161,9 @@ class Followed(Generic[ObjT]):
             _log.info("%s can be followed again", name)
 
     def _ask_again(self, call: Callable[[], None]) -> None:
-        """Have a call made once something has been told, if that is not so already."""
+        """Call the function once a message has arrived, or at once if one waits."""
         self._notify = call
-        if self._told:
+        if self._messages:
             call()
 
     def _gather(self, message: Changed) -> None:
@@ -185,7 +189,7 @@ class Followed(Generic[ObjT]):
         try:
             obj = self._unpacker.object_of(change)
         except (ObjectError, msgspec.DecodeError) as error:
-            assert isinstance(change, Text), "what was packed can be read"
+            assert isinstance(change, Text), "packed pods can be decoded"
             return self._unread(change, error)
         if self._unreadable:
             self._unreadable.discard(obj.key)
@@ -197,10 +201,10 @@ class Followed(Generic[ObjT]):
         return WatchEvent(WatchEventType.DELETED, stub, self._place, is_missed=True)
 
     def _unread(self, change: Text, error: Exception) -> WatchEvent[ObjT] | None:
-        """Name an object that cannot be read, once; return what is made of it.
+        """Log an unreadable object once; return a deletion for a pending pod.
 
-        It is left out; but what is known of a pod on a node, or of anything that is no
-        pod, stays as it was: better than to count as gone what is there.
+        The last readable version of other objects stays in the cache. That is better
+        than to treat a pod on a node, or a node, as deleted.
         """
         meta, has_node = _named(change.json)
         if change.type == WatchEventType.DELETED.value:
@@ -209,7 +213,7 @@ class Followed(Generic[ObjT]):
         if meta.key not in self._unreadable:
             self._unreadable.add(meta.key)
             name = f"{self.resource.full_name} {meta.key or 'without a name'}"
-            _log.error("%s cannot be read, and is left out: %s", name, error)
+            _log.error("%s cannot be read and is skipped: %s", name, error)
         is_pending = self._kind.kind == Pod.kind and not has_node
         return self._gone(meta.key) if is_pending else None
 
@@ -224,7 +228,7 @@ class _Named(msgspec.Struct):
 
 
 def _named(text: bytes) -> tuple[Versioned, bool]:
-    """What an object is called, and whether it has a node."""
+    """Return the name and version of an object, and whether it has a node."""
     try:
         named = msgspec.json.decode(text, type=_Named)
     except msgspec.DecodeError:

@@ -1,8 +1,8 @@
 """A socket that carries messages between the two processes.
 
-A frame is its length in four bytes, and a message in MessagePack. What is put together
-leaves with one call of the system, and what has come is taken with one: each call, and
-each time that the other process wakes, costs more than the message itself.
+A frame is a length of four bytes and a message in MessagePack. Queued messages are sent
+with one system call, and all that have arrived are read with one. Each system call, and
+each wake-up of the other process, costs more than the message itself.
 """
 
 import socket
@@ -20,15 +20,15 @@ __all__ = ["FrameError", "FrameSocket"]
 
 _LENGTH: Final = struct.Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
-_MOST: Final = 1 << 20  # bytes to take from the socket at once
-_LARGEST: Final = 1 << 28  # bytes; no answer of a server comes near
-_MOST_PUT: Final = 1 << 16  # bytes that are put together
+_MOST: Final = 1 << 20  # bytes to read from the socket at once
+_LARGEST: Final = 1 << 28  # bytes; responses of servers are far smaller
+_MOST_PUT: Final = 1 << 16  # bytes that are queued
 
 MessageT = TypeVar("MessageT")
 
 
 class FrameError(QuaymasterError):
-    """What arrives is no frame, or no message that is known here."""
+    """The received bytes are not a frame, or not a message of this protocol."""
 
 
 class FrameSocket(Generic[MessageT]):
@@ -36,7 +36,7 @@ class FrameSocket(Generic[MessageT]):
 
     Args:
         end: The socket. Any thread may send; one receives.
-        decoder: Reads the messages that arrive.
+        decoder: Decodes the received messages.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class FrameSocket(Generic[MessageT]):
         return self._socket.fileno()
 
     def send(self, message: Message) -> None:
-        """Send a message, and what has been put together before.
+        """Send the queued messages and this one.
 
         Raises:
             OSError: The other process is gone.
@@ -65,7 +65,7 @@ class FrameSocket(Generic[MessageT]):
             self._flush()
 
     def put(self, message: Message) -> None:
-        """Send a message with the next `flush` or `send`, or once there are many.
+        """Queue a message for the next `flush` or `send`, or until many are queued.
 
         Raises:
             OSError: The other process is gone.
@@ -76,7 +76,7 @@ class FrameSocket(Generic[MessageT]):
                 self._flush()
 
     def flush(self) -> None:
-        """Send what has been put together.
+        """Send the queued messages.
 
         Raises:
             OSError: The other process is gone.
@@ -86,13 +86,13 @@ class FrameSocket(Generic[MessageT]):
                 self._flush()
 
     def received(self) -> list[MessageT] | None:
-        """Wait until something comes, and return the messages that are whole then.
+        """Wait until bytes arrive, and return the complete messages.
 
         Returns:
-            They, or nothing if only a part of one has come; None at the end.
+            The messages, none if only a part of one has arrived; None at the end.
 
         Raises:
-            FrameError: They cannot be read.
+            FrameError: They cannot be decoded.
         """
         try:
             count = self._socket.recv_into(self._buffer[self._filled :])
@@ -104,16 +104,16 @@ class FrameSocket(Generic[MessageT]):
         return self._taken()
 
     def messages(self) -> Iterator[MessageT]:
-        """The messages that arrive, until the other side closes.
+        """Yield the messages that arrive, until the other side closes.
 
         Raises:
-            FrameError: They cannot be read.
+            FrameError: They cannot be decoded.
         """
         while (some := self.received()) is not None:
             yield from some
 
     def close(self) -> None:
-        """Close the socket; whoever receives learns that it is over."""
+        """Close the socket; a thread that waits for messages returns."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -133,7 +133,7 @@ class FrameSocket(Generic[MessageT]):
         self._socket.sendall(out)
 
     def _taken(self) -> list[MessageT]:
-        """Take whole messages out of the buffer; what is left begins a frame."""
+        """Decode the complete messages of the buffer; the rest begins a frame."""
         buffer, start, end, messages = self._buffer, 0, self._filled, list[MessageT]()
         needed = _LENGTH.size
         while end - start >= needed:
@@ -146,7 +146,7 @@ class FrameSocket(Generic[MessageT]):
             start, needed = start + needed, _LENGTH.size
         self._filled = end - start
         if start or needed > len(buffer):
-            # It goes where there is room for all.
+            # The rest moves to the start of a buffer that has room for the frame.
             rest = bytes(buffer[start:end])
             if needed > len(buffer):
                 self._buffer = memoryview(bytearray(needed))
@@ -157,4 +157,4 @@ class FrameSocket(Generic[MessageT]):
         try:
             return self._decode(frame)
         except msgspec.DecodeError as error:
-            raise FrameError(f"a message that is not known: {error}") from error
+            raise FrameError(f"an invalid message: {error}") from error

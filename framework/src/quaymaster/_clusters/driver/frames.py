@@ -1,4 +1,4 @@
-"""What the engine's process and the process for input and output tell each other."""
+"""The messages between the engine's process and the I/O process."""
 
 import enum
 from typing import TypeAlias
@@ -7,8 +7,6 @@ import msgspec
 
 __all__ = [
     "Alive",
-    "Answered",
-    "Asked",
     "Begin",
     "Changed",
     "Counted",
@@ -26,6 +24,8 @@ __all__ = [
     "Message",
     "Note",
     "Reference",
+    "Request",
+    "Response",
     "Runs",
     "Spec",
     "ToEngine",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Message(msgspec.Struct, array_like=True, tag=True):
-    """Something that one process tells the other."""
+    """A message from one process to the other."""
 
 
 class Lane(enum.StrEnum):
@@ -47,15 +47,15 @@ class Lane(enum.StrEnum):
 
 
 class Election(msgspec.Struct, array_like=True):
-    """A leader election to take part in; see `quaymaster.config.LeaderElection`.
+    """The settings of a leader election; see `quaymaster.config.LeaderElection`.
 
     Attributes:
-        identity: A name that no other process has.
+        identity: The unique name of this process.
         name: The lease's name.
         namespace: Its namespace.
-        lease_seconds: How long the others wait before they take over.
+        lease_seconds: How long the other candidates wait before they take over.
         renew_seconds: How long the leader tries to renew before it gives up.
-        retry_seconds: The pause between two tries.
+        retry_seconds: The pause between two attempts.
     """
 
     identity: str
@@ -70,11 +70,11 @@ class Begin(Message, kw_only=True):
     """The first message: how to reach the API server.
 
     Attributes:
-        kubeconfig: The one kubeconfig file to read, if any.
-        context: The context to take; empty: the current one.
-        qps: How many requests a second may leave; 0 for as many as the server takes.
-        burst: How many may leave at once.
-        election: The election to take part in; without one, writes leave at once.
+        kubeconfig: The only kubeconfig file to read, if any.
+        context: The context to use; empty: the current one.
+        qps: The requests per second; 0 for no limit.
+        burst: The requests at once.
+        election: The leader election; without one, writes are sent at once.
         log_format: The format of the log, such as ``json``.
     """
 
@@ -87,10 +87,10 @@ class Begin(Message, kw_only=True):
 
 
 class Follow(Message):
-    """Asks for the objects of a resource, and for what becomes of them.
+    """Requests the objects of a resource, and their changes.
 
     Attributes:
-        resource: What messages about it call it.
+        resource: The number of the resource in messages.
         path: Its path, such as ``/api/v1/pods``.
         are_pods: Whether its objects are pods, which are packed.
     """
@@ -100,20 +100,20 @@ class Follow(Message):
     are_pods: bool = False
 
 
-class Asked(Message):
-    """A request to be made.
+class Request(Message):
+    """A request to the API server.
 
     Attributes:
-        call: What the answer calls it; 0 wants no answer.
-        lane: The lane that it takes, see `Lane`.
+        call: The number of the request in the response; 0 if no response is needed.
+        lane: The lane that sends it, see `Lane`.
         method: Such as ``POST``.
         target: The path with its query.
-        body: What is sent.
-        content_type: What the body is.
-        key: What it is about; empty for nothing. Requests with one key leave one after
-            the other.
+        body: The content.
+        content_type: The type of the content.
+        key: The uid of the object, or empty. Requests with the same key are sent one
+            after the other.
         may_repeat: Whether it may be sent twice without harm.
-        wants_body: Whether the content of a good answer is of use.
+        wants_body: Whether the caller reads the body of a successful response.
     """
 
     call: int
@@ -139,7 +139,7 @@ class Reference(msgspec.Struct, array_like=True):
 
 
 class Note(Message):
-    """An Event to be written, see `quaymaster.cluster.EventNote`."""
+    """An Event to write, see `quaymaster.cluster.EventNote`."""
 
     regarding: Reference
     kind: str
@@ -151,36 +151,36 @@ class Note(Message):
 
 
 class Alive(Message):
-    """The engine has taken a turn."""
+    """The engine's loop has completed a turn."""
 
 
 class Runs(Message):
-    """The engine's process runs, be it in the midst of a turn."""
+    """The engine's process runs, perhaps in the middle of a turn."""
 
 
 class Leave(Message):
-    """Asks the process to end once what has been asked is answered.
+    """Requests the I/O process to end once all requests are answered.
 
-    The lease is given back last.
+    It releases the lease last.
 
     Attributes:
-        seconds: After how long nothing leaves any more.
+        seconds: After how long no more requests are sent.
     """
 
     seconds: float
 
 
 class Listing(Message):
-    """A list begins anew: what has been told of it does not hold."""
+    """A list starts again: the objects that were sent of it are obsolete."""
 
     resource: int
 
 
 class Changed(Message):
-    """Some of what there is, until that is `Current`; then what has changed.
+    """Objects of the first list, or changes after `Current`.
 
     Attributes:
-        changes: Packed, see `packing`.
+        changes: The packed changes, see `packing`.
     """
 
     resource: int
@@ -188,17 +188,17 @@ class Changed(Message):
 
 
 class Current(Message):
-    """All of what there is has been told; from here on there are changes."""
+    """The first list is complete; changes follow."""
 
     resource: int
 
 
 class Spec(Message):
-    """A pod's spec, which pods have by its number from here on.
+    """A pod's spec, to which later pods refer by its number.
 
     Attributes:
-        number: Its number; another spec may have had it.
-        text: The spec, packed.
+        number: The number, which replaces an earlier spec of the same number.
+        text: The packed spec.
     """
 
     resource: int
@@ -207,11 +207,11 @@ class Spec(Message):
 
 
 class Trouble(Message):
-    """A resource cannot be followed right now; it is tried again.
+    """A resource cannot be followed right now, which is retried.
 
     Attributes:
-        why: The error; empty: it is over.
-        code: The HTTP status; 0 if there was none.
+        why: The error; empty if the resource is followed again.
+        code: The HTTP status; 0 without a response.
     """
 
     resource: int
@@ -219,13 +219,13 @@ class Trouble(Message):
     code: int = 0
 
 
-class Answered(Message):
-    """What came of a request.
+class Response(Message):
+    """The outcome of a request.
 
     Attributes:
-        call: Which one.
-        code: The HTTP status; 0 if no answer came.
-        body: The content of the answer, if anybody wants it.
+        call: The number of the request.
+        code: The HTTP status; 0 without a response.
+        body: The content of the response, if the caller reads it.
         why: The error, if any.
         is_in_doubt: Whether it may have taken effect in spite of the error.
     """
@@ -238,11 +238,11 @@ class Answered(Message):
 
 
 class Durations(msgspec.Struct, array_like=True):
-    """How long requests took.
+    """A histogram of the durations of requests.
 
     Attributes:
-        counts: How many were in each bucket, the last one without a bound.
-        total: The sum of all, in seconds.
+        counts: The number in each bucket; the last one has no bound.
+        total: The sum of all durations, in seconds.
     """
 
     counts: list[int]
@@ -250,12 +250,12 @@ class Durations(msgspec.Struct, array_like=True):
 
 
 class Counted(Message):
-    """The requests since the start; told now and then.
+    """The requests since the start, sent every few seconds.
 
     Attributes:
-        requests: (code, method) -> how many were answered so.
-        durations: Method -> how long they took.
-        dropped_events: How many Events were not written, since too many waited.
+        requests: (code, method) -> the number of requests.
+        durations: Method -> their durations.
+        dropped_events: How many Events were dropped because too many waited.
     """
 
     requests: dict[tuple[str, str], int]
@@ -264,7 +264,7 @@ class Counted(Message):
 
 
 class Leads(Message):
-    """The lease is acquired: writes may leave from now on."""
+    """The lease is acquired: writes may be sent from now on."""
 
 
 class LeaseSeen(Message):
@@ -281,7 +281,7 @@ class LeaseSeen(Message):
 
 
 class LeaseLost(Message):
-    """The lease is lost, and no write leaves any more: the engine is to end.
+    """The lease is lost and no more writes are sent: the engine must end.
 
     Attributes:
         why: The reason.
@@ -290,14 +290,14 @@ class LeaseLost(Message):
     why: str
 
 
-FromEngine: TypeAlias = Begin | Follow | Asked | Note | Alive | Runs | Leave
+FromEngine: TypeAlias = Begin | Follow | Request | Note | Alive | Runs | Leave
 ToEngine: TypeAlias = (
     Listing
     | Changed
     | Current
     | Spec
     | Trouble
-    | Answered
+    | Response
     | Leads
     | LeaseSeen
     | LeaseLost

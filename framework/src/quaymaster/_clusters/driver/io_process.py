@@ -1,6 +1,6 @@
-"""The process for input and output: owns every connection to the API server.
+"""The I/O process, which owns every connection to the API server.
 
-It ends when the engine's process closes the socket, however that came about.
+It ends when the socket to the engine's process is closed, for any reason.
 """
 
 import contextlib
@@ -24,18 +24,18 @@ from quaymaster._clusters.driver.counts import RequestCounts
 from quaymaster._clusters.driver.frame_socket import FrameSocket
 from quaymaster._clusters.driver.frames import (
     Alive,
-    Asked,
     Begin,
     Counted,
     Follow,
     FromEngine,
     Leave,
     Note,
+    Request,
     Runs,
 )
+from quaymaster._clusters.driver.inbound import Inbound
 from quaymaster._clusters.driver.leading import Leading
-from quaymaster._clusters.driver.way_in import WayIn
-from quaymaster._clusters.driver.way_out import WayOut
+from quaymaster._clusters.driver.outbound import Outbound
 from quaymaster._clusters.kubernetes.issuing import Issuer
 from quaymaster._clusters.kubernetes.resolving import find_access
 
@@ -45,7 +45,7 @@ _log = logging.getLogger(
     "quaymaster._clusters.driver.io_process"
 )  # run as the main module
 
-_SECONDS_TO_TELL_COUNTS: Final = 5.0  # a third of what Prometheus waits at least
+_SECONDS_BETWEEN_COUNTS: Final = 5.0  # a third of a short Prometheus scrape interval
 
 _MESSAGES: Final[msgspec.msgpack.Decoder[FromEngine]] = msgspec.msgpack.Decoder(
     FromEngine
@@ -53,29 +53,29 @@ _MESSAGES: Final[msgspec.msgpack.Decoder[FromEngine]] = msgspec.msgpack.Decoder(
 
 
 def main(descriptor: int) -> None:
-    """Serve an engine until it is gone.
+    """Serve an engine until its process closes the socket.
 
     Args:
-        descriptor: The file descriptor of the socket to it.
+        descriptor: The file descriptor of the socket to the engine.
 
     Raises:
-        FrameError: The engine says what is not known here.
-        QuaymasterError: There is no telling where the API server is.
+        FrameError: The engine sent an invalid message.
+        QuaymasterError: The configuration does not name an API server.
     """
-    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(one, signal.SIG_IGN)  # they are the engine's to handle
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, signal.SIG_IGN)  # the engine handles them
     threading.excepthook = _end_at_once
     frames = FrameSocket(socket.socket(fileno=descriptor), _MESSAGES)
     begin, *further = _first(frames) or [Alive()]
     if not isinstance(begin, Begin):
         return
     _log_as(begin.log_format)
-    # Read again and again: files are written anew while this runs.
+    # The files are read repeatedly, because they may be replaced.
     find = partial(find_access, kubeconfig=begin.kubeconfig, context=begin.context)
     access = attrs.evolve(find(), reread=find)
     counts, issuer = RequestCounts(), Issuer()
     leading = Leading(access, begin.election, frames.send, counts.note, issuer)
-    way_out = WayOut(
+    outbound = Outbound(
         find,
         frames.put,
         frames.flush,
@@ -86,92 +86,92 @@ def main(descriptor: int) -> None:
         issuer=issuer,
     )
     leading.start()
-    way_in = WayIn(access, frames.send, counts.note, issuer)
-    tell_counts = partial(_tell_counts, way_out, frames)
-    threading.Thread(target=tell_counts, name="counts", daemon=True).start()
-    ear = _Ear(frames, way_out, way_in, leading)
+    inbound = Inbound(access, frames.send, counts.note, issuer)
+    report_counts = partial(_report_counts, outbound, frames)
+    threading.Thread(target=report_counts, name="counts", daemon=True).start()
+    dispatcher = _Dispatcher(frames, outbound, inbound, leading)
     with contextlib.suppress(_EngineGoneError, ConnectionError):
-        ear.take(further)
-        way_out.listen(frames, ear.hear)
-        way_out.run()
-        # Writes first, then the lease, then everything.
+        dispatcher.take(further)
+        outbound.listen(frames, dispatcher.receive)
+        outbound.run()
+        # All writes are answered: release the lease, then close.
         leading.stop()
         frames.close()
 
 
 class _EngineGoneError(Exception):
-    """Nobody is there any more to work for."""
+    """The engine's process has closed the socket."""
 
 
 @attrs.frozen
-class _Ear:
-    """Takes what the engine says, on the thread that sends requests.
+class _Dispatcher:
+    """Passes the engine's messages on, on the thread that sends requests.
 
     Attributes:
-        frames: Brings it.
-        way_out: Sends requests.
-        way_in: Follows resources.
-        leading: Keeps the lease.
+        frames: The socket to the engine.
+        outbound: Sends requests.
+        inbound: Follows resources.
+        leading: Renews the lease.
     """
 
     frames: FrameSocket[FromEngine]
-    way_out: WayOut
-    way_in: WayIn
+    outbound: Outbound
+    inbound: Inbound
     leading: Leading
 
-    def hear(self, _mask: int) -> None:
-        """Take what has come."""
+    def receive(self, _mask: int) -> None:
+        """Receive the messages that have arrived, and pass them on."""
         messages = self.frames.received()
         if messages is None:
             raise _EngineGoneError
         self.take(messages)
 
     def take(self, messages: Iterable[FromEngine]) -> None:
-        """Do what the engine wants."""
+        """Pass each message to its component."""
         for message in messages:
-            if isinstance(message, Asked):
-                self.way_out.take(message)
+            if isinstance(message, Request):
+                self.outbound.take(message)
             elif isinstance(message, Note):
-                self.way_out.note(message)
+                self.outbound.note(message)
             elif isinstance(message, Follow):
-                self.way_in.follow(message)
+                self.inbound.follow(message)
             elif isinstance(message, Alive):
                 self.leading.note_turn()
             elif isinstance(message, Runs):
-                self.leading.note_life()
+                self.leading.note_sign()
             elif isinstance(message, Leave):
-                self.way_out.leave(message.seconds)
+                self.outbound.leave(message.seconds)
 
 
 def _first(frames: FrameSocket[FromEngine]) -> list[FromEngine] | None:
-    """The first messages of the engine; None if it is gone."""
+    """Return the first messages of the engine; None if it has closed the socket."""
     while (messages := frames.received()) == []:
         pass
     return messages
 
 
-def _tell_counts(way_out: WayOut, frames: FrameSocket[FromEngine]) -> None:
-    """Tell the engine's process now and then what was asked of the server."""
-    told = Counted({}, {})
+def _report_counts(outbound: Outbound, frames: FrameSocket[FromEngine]) -> None:
+    """Send the request counts to the engine's process every few seconds."""
+    reported = Counted({}, {})
     while True:
-        time.sleep(_SECONDS_TO_TELL_COUNTS)
-        counted = way_out.counted()
-        if counted != told:
+        time.sleep(_SECONDS_BETWEEN_COUNTS)
+        counted = outbound.counted()
+        if counted != reported:
             frames.send(counted)
-            told = counted
+            reported = counted
 
 
 def _log_as(form: str) -> None:
-    """Write warnings and errors as the engine's process does."""
+    """Log warnings and errors in the format of the engine's process."""
     handler = logging.StreamHandler()
     handler.setFormatter(FORMATTERS[form]())
     logging.getLogger("quaymaster").addHandler(handler)
 
 
 def _end_at_once(args: threading.ExceptHookArgs) -> None:
-    """Let the process end with a thread that broke, so that the engine learns of it."""
+    """End the process if a thread fails, so that the engine's process notices it."""
     if args.exc_value is not None and not isinstance(args.exc_value, ConnectionError):
-        _log.error("a thread broke", exc_info=args.exc_value)
+        _log.error("a thread failed", exc_info=args.exc_value)
     os._exit(1)
 
 
@@ -182,7 +182,7 @@ if __name__ == "__main__":
         _log.error("%s", error)
         os._exit(1)
     except Exception as error:
-        _log.error("the process for input and output broke", exc_info=error)
+        _log.error("the I/O process failed", exc_info=error)
         os._exit(1)
-    # Other threads may be in the midst of something: nobody waits for it.
+    # Other threads may still be busy; the process does not wait for them.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""The part that the process for input and output takes in a leader election."""
+"""The leader election, as the I/O process takes part in it."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from quaymaster._clusters.driver.frames import (
     LeaseSeen,
     Message,
 )
-from quaymaster._clusters.driver.life import Life
+from quaymaster._clusters.driver.liveness import Liveness
 from quaymaster._clusters.election.candidate import Candidate, ElectionStatus, HeldLease
 from quaymaster._clusters.election.elector import LeaderElector, election_client
 from quaymaster._clusters.election.fence import Fence
@@ -24,78 +24,78 @@ __all__ = ["Leading"]
 
 
 class Leading:
-    """Keeps the lease, and the fence before all writes.
+    """Renews the lease, and holds the fence that each write must pass.
 
     Args:
-        access: Where the server is.
-        election: The election; without one, writes leave at once.
-        tell: Takes what the engine has to know.
-        count: Takes the method, the status and the seconds of each request.
-        issuer: Asks the program that gives credentials, if there is one.
+        access: The server and the credentials.
+        election: The election; without one, writes are sent at once.
+        send: Sends a message to the engine.
+        count: Counts each request by its method, status and seconds.
+        issuer: Runs the credential program, if any.
     """
 
     def __init__(
         self,
         access: Access,
         election: Election | None,
-        tell: Callable[[Message], None],
+        send: Callable[[Message], None],
         count: Count | None = None,
         issuer: Issuer | None = None,
     ) -> None:
-        self._tell = tell
-        self._life: Life | None = None
+        self._send = send
+        self._liveness: Liveness | None = None
         self._elector = None
         self._thread: threading.Thread | None = None
         if election is not None:
             settings = _settings(election)
-            self._life = Life(election.renew_seconds)
+            self._liveness = Liveness(election.renew_seconds)
             self._elector = LeaderElector(
                 election_client(access, settings, count, issuer),
                 settings,
                 Candidate(
                     identity=election.identity,
                     on_started=self._won,
-                    on_lost=lambda why: tell(LeaseLost(why)),
-                    is_alive=self._life.is_there,
+                    on_lost=lambda why: send(LeaseLost(why)),
+                    is_alive=self._liveness.is_alive,
                     on_status=self._seen,
                 ),
             )
 
     @property
     def fence(self) -> Fence:
-        """What says whether a write may leave."""
+        """The fence, which decides whether a write may be sent."""
         if self._elector is None:
             return Fence.always_open()
         return self._elector.fence
 
     def start(self) -> None:
-        """Take part, if there is an election, on a thread of its own."""
+        """Take part in the election, if any, on a separate thread."""
         if self._elector is not None:
             run = self._elector.run
             self._thread = threading.Thread(target=run, name="election", daemon=True)
             self._thread.start()
 
-    def note_life(self) -> None:
-        """Take note that the engine's process runs."""
-        if self._life is not None:
-            self._life.note_sign()
+    def note_sign(self) -> None:
+        """Note that the engine's process runs."""
+        if self._liveness is not None:
+            self._liveness.note_sign()
 
     def note_turn(self) -> None:
-        """Take note that the engine has taken a turn."""
-        if self._life is not None:
-            self._life.note_turn()
+        """Note that the engine's loop has completed a turn."""
+        if self._liveness is not None:
+            self._liveness.note_turn()
 
     def stop(self) -> None:
-        """Give the lease back; the answers of all writes have come."""
+        """Release the lease; all writes must have been answered."""
         if self._elector is not None and self._thread is not None:
             self._elector.stop()
             self._thread.join()
 
     def _won(self, _lease: HeldLease) -> None:
-        self._tell(Leads())
+        self._send(Leads())
 
     def _seen(self, status: ElectionStatus) -> None:
-        self._tell(
+        self._send(
             LeaseSeen(
                 status.name,
                 status.is_leader,

@@ -1,4 +1,4 @@
-"""Whether the lease that is held is renewed, as far as this process can tell."""
+"""Checks in the engine's process that the I/O process renews the lease."""
 
 import time
 from collections.abc import Callable
@@ -8,18 +8,18 @@ from quaymaster._clusters.driver.frames import Election
 
 __all__ = ["LeaseHealth"]
 
-_SECONDS_OVER: Final = 20.0  # as kube-scheduler has it
+_SECONDS_OVER: Final = 20.0  # as in kube-scheduler
 
 
 class LeaseHealth:
-    """Notices that the process for input and output is silent.
+    """Notices that the I/O process is silent.
 
-    It tells what it has counted every few seconds while it renews the lease. Mirrors
+    That process sends its counts every few seconds while it renews the lease. Mirrors
     ``HealthzAdaptor`` (k8s.io/client-go v0.36, ``tools/leaderelection``).
 
     Args:
         election: The election; without one there is no lease.
-        now: Seconds, by a clock that nobody sets.
+        now: Returns the seconds of a monotonic clock.
     """
 
     def __init__(
@@ -27,19 +27,19 @@ class LeaseHealth:
     ) -> None:
         self._election = election
         self._now = now
-        self._heard_at = now()
+        self._last_message = now()
 
-    def heard(self) -> None:
-        """Take note of a message; from any thread."""
-        self._heard_at = self._now()
+    def note_message(self) -> None:
+        """Note a message; any thread may call it."""
+        self._last_message = self._now()
 
     def problem(self) -> str:
-        """What is wrong with a lease that is held; empty if nothing is."""
+        """Return what is wrong with the lease that is held; empty if it is renewed."""
         election = self._election
         if election is None:
             return ""
-        silent = self._now() - self._heard_at
+        silent = self._now() - self._last_message
         if silent <= election.lease_seconds + _SECONDS_OVER:
             return ""
         lease = f"{election.namespace}/{election.name}"
-        return f"nobody has said for {silent:.0f} s that the lease {lease} is renewed"
+        return f"no renewal of the lease {lease} was reported for {silent:.0f} s"

@@ -1,4 +1,4 @@
-"""The engine's end of the connection to the process for input and output."""
+"""The engine's end of the connection to the I/O process."""
 
 import contextlib
 import socket
@@ -22,22 +22,22 @@ _SECONDS_TO_END: Final = 5.0
 _SECONDS_TO_GATHER: Final = 0.001  # several turns of a busy engine
 
 IO_PROGRAM: Final = (sys.executable, "-m", "quaymaster._clusters.driver.io_process")
-"""Runs the other process; the descriptor of its end of the socket is still to come."""
+"""The command of the I/O process, without its argument: the socket's descriptor."""
 
 
 class Link:
-    """Starts the process for input and output, and talks to it.
+    """Starts the I/O process, and exchanges messages with it.
 
     Args:
         begin: How to reach the API server.
-        receive: Takes each message, on a thread that does nothing else.
-        ended: Called there, with why, when the other process is gone, or cannot be
-            understood. There is no other one then: what is known of the cluster, and
-            which calls are under way, is lost, and a new start reads it all again.
-        program: What to run.
+        receive: Receives each message, on a separate thread.
+        ended: Called on that thread with the reason, when the I/O process has ended or
+            sends an invalid message. It is not started again, because it would not
+            have the sent versions and the calls in flight; the scheduler must restart.
+        program: The command to run.
 
     Attributes:
-        process: The id of the other process.
+        process: The id of the I/O process.
     """
 
     def __init__(
@@ -65,18 +65,18 @@ class Link:
         self._listener.start()
 
     def gather(self, clock: Clock) -> None:
-        """Have what this thread sends leave together, if it sends much.
+        """Send the messages of this thread in batches, if there are many.
 
-        What comes after a quiet moment leaves at once, so that nothing waits for a
-        decision that takes long.
+        A message after a quiet millisecond is sent at once, so that it does not wait
+        for a long decision.
 
         Args:
-            clock: Its timers run on this thread.
+            clock: The clock whose timers run on this thread.
         """
         self._clock, self._gathering = clock, threading.get_ident()
 
     def send(self, message: Message) -> None:
-        """Tell the other process something; if it is gone, `ended` says so."""
+        """Send a message; if the other process has ended, `ended` is called."""
         with contextlib.suppress(OSError):
             if self._clock is None or threading.get_ident() != self._gathering:
                 self._frames.send(message)
@@ -92,16 +92,16 @@ class Link:
                 self._clock.call_later(_SECONDS_TO_GATHER, self.flush, background=True)
 
     def flush(self) -> None:
-        """Let everything leave that was told so far."""
+        """Send all messages that wait."""
         self._is_due = False
         self._sent_at = time.monotonic()
         with contextlib.suppress(OSError):
             self._frames.flush()
 
     def close(self) -> None:
-        """End the other process, and the thread that listens to it."""
+        """End the I/O process, and the thread that reads its messages."""
         self._end()
-        # Identity: whoever is told of the end by the listener may close it, too.
+        # Identity: `ended` may call this on the listener, which cannot join itself.
         if threading.current_thread() is not self._listener:
             self._listener.join(_SECONDS_TO_END)
 
@@ -118,9 +118,9 @@ class Link:
             for message in self._frames.messages():
                 self._receive(message)
         except FrameError as error:
-            why = f"the process for input and output sends {error}"
+            why = f"the I/O process sent {error}"
         else:
-            why = "the process for input and output has ended"
+            why = "the I/O process has ended"
         self._end()
         code = self._process.returncode
         self._ended(f"{why} (by signal {-code})" if code < 0 else f"{why} ({code})")

@@ -1,7 +1,7 @@
-"""How objects travel to the engine: only what scheduling reads of a pod.
+"""Packs objects for the engine: of a pod, only the fields that scheduling reads.
 
-Pods of one template are many, and their specs are most of their text: a spec is sent
-once, and later pods name its number. Objects of other kinds go as the server gave them.
+Many pods share a template, and the spec is most of a pod's text. So a spec is sent once
+and later pods refer to it by number. Objects of other kinds are sent unchanged.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = ["Change", "Gone", "PackedPod", "PodPacker", "Text", "Unpacker", "pack
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
-_MOST_SPECS: Final = 4096  # chosen: far more templates than are in use at a time
+_MOST_SPECS: Final = 4096  # far more templates than are in use at a time
 
 
 class PackedPod(msgspec.Struct, array_like=True, tag_field="form", tag=0, gc=False):
@@ -29,10 +29,10 @@ class PackedPod(msgspec.Struct, array_like=True, tag_field="form", tag=0, gc=Fal
 
     Attributes:
         type: Such as ``ADDED``.
-        metadata: All of it that scheduling reads.
+        metadata: The fields of its metadata that scheduling reads.
         spec: The number of its spec.
         node_name: The node that it is bound to.
-        status: All of it that scheduling reads.
+        status: The fields of its status that scheduling reads.
     """
 
     type: str
@@ -43,14 +43,14 @@ class PackedPod(msgspec.Struct, array_like=True, tag_field="form", tag=0, gc=Fal
 
 
 class Text(msgspec.Struct, array_like=True, tag_field="form", tag=1, gc=False):
-    """Any object, as the server gave it, in JSON."""
+    """An object of any kind, in the JSON of the server."""
 
     type: str
     json: bytes
 
 
 class Gone(msgspec.Struct, array_like=True, tag_field="form", tag=2, gc=False):
-    """An object that is no more; its deletion itself was missed."""
+    """An object that was deleted while no watch was open."""
 
     key: str
 
@@ -63,27 +63,27 @@ _SPECS: Final = msgspec.msgpack.Decoder(PodSpec, dec_hook=dec_hook)
 
 
 def pack(changes: list[Change]) -> bytes:
-    """Make one text of some changes."""
+    """Encode changes."""
     return _ENCODER.encode(changes)
 
 
 class PodPacker:
-    """Packs pods, and tells each spec ahead of the first pod that has it.
+    """Packs pods, and sends each spec before the first pod that has it.
 
     Args:
-        tell_spec: Takes the number of a spec, and its packed text. A number that was
-            told before stands for another spec from then on.
+        send_spec: Sends the number of a spec and its packed text. A number that is sent
+            again refers to the new spec from then on.
     """
 
-    def __init__(self, tell_spec: Callable[[int, bytes], None]) -> None:
-        self._tell_spec = tell_spec
+    def __init__(self, send_spec: Callable[[int, bytes], None]) -> None:
+        self._send_spec = send_spec
         self._pool = SpecPool()
-        # The pool shares specs, so they are told apart by identity while they live.
+        # The pool shares equal specs, so identity distinguishes those in `_specs`.
         self._numbers: dict[int, int] = {}
         self._specs: list[PodSpec] = []
 
     def packed(self, change_type: str, text: msgspec.Raw) -> Change:
-        """Pack a pod; one that cannot be read goes as it is, for the engine to tell."""
+        """Pack a pod; an unreadable one is sent unchanged, and the engine logs it."""
         try:
             pod = decode(text, Pod, pool=self._pool)
         except (ObjectError, msgspec.DecodeError):
@@ -99,12 +99,12 @@ class PodPacker:
                 self._numbers.clear()
             number = self._numbers[id(spec)] = len(self._specs)
             self._specs.append(spec)
-            self._tell_spec(number, _ENCODER.encode(spec))
+            self._send_spec(number, _ENCODER.encode(spec))
         return number
 
 
 class Unpacker(Generic[ObjT]):
-    """Makes objects of what was packed.
+    """Unpacks objects.
 
     Args:
         kind: The class of the objects.
@@ -115,20 +115,20 @@ class Unpacker(Generic[ObjT]):
         self._pool = SpecPool()
         self._specs: dict[int, PodSpec] = {}
 
-    def learn_spec(self, number: int, text: bytes) -> None:
-        """Take a spec, which pods name by its number from now on."""
+    def add_spec(self, number: int, text: bytes) -> None:
+        """Store a spec, to which pods refer by its number from now on."""
         self._specs[number] = self._pool.share_spec(_SPECS.decode(text))
 
     def changes(self, text: bytes) -> list[Change]:
-        """The changes in a packed text."""
+        """Decode packed changes."""
         return _CHANGES.decode(text)
 
     def object_of(self, change: PackedPod | Text) -> ObjT:
-        """The object of a change.
+        """Return the object of a change.
 
         Raises:
-            ObjectError: Some fields are wrong.
-            msgspec.DecodeError: Its text is no JSON.
+            ObjectError: Some fields are invalid.
+            msgspec.DecodeError: Its text is not JSON.
         """
         if isinstance(change, Text):
             return decode(change.json, self._kind, pool=self._pool)

@@ -1,8 +1,8 @@
-"""Follows one resource: lists it, watches it, and starts over when it must.
+"""Follows one resource: lists it, watches it, and lists it again if necessary.
 
-Mirrors ``Reflector`` (k8s.io/client-go v0.36, ``tools/cache/reflector.go``). Two things
-differ: a list is always as of now, and never of an older version, so what has been told
-is never taken back; and a watch that only broke goes on where it was.
+Mirrors ``Reflector`` (k8s.io/client-go v0.36, ``tools/cache/reflector.go``), with two
+differences. A list is always current, so the engine never receives an older version
+after a newer one. A broken watch continues from the last version.
 """
 
 import random
@@ -17,14 +17,19 @@ import msgspec
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._clusters.driver.backoff import Backoff
 from quaymaster._clusters.driver.frames import Message, Trouble
+from quaymaster._clusters.driver.sent_versions import (
+    Packer,
+    SentVersions,
+    StaleListError,
+    Versioned,
+)
 from quaymaster._clusters.driver.stalls import StreamProgress
-from quaymaster._clusters.driver.told import Packer, StaleListError, Told, Versioned
 from quaymaster._clusters.kubernetes.errors import ApiError
 
 __all__ = ["SECONDS_OF_SILENCE", "Reader", "Reflector"]
 
 SECONDS_OF_SILENCE: Final = 150.0
-"""A watch that is silent for so long is dead: bookmarks come every minute."""
+"""A watch that is silent for so long is dead, because bookmarks come every minute."""
 
 _PAGE: Final = 500  # objects
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
@@ -37,11 +42,11 @@ _GONE: Final = 410
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 _REFUSALS_OF_LISTS: Final = (400, 405, 422)
-"""How servers refuse watches that begin with a list."""
+"""The status codes with which servers refuse watches that begin with a list."""
 
 
 class Reader(Protocol):
-    """What reads an API server; see `ApiClient`."""
+    """Reads an API server; see `ApiClient`."""
 
     def get(self, path: str, query: Mapping[str, str | int]) -> bytes:
         """Read one resource."""
@@ -49,7 +54,7 @@ class Reader(Protocol):
     def stream(
         self, path: str, query: Mapping[str, str | int]
     ) -> AbstractContextManager[Iterator[bytes]]:
-        """Read one resource as it comes."""
+        """Stream the response of one resource."""
 
 
 class _ListMeta(msgspec.Struct):
@@ -98,7 +103,7 @@ _STATUSES: Final = msgspec.json.Decoder(_Status)
 
 
 class _EventError(ApiError):
-    """The stream itself says that something is wrong."""
+    """The stream contains an error event."""
 
     def __init__(self, path: str, status: _Status) -> None:
         message = f"the watch ended: {status.message or status.reason}"
@@ -110,15 +115,15 @@ class Reflector:
     """Follows one resource.
 
     Args:
-        reader: Reads the server; used by nobody else.
-        resource: What messages call the resource.
+        reader: Reads the server; only this reflector uses it.
+        resource: The number of the resource in messages.
         path: The resource's path.
-        packed: Makes changes of objects.
-        tell: Takes what there is to tell.
+        packed: Packs a change.
+        send: Sends a message to the engine.
         wait: Waits for some seconds.
-        wait_for_server: The same, or until the server is known to work again.
-        now: Seconds of a clock that only goes forward.
-        uniform: Chooses a number between two.
+        wait_for_server: Waits for some seconds, or until the server works again.
+        now: Returns the seconds of a monotonic clock.
+        uniform: Returns a random number between two.
     """
 
     def __init__(
@@ -127,7 +132,7 @@ class Reflector:
         resource: int,
         path: str,
         packed: Packer,
-        tell: Callable[[Message], None],
+        send: Callable[[Message], None],
         *,
         wait: Callable[[float], None] = time.sleep,
         wait_for_server: Callable[[float], None] | None = None,
@@ -137,34 +142,34 @@ class Reflector:
         self._reader = reader
         self._resource = resource
         self._path = path
-        self._tell = tell
+        self._send = send
         self._wait = wait
         self._wait_for_server = wait_for_server or wait
         self._now = now
         self._uniform = uniform
-        self._told = Told(resource, packed, tell)
+        self._sent = SentVersions(resource, packed, send)
         self._backoff = Backoff(now, uniform)
         self._must_list = True
         self._offers_lists_by_watch = True
         self._has_broken_list = False
         self._progress = StreamProgress(now)
         self._trouble = ""
-        self._is_stalled = False  # this is the trouble
+        self._is_stalled = False  # the trouble is a stalled stream
         self._trouble_lock = threading.Lock()
-        # Whether a watch has brought anything since the last list.
+        # Whether a watch has received any event since the last list.
         self._has_moved = True
 
     @property
     def version(self) -> str:
-        """As of which version all has been told that was told so far."""
-        return self._told.latest
+        """The resource version up to which the engine has received all changes."""
+        return self._sent.latest
 
-    def go_on(self, versions: Mapping[str, str], latest: str) -> None:
-        """Watch from a version on, of which all was told before; see `Told.go_on`.
+    def resume(self, versions: Mapping[str, str], latest: str) -> None:
+        """Watch from a version whose objects were sent; see `SentVersions.resume`.
 
-        If the server has forgotten that version, what differs from now is told.
+        If that version has expired, the differences from the current list are sent.
         """
-        self._told.go_on(versions, latest)
+        self._sent.resume(versions, latest)
         self._must_list = not latest
 
     def run(self) -> None:
@@ -177,7 +182,7 @@ class Reflector:
             self.step()
 
     def step(self) -> None:
-        """List if need be, and watch until that ends; then wait, if something failed.
+        """List if necessary, and watch until the stream ends; wait after a failure.
 
         Raises:
             OSError: The engine is gone.
@@ -190,19 +195,19 @@ class Reflector:
             else:
                 self._list_by_pages()
         except StaleListError:
-            self._failed("the list is older than what is known")
+            self._failed("the list is older than the objects that were received before")
         except ApiError as error:
             self._take_error(error)
         except QuaymasterError as error:
             self._failed(str(error))
         except msgspec.DecodeError as error:
             self._must_list = True
-            self._failed(f"{self._path}: what the server sends cannot be read: {error}")
+            self._failed(f"{self._path}: the server sent invalid data: {error}")
 
     def check(self) -> None:
-        """Report a stream that does not go on, or goes on again; from any thread.
+        """Report a stream that stalls or continues; any thread may call it.
 
-        To be called every few seconds: the thread that reads may wait for bytes.
+        It must be called every few seconds, because the reading thread may be blocked.
         """
         with self._trouble_lock:
             problem = self._progress.problem()
@@ -213,8 +218,8 @@ class Reflector:
     # Lists --------------------------------------------------------------------------
 
     def _list_by_watch(self) -> None:
-        """Have a watch begin with all there is, and go on with it."""
-        self._told.begin()
+        """Start a watch that begins with all objects, and continue it."""
+        self._sent.begin()
         query: dict[str, str | int] = {
             "sendInitialEvents": "true",
             "resourceVersionMatch": "NotOlderThan",
@@ -225,10 +230,10 @@ class Reflector:
             if not self._must_list or error.code == _TOO_MANY:
                 raise
             if not error.code:
-                # Or the server knows nothing of such lists, and never ends one.
+                # A server without WatchList may never end such a list.
                 self._has_broken_list = True
                 raise
-            # As client-go: whatever the reason, a plain list may do.
+            # As in client-go: a plain list may work, whatever the reason.
             self._offers_lists_by_watch = error.code not in _REFUSALS_OF_LISTS
             self._list_by_pages()
 
@@ -238,26 +243,26 @@ class Reflector:
         except ApiError as error:
             if error.code != _GONE:
                 raise
-            # The server has forgotten the first pages meanwhile.
+            # The continue token has expired.
             self._list_pages({})
 
     def _list_pages(self, query: dict[str, str | int]) -> None:
-        self._told.begin()
+        self._sent.begin()
         while True:
             page = _PAGES.decode(self._reader.get(self._path, query))
             for item in page.items or ():
                 meta = _metadata(item)
                 if meta is None:
-                    self._told.unnamed(item)
+                    self._sent.unnamed(item)
                 else:
-                    self._told.listed(meta, item)
+                    self._sent.listed(meta, item)
             if not page.metadata.further:
                 break
             query["continue"] = page.metadata.further
         self._listed(page.metadata.resource_version)
 
     def _listed(self, version: str) -> None:
-        self._told.finish(version)
+        self._sent.finish(version)
         self._must_list = self._has_broken_list = False
         self._progress.listed()
         self._recovered()
@@ -266,12 +271,12 @@ class Reflector:
 
     def _watch(self) -> None:
         begun = self._now()
-        has_events = self._read_stream({"resourceVersion": self._told.latest})
+        has_events = self._read_stream({"resourceVersion": self._sent.latest})
         if not has_events and self._now() - begun < _TOO_SHORT:
             self._wait(self._backoff.next())
 
     def _read_stream(self, query: dict[str, str | int]) -> bool:
-        """Follow a stream to its end; return whether there were any events."""
+        """Read a stream to its end; return whether there were any events."""
         is_list, has_events = self._must_list, False
         whole = {
             "watch": 1,
@@ -288,20 +293,20 @@ class Reflector:
             finally:
                 self._progress.end()
         if self._must_list:
-            raise ApiError(self._path, "the list ended before all was told")
+            raise ApiError(self._path, "the stream ended before its list was complete")
         return has_events
 
     def _take_blocks(self, blocks: Iterator[bytes]) -> bool:
-        """Take the events of a stream; return whether there were any.
+        """Handle the events of a stream; return whether there were any.
 
-        A line without an end was cut off: it comes again with the next stream.
+        An incomplete last line is discarded; the next stream contains it again.
         """
         begun, has_events, rest = self._now(), False, b""
         for block in blocks:
             *lines, rest = (rest + block).split(b"\n") if rest else block.split(b"\n")
             for line in lines:
                 self._take_line(line)
-            self._told.flush()
+            self._sent.flush()
             now, has_event = self._now(), bool(lines)
             self._progress.received(now, has_event=has_event, has_rest=bool(rest))
             if self._is_stalled:
@@ -314,13 +319,13 @@ class Reflector:
     def _take_line(self, line: bytes) -> None:
         event = _EVENTS.decode(line)
         if event.type == "ERROR":
-            self._told.flush()
+            self._sent.flush()
             raise _EventError(self._path, _STATUSES.decode(event.object))
         if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
             raise msgspec.DecodeError(f"an event of type {event.type!r}")
         meta = _metadata(event.object)
         if meta is None:
-            self._told.unnamed(event.object)
+            self._sent.unnamed(event.object)
         elif self._must_list:
             self._take_listed(event, meta)
         else:
@@ -329,17 +334,17 @@ class Reflector:
 
     def _take_listed(self, event: _Event, meta: Versioned) -> None:
         if event.type == "DELETED":
-            self._told.unlisted(meta, event.object)
+            self._sent.unlisted(meta, event.object)
         elif event.type != "BOOKMARK":
-            self._told.listed(meta, event.object)
+            self._sent.listed(meta, event.object)
         elif _ends_list(event):
             self._listed(meta.resource_version)
 
     def _take_change(self, event: _Event, meta: Versioned) -> None:
         if event.type == "BOOKMARK":
-            self._told.reached(meta.resource_version)
+            self._sent.reached(meta.resource_version)
         else:
-            self._told.changed(event.type, meta, event.object)
+            self._sent.changed(event.type, meta, event.object)
 
     # Failures -----------------------------------------------------------------------
 
@@ -347,25 +352,25 @@ class Reflector:
         if error.code == _NOT_FOUND:
             self._absent(error)
             return
-        is_said = isinstance(error, _EventError)
+        is_in_stream = isinstance(error, _EventError)
         seconds = error.seconds if isinstance(error, _EventError) else None
-        if error.code != _TOO_MANY and (is_said or 0 < error.code < _SERVER_ERROR):
+        if error.code != _TOO_MANY and (is_in_stream or 0 < error.code < _SERVER_ERROR):
             has_expired = error.code == _GONE and not self._must_list
             self._must_list = True
             if has_expired and self._has_moved:
                 self._has_moved = False
-                return  # versions expire: nothing is wrong, unless it goes on so
+                return  # versions expire: a failure only if it happens again at once
         self._failed(str(error), seconds, error.code)
 
     def _absent(self, error: ApiError) -> None:
-        """The server has no such kind: there is none of it, until it is installed."""
-        self._told.begin()
-        self._told.finish("")
+        """Treat a kind that the server does not have as a kind without objects."""
+        self._sent.begin()
+        self._sent.finish("")
         self._must_list = True
         self._failed(str(error), None, error.code)
 
     def _failed(self, why: str, seconds: float | None = None, code: int = 0) -> None:
-        """Tell what is wrong, if that is new, and wait."""
+        """Report the error, if it is new, and wait."""
         with self._trouble_lock:
             self._set_trouble(why, code)
             self._is_stalled = False
@@ -382,11 +387,11 @@ class Reflector:
     def _set_trouble(self, why: str, code: int = 0) -> None:
         if why != self._trouble:
             self._trouble = why
-            self._tell(Trouble(self._resource, why, code))
+            self._send(Trouble(self._resource, why, code))
 
 
 def _metadata(text: msgspec.Raw) -> Versioned | None:
-    """What an object is called; None if it does not say that."""
+    """Return the name and version of an object; None if they are invalid."""
     try:
         meta = _OBJECTS.decode(text).metadata
     except msgspec.ValidationError:

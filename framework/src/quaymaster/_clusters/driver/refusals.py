@@ -1,4 +1,4 @@
-"""What an API server says when it refuses, and which error of the port that is."""
+"""Turns an API server's error responses into errors of the cluster port."""
 
 import http.client
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from quaymaster._clusters.driver.frames import Answered, Asked
+from quaymaster._clusters.driver.frames import Request, Response
 from quaymaster._clusters.kubernetes.http1 import Reply
 from quaymaster._core.contract.cluster import (
     AlreadyExistsError,
@@ -21,7 +21,7 @@ from quaymaster._core.contract.cluster import (
 
 __all__ = ["error_of", "refusal"]
 
-_MOST: Final = 200  # characters of an answer that is no Status
+_MOST: Final = 200  # characters of a response that is not a Status
 
 _BY_REASON: Final[Mapping[str, type[ApiError]]] = {
     "AlreadyExists": AlreadyExistsError,
@@ -45,29 +45,29 @@ class _Details(msgspec.Struct):
 
 
 class _Status(msgspec.Struct):
-    """An object by which the API server says what is wrong."""
+    """The object with which the API server reports an error."""
 
     message: str = ""
     reason: str = ""
     details: _Details | None = None
 
 
-def refusal(asked: Asked, reply: Reply) -> str:
-    """What the server says, in one line.
+def refusal(request: Request, reply: Reply) -> str:
+    """Return the server's error as one line.
 
     Args:
-        asked: The request.
-        reply: Its answer, which is none of success.
+        request: The request.
+        reply: Its response, which reports an error.
     """
     status = _status_of(reply.body)
-    path = asked.target.partition("?")[0]
+    path = request.target.partition("?")[0]
     reason = status.reason or http.client.responses.get(reply.code, "")
-    said = f": {status.message}" if status.message else ""
-    return f"{asked.method} {path}: {reply.code} {reason}{said}"
+    message = f": {status.message}" if status.message else ""
+    return f"{request.method} {path}: {reply.code} {reason}{message}"
 
 
-def error_of(answered: Answered) -> ApiError:
-    """The error of the cluster port that an answer stands for."""
+def error_of(answered: Response) -> ApiError:
+    """Return the error of the cluster port for a response."""
     if answered.is_in_doubt:
         return UnknownOutcomeError(answered.why)
     status = _status_of(answered.body)

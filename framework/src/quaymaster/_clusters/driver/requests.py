@@ -1,4 +1,4 @@
-"""The calls of the cluster port as requests of the API."""
+"""Builds the API requests for the calls of the cluster port."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
@@ -9,7 +9,7 @@ import msgspec
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._api.objects.codec import enc_hook
 from quaymaster._api.objects.wire import to_wire
-from quaymaster._clusters.driver.frames import Asked, Lane, Note, Reference
+from quaymaster._clusters.driver.frames import Lane, Note, Reference, Request
 from quaymaster._clusters.kubernetes.resources import resource_of
 from quaymaster._core.contract.cluster import EventNote, PodStatusPatch
 
@@ -30,21 +30,21 @@ _MERGE_PATCH: Final = "application/merge-patch+json"
 _STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 
 
-def get(kind: type[ApiObject], key: str) -> Asked:
+def get(kind: type[ApiObject], key: str) -> Request:
     """Read an object."""
-    return Asked(0, Lane.READ, "GET", _target(kind, key), may_repeat=True)
+    return Request(0, Lane.READ, "GET", _target(kind, key), may_repeat=True)
 
 
-def create(obj: ApiObject) -> Asked:
+def create(obj: ApiObject) -> Request:
     """Store a new object."""
     path = resource_of(type(obj)).path(obj.namespace)
-    return Asked(0, Lane.STATUS, "POST", path, msgspec.json.encode(to_wire(obj)))
+    return Request(0, Lane.STATUS, "POST", path, msgspec.json.encode(to_wire(obj)))
 
 
-def put(kind: type[ApiObject], key: str, tree: Tree) -> Asked:
+def put(kind: type[ApiObject], key: str, tree: Tree) -> Request:
     """Replace an object by a whole tree."""
     body = msgspec.json.encode(tree)
-    return Asked(0, Lane.STATUS, "PUT", _target(kind, key), body)
+    return Request(0, Lane.STATUS, "PUT", _target(kind, key), body)
 
 
 def delete(
@@ -52,7 +52,7 @@ def delete(
     key: str,
     uid: str | None,
     grace_period_seconds: float | None,
-) -> Asked:
+) -> Request:
     """Delete an object, if it is still the one with this uid."""
     options: Tree = {"apiVersion": "v1", "kind": "DeleteOptions"}
     if uid is not None:
@@ -60,37 +60,38 @@ def delete(
     if grace_period_seconds is not None:
         options["gracePeriodSeconds"] = int(grace_period_seconds)
     body = msgspec.json.encode(options)
-    return Asked(
+    return Request(
         0,
         Lane.STATUS,
         "DELETE",
         _target(kind, key),
         body,
-        may_repeat=uid is not None,  # else it could be another object the second time
+        may_repeat=uid
+        is not None,  # without a uid, a repeat could delete another object
         wants_body=False,
     )
 
 
 def bind(
     pod: Pod, node_name: str, annotations: Mapping[str, str] | None = None
-) -> Asked:
-    """Bind a pod, if it is still the one with its uid; it gets the annotations."""
+) -> Request:
+    """Bind a pod, if its uid is still the same, and add the annotations to it."""
     metadata = pod.metadata
-    given: Tree = {
+    binding_metadata: Tree = {
         "name": metadata.name,
         "namespace": metadata.namespace,
         "uid": metadata.uid,
     }
     if annotations:
-        given["annotations"] = annotations
+        binding_metadata["annotations"] = annotations
     body = {
         "apiVersion": "v1",
         "kind": "Binding",
-        "metadata": given,
+        "metadata": binding_metadata,
         "target": {"kind": "Node", "name": node_name},
     }
     target = f"{_target(Pod, pod.key)}/binding"
-    return Asked(
+    return Request(
         0,
         Lane.BIND,
         "POST",
@@ -101,16 +102,16 @@ def bind(
     )
 
 
-def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Asked:
-    """Change a pod's status; its condition takes the place of that of its type."""
+def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Request:
+    """Change a pod's status; the condition replaces the one of the same type."""
     status: Tree = {}
     if patch.condition is not None:
         status["conditions"] = [patch.condition]
     if patch.nominated_node_name is not None:
-        # Nothing removes a field but null.
+        # Only null removes a field.
         status["nominatedNodeName"] = patch.nominated_node_name or None
     body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
-    return Asked(
+    return Request(
         0,
         Lane.STATUS,
         "PATCH",
@@ -123,16 +124,16 @@ def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Asked:
     )
 
 
-def patch_status(obj: ApiObject, changes: Mapping[str, object]) -> Asked:
-    """Change fields of an object's status, if it is still what the caller knows."""
+def patch_status(obj: ApiObject, changes: Mapping[str, object]) -> Request:
+    """Change fields of an object's status, if its uid and version are unchanged."""
     metadata = obj.metadata
-    known = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    precondition = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
     status = {_camel(field): value for field, value in changes.items()}
     body = {
-        "metadata": {name: text for name, text in known.items() if text},
+        "metadata": {name: text for name, text in precondition.items() if text},
         "status": status,
     }
-    return Asked(
+    return Request(
         0,
         Lane.STATUS,
         "PATCH",

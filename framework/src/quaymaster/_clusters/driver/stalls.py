@@ -1,10 +1,10 @@
-"""Notices streams that bring bytes but no events, and lists that do not end.
+"""Detects streams with bytes but without events, and lists that do not end.
 
-A quiet watch does not stall: it sends nothing at all between its bookmarks, which come
+A quiet watch does not stall: the server sends nothing between its bookmarks, which come
 about once a minute. A watch stalls if bytes arrive but no event does: a proxy holds
 data back, or the stream is decoded wrongly.
 
-client-go warns of lists that do not end, too (k8s.io/client-go v0.37,
+client-go also warns of lists that do not end (k8s.io/client-go v0.37,
 ``tools/cache/reflector.go``: ``initialEventsEndBookmarkTicker``).
 """
 
@@ -27,12 +27,12 @@ _NO_END: Final = (
 
 
 class StreamProgress:
-    """Keeps how far a stream of events has come.
+    """Tracks the progress of a stream of events.
 
-    One thread reads the stream; `problem` may be called from any other.
+    One thread reads the stream; any other thread may call `problem`.
 
     Args:
-        now: Seconds of a clock that only goes forward.
+        now: Returns the seconds of a monotonic clock.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -41,7 +41,7 @@ class StreamProgress:
         self._list_since: float | None = None
 
     def begin(self, *, is_list: bool) -> None:
-        """Begin with a new stream.
+        """Begin a new stream.
 
         Args:
             is_list: Whether it begins with a list.
@@ -50,12 +50,12 @@ class StreamProgress:
         self._list_since = self._now() if is_list else None
 
     def received(self, now: float, *, has_event: bool, has_rest: bool) -> None:
-        """Note that bytes have come, once their events have been handled.
+        """Note that bytes have arrived and their events have been handled.
 
         Args:
             now: The time.
-            has_event: Whether they ended an event.
-            has_rest: Whether there is the beginning of another event.
+            has_event: Whether the bytes ended an event.
+            has_rest: Whether they include the beginning of another event.
         """
         if has_event:
             self._bytes_since = now if has_rest else None
@@ -63,7 +63,7 @@ class StreamProgress:
             self._bytes_since = now
 
     def listed(self) -> None:
-        """Note that the list has ended, with which the stream began."""
+        """Note that the list at the start of the stream has ended."""
         self._list_since = None
 
     def end(self) -> None:
@@ -71,7 +71,7 @@ class StreamProgress:
         self._bytes_since = self._list_since = None
 
     def problem(self) -> str:
-        """Return what is wrong with the stream; empty if nothing is."""
+        """Return why the stream counts as stalled; empty if it does not."""
         now, bytes_since, list_since = self._now(), self._bytes_since, self._list_since
         if bytes_since is not None and now - bytes_since >= _SECONDS_WITHOUT_EVENT:
             return _NO_EVENT

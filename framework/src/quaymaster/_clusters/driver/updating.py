@@ -1,4 +1,4 @@
-"""Updates of objects of which only some fields are known."""
+"""Updates an object of which only the fields that scheduling reads are decoded."""
 
 from typing import Any, TypeAlias
 
@@ -12,19 +12,19 @@ Tree: TypeAlias = dict[str, Any]
 
 
 def updated_tree(whole: Tree, obj: ApiObject) -> None:
-    """Bring what differs into the object as the server has it; the rest stays.
+    """Write the changed fields into the server's version; other fields stay.
 
     Args:
-        whole: The object as the server has it; changed.
-        obj: The object as it is to be.
+        whole: The server's version of the object, which is changed.
+        obj: The new version of the object.
 
     Raises:
-        ConflictError: It was changed since the caller has read it.
+        ConflictError: The object was changed since the caller read it.
     """
     metadata = whole.get("metadata", {})
     stored = metadata.get("uid"), metadata.get("resourceVersion")
     if stored != (obj.metadata.uid, obj.metadata.resource_version):
-        raise ConflictError(f"{obj.kind} {obj.key} was changed meanwhile")
+        raise ConflictError(f"{obj.kind} {obj.key} was changed since it was read")
     _bring(whole, to_wire(from_wire(whole, type(obj))), to_wire(obj))
 
 

@@ -1,1 +1,1 @@
-"""Leader election: which of several replicas works, and that no other one writes."""
+"""Leader election: selects the active replica, and prevents writes of the others."""

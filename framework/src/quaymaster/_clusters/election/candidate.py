@@ -1,4 +1,4 @@
-"""Who takes part in an election, and what it is told."""
+"""A candidate of an election, with its callbacks."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,11 @@ __all__ = ["Candidate", "ElectionStatus", "HeldLease"]
 
 @attrs.frozen
 class HeldLease:
-    """The lease as it was when it was acquired.
+    """The lease at the time of its acquisition.
 
     Attributes:
-        resource_version: Its version.
-        transitions: How often it has changed hands.
+        resource_version: Its resource version.
+        transitions: How often its holder has changed.
     """
 
     resource_version: str
@@ -22,13 +22,13 @@ class HeldLease:
 
 @attrs.frozen
 class ElectionStatus:
-    """What metrics and health checks tell of an election.
+    """The state of an election, for metrics and health checks.
 
     Attributes:
         name: The lease's name.
-        is_leader: Whether this process has the lease, as far as it knows.
-        leader: Who had it when it was last seen; empty for nobody.
-        transitions: How often it had changed hands then.
+        is_leader: Whether this process holds the lease, from its own point of view.
+        leader: The holder when the lease was last read, or empty.
+        transitions: How often the holder had changed then.
         slow_renewals: How often the leader had to read the lease before a renewal.
     """
 
@@ -41,15 +41,15 @@ class ElectionStatus:
 
 @attrs.frozen(kw_only=True)
 class Candidate:
-    """Who takes part in an election, and what it wants to be told, on its thread.
+    """A candidate of an election. The callbacks run on the thread of the election.
 
     Attributes:
-        identity: A name that no other process has.
+        identity: The unique name of this process.
         on_started: Called once, when the lease is acquired and the fence is open.
-        on_lost: Called once, with the reason, when it is lost: the process must end.
-            A clean stop is no loss.
-        is_alive: Whether the work goes on for which the lease is wanted; while it does
-            not, the lease is neither acquired nor renewed.
+        on_lost: Called once with the reason, when the lease is lost: the process must
+            end. It is not called after a clean stop.
+        is_alive: Returns whether the engine works; otherwise the lease is neither
+            acquired nor renewed.
         on_status: Called whenever the status has changed.
     """
 

@@ -1,4 +1,4 @@
-"""Takes part in a leader election, on a thread of its own."""
+"""Takes part in a leader election, on a separate thread."""
 
 import random
 import socket
@@ -22,16 +22,17 @@ _TOO_MANY: Final = 429
 
 
 class LeaderElector:
-    """Acquires a lease and keeps it, for as long as it can.
+    """Acquires a lease, and renews it as long as possible.
 
-    The rights that it needs: ``create`` for leases in the lease's namespace, ``get``
-    and ``update`` for the one with its name.
+    It needs the rights ``create`` for leases in the lease's namespace, and ``get`` and
+    ``update`` for the lease of its name.
 
     Args:
-        client: Asks the API server, and is used by nobody else; see `election_client`.
-        settings: The lease, and the times.
-        candidate: Who takes part, and what it is told, on the thread of `run`.
-        clocks: The clocks to go by; by default the machine's.
+        client: The client of the API server, which only the elector uses; see
+            `election_client`.
+        settings: The lease, and the durations.
+        candidate: The candidate, whose callbacks run on the thread of `run`.
+        clocks: The clocks; by default the machine's.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class LeaderElector:
 
     @property
     def fence(self) -> Fence:
-        """What says whether a write may leave."""
+        """The fence, which decides whether a write may be sent."""
         return self._rules.fence
 
     def run(self) -> None:
@@ -66,9 +67,9 @@ class LeaderElector:
             self._client.close()
 
     def stop(self) -> None:
-        """Have `run` give the lease back and return; the fence is shut at once.
+        """Make `run` release the lease and return; the fence is shut at once.
 
-        To be called, from any thread, when the answers of all writes have come.
+        Any thread may call it, once all writes have been answered.
         """
         self._rules.stop()
         self._stopped.set()
@@ -89,14 +90,14 @@ def election_client(
     count: Count | None = None,
     issuer: Issuer | None = None,
 ) -> ApiClient:
-    """Make a client for a leader election, which does not wait longer than it may.
+    """Create a client for a leader election, with a timeout below the renew deadline.
 
     Mirrors ``NewFromKubeconfig`` (k8s.io/client-go v0.36,
-    ``tools/leaderelection/resourcelock``): one request that hangs loses no lease.
+    ``tools/leaderelection/resourcelock``): one hanging request does not lose the lease.
     """
 
     def refuse_to_wait(seconds: float) -> NoReturn:
-        message = f"the server asks to wait for {seconds:g} seconds"
+        message = f"the server requests a delay of {seconds:g} seconds"
         raise ApiError(access.name, message, code=_TOO_MANY)
 
     timeout = max(1.0, settings.renew_deadline.total_seconds() / 2)
@@ -106,5 +107,5 @@ def election_client(
 
 
 def new_identity() -> str:
-    """Make a name that no other process has, on this machine or another."""
+    """Create a name that is unique among all processes of all machines."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"

@@ -11,9 +11,9 @@ _BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 def boot_seconds() -> float:
-    """Seconds by a clock that nobody sets, and that counts while the machine sleeps.
+    """Return the seconds of a monotonic clock that runs while the machine sleeps.
 
-    Where there is none, as on macOS, by one that may stand still meanwhile.
+    Systems without such a clock, such as macOS, use one that may stop meanwhile.
     """
     if _BOOT_CLOCK is None:
         return time.monotonic()
@@ -21,14 +21,14 @@ def boot_seconds() -> float:
 
 
 class Fence:
-    """Says whether a write may leave: only while the lease is held for certain.
+    """Decides whether a write may be sent: only while the lease is certainly held.
 
-    It closes by the passing of time, so it is right as well when no thread of this
-    process had its turn for long. Once closed it stays so. Asked from any thread.
+    It closes when its time has passed, so it is also correct after a long pause of this
+    process. A closed fence stays closed. Any thread may call it.
 
     Args:
-        length: For how many seconds a renewal counts.
-        clock: Seconds, by a clock that nobody sets.
+        length: For how many seconds a renewal keeps it open.
+        clock: Returns the seconds of a monotonic clock.
     """
 
     def __init__(
@@ -41,17 +41,17 @@ class Fence:
 
     @classmethod
     def always_open(cls) -> Self:
-        """Make the fence of a process that takes part in no election."""
+        """Create the fence of a process without an election."""
         fence = cls(math.inf)
         fence.open(0.0)
         return fence
 
     def may_write(self) -> bool:
-        """Whether a write may leave now; to be asked right before it does."""
+        """Return whether a write may be sent now; call it immediately before."""
         return self._clock() < self._until and not self._is_shut
 
     def seconds_left(self) -> float:
-        """For how long it stays open without another renewal; 0 if it is closed."""
+        """Return for how long it stays open without a renewal; 0 if it is closed."""
         return 0.0 if self._is_shut else max(0.0, self._until - self._clock())
 
     def open(self, started: float) -> bool:
@@ -60,13 +60,13 @@ class Fence:
         return self.may_write()
 
     def renew(self, started: float) -> bool:
-        """Keep it open for longer.
+        """Keep it open after a renewal.
 
         Args:
-            started: When the renewal began: before its request was sent.
+            started: When the renewal began, before its request was sent.
 
         Returns:
-            Whether it is open; False if the renewal came too late.
+            Whether it is open; False if the renewal was too late.
         """
         return self.may_write() and self.open(started)
 

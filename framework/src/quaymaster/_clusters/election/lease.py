@@ -1,4 +1,4 @@
-"""The Lease by which a leader is elected, as it is read and written."""
+"""Reads and writes the Lease of a leader election."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -15,11 +15,11 @@ __all__ = ["StoredLease", "new_lease"]
 
 @attrs.frozen
 class StoredLease:
-    """A lease as the server has it, with the parts that are none of ours.
+    """The server's version of a lease, including fields that are not decoded.
 
     Attributes:
         tree: The whole object.
-        spec: What it says about its holder.
+        spec: Its spec, with the holder.
         version: Its resource version.
     """
 
@@ -29,11 +29,11 @@ class StoredLease:
 
     @classmethod
     def read(cls, body: bytes) -> Self:
-        """Read the answer of a server.
+        """Decode the response of a server.
 
         Raises:
-            ObjectError: It is no lease.
-            msgspec.DecodeError: It is no JSON object.
+            ObjectError: It is not a lease.
+            msgspec.DecodeError: It is not a JSON object.
         """
         tree = msgspec.json.decode(body, type=dict[str, Any])
         lease = from_wire(tree, Lease)
@@ -41,26 +41,26 @@ class StoredLease:
 
     @property
     def holder(self) -> str:
-        """Who holds it; empty if nobody does."""
+        """The identity of the holder, or empty."""
         return self.spec.holder_identity or ""
 
     @property
     def seconds(self) -> int:
-        """For how long a renewal counts."""
+        """The duration of the lease after a renewal."""
         return self.spec.lease_duration_seconds or 0
 
     @property
     def transitions(self) -> int:
-        """How often it has changed hands."""
+        """How often the holder has changed."""
         return self.spec.lease_transitions or 0
 
     def with_spec(self, spec: LeaseSpec) -> bytes:
-        """The same lease with another spec, if it was not changed meanwhile."""
+        """Encode the lease with another spec; the server rejects it if it is stale."""
         changed = to_wire(Lease(spec=spec))["spec"]
         return msgspec.json.encode({**self.tree, "spec": changed})
 
 
 def new_lease(namespace: str, name: str, spec: LeaseSpec) -> bytes:
-    """A lease that is not there yet."""
+    """Encode a lease that does not exist yet."""
     metadata = ObjectMeta(name=name, namespace=namespace)
     return encode(Lease(metadata=metadata, spec=spec))

@@ -1,15 +1,16 @@
 """The rules of leader election, without a connection and without waiting.
 
 Mirrors ``leaderelection.go`` (k8s.io/client-go v0.36, ``tools/leaderelection``), as
-kube-scheduler uses it. Where it is stricter:
+kube-scheduler uses it. It is stricter in these points:
 
-- Whoever sees that the lease is not its own any more has lost it at once.
-- A renewal that is answered after the renew deadline comes too late.
-- A lease that was there and is gone is waited for all the same: its holder need not
-  know yet. Who has never seen it makes it at once, or else the first start would take
-  as long: do not delete the lease and start another replica at the same time.
-- A lease that was lost is left as it is, so that what its holder has sent has the time
-  up to the lease's end to arrive; only a clean stop gives it back.
+- A leader that reads another holder in the lease has lost it at once.
+- A renewal that is answered after the renew deadline is too late.
+- If a lease disappears, candidates that have seen it wait for its duration, because its
+  holder may not have noticed. A candidate that has never seen it creates it at once,
+  because otherwise the first start would take as long. So do not delete the lease and
+  start another replica at the same time.
+- A lost lease is not released, so that the last writes of its holder have until the
+  lease's end to arrive. Only a clean stop releases it.
 - A lease's duration is rounded up to whole seconds, not down.
 """
 
@@ -42,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class Ask(NamedTuple):
-    """A request to make; it is answered by a body, or by what went wrong."""
+    """A request to send; the answer is a body or an error."""
 
     method: str
     path: str
@@ -50,7 +51,7 @@ class Ask(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """Seconds to wait, less if the election is stopped; answered by anything."""
+    """Seconds to wait, or less if the election is stopped; the answer is ignored."""
 
     seconds: float
 
@@ -66,9 +67,9 @@ class Clocks:
     """The clocks and the randomness of one process.
 
     Attributes:
-        steady: Seconds by a clock that nobody sets; all decisions are made by it.
-        wall: Seconds since the epoch, for people who read the lease.
-        jitter: A number from 0 to 1, another one each time.
+        steady: Returns the seconds of a monotonic clock, for all decisions.
+        wall: Returns the seconds since the epoch, for people who read the lease.
+        jitter: Returns a random number from 0 to 1.
     """
 
     steady: Callable[[], float] = boot_seconds
@@ -77,11 +78,11 @@ class Clocks:
 
 
 class Rules:
-    """What one candidate does, step by step.
+    """The actions of one candidate, step by step.
 
     Args:
-        settings: The lease, and the times.
-        candidate: Who takes part.
+        settings: The lease, and the durations.
+        candidate: The candidate.
         clocks: Its clocks.
     """
 
@@ -100,10 +101,10 @@ class Rules:
         self._seen_at = -math.inf
         self._gone_since: float | None = None
         self._status = ElectionStatus(settings.resource_name)
-        self._told: ElectionStatus | None = None
+        self._reported: ElectionStatus | None = None
         self._is_leading = False
         self._is_stopped = False
-        self._failure = "nothing was tried"
+        self._failure = "no attempt was made"
         deadline = settings.renew_deadline.total_seconds()
         self.fence = Fence(deadline, clock=clocks.steady)
 
@@ -113,8 +114,8 @@ class Rules:
         self.fence.shut()
 
     def run(self) -> Steps:
-        """Acquire the lease, and keep it until it is lost or the election stopped."""
-        self._tell()
+        """Acquire the lease, and renew it until it is lost or the election stops."""
+        self._report()
         yield from self._acquire()
         if not self._is_leading:
             if self._is_mine:  # stopped just now
@@ -123,7 +124,7 @@ class Rules:
         reason = yield from self._keep()
         self.fence.shut()
         self._is_leading = False
-        self._tell()
+        self._report()
         if reason:
             _log.error("leader election: %s was lost: %s", self._path, reason)
             self._candidate.on_lost(reason)
@@ -138,19 +139,19 @@ class Rules:
                 if is_acquired and self.fence.open(started):
                     self._begin()
                     return
-                self._tell()
+                self._report()
             yield Pause(self._retry * (1 + _JITTER * self._clocks.jitter()))
 
     def _begin(self) -> None:
         assert self._seen is not None
         self._is_leading = True
-        self._tell()
+        self._report()
         _log.info("leader election: %s was acquired", self._path)
         held = HeldLease(self._seen.version, self._seen.transitions)
         self._candidate.on_started(held)
 
     def _keep(self) -> _Ended:
-        """Renew the lease; say why it was lost, or nothing if that was wanted."""
+        """Renew the lease; return why it was lost, or an empty text after a stop."""
         while True:
             left = self.fence.seconds_left()
             yield Pause(min(self._retry, left))
@@ -160,13 +161,13 @@ class Rules:
                 length = self._settings.renew_deadline.total_seconds()
                 return f"not renewed for {length:g} seconds: {self._failure}"
             if not self._candidate.is_alive():
-                self._failure = "what it is held for is not alive"
+                self._failure = "the engine does not respond"
                 continue
             started = self._now()
             is_renewed = yield from self._tried(started)
-            self._tell()
+            self._report()
             if is_renewed and not self.fence.renew(started):
-                self._failure = "the answer came too late"
+                self._failure = "the response was too late"
             if not self._is_mine:
                 return f"it is held by {self._holder or 'nobody'}"
 
@@ -196,7 +197,7 @@ class Rules:
         return (yield from self._updated())
 
     def _must_wait_while_gone(self, now: float) -> bool:
-        """Whether somebody may hold a lease that is not there any more."""
+        """Return whether another process may still hold the deleted lease."""
         if self._is_leading or self._seen is None:
             return False
         if self._gone_since is None:
@@ -224,7 +225,7 @@ class Rules:
         return self._is_mine
 
     def _read(self, answer: Answer) -> StoredLease | None:
-        """The lease in an answer; None if there is none, and then why is noted."""
+        """Return the lease in an answer; for an error, log it and return None."""
         try:
             if isinstance(answer, QuaymasterError):
                 raise answer
@@ -236,7 +237,7 @@ class Rules:
             return None
 
     def _spec(self, before: StoredLease | None) -> LeaseSpec:
-        """The spec that says that this process has the lease from now on."""
+        """Return the spec with this process as the holder from now on."""
         now = MicroTime(self._clocks.wall())
         since, transitions = now, 0
         if before is not None and self._is_mine:
@@ -255,7 +256,7 @@ class Rules:
         )
 
     def _release(self) -> Steps:
-        """Give the lease back, so that another one need not wait for its end."""
+        """Release the lease, so that other candidates need not wait for its end."""
         stored = self._read((yield Ask("GET", self._path)))
         if stored is None or stored.holder != self._candidate.identity:
             return
@@ -282,17 +283,17 @@ class Rules:
         return bool(self._holder) and not self._is_mine
 
     def _is_valid(self, now: float) -> bool:
-        """Whether the lease as it was last seen may still be in force."""
+        """Return whether the last read version of the lease may still be valid."""
         return self._seen is not None and self._seen_at + self._seen.seconds > now
 
-    def _tell(self) -> None:
-        """Tell the status, if it has changed or was never told."""
+    def _report(self) -> None:
+        """Report the status, if it has changed or was never reported."""
         self._status = attrs.evolve(
             self._status,
             is_leader=self._is_leading,
             leader=self._holder,
             transitions=self._seen.transitions if self._seen is not None else 0,
         )
-        if self._status != self._told:
-            self._told = self._status
+        if self._status != self._reported:
+            self._reported = self._status
             self._candidate.on_status(self._status)

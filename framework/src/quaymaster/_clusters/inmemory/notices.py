@@ -32,6 +32,9 @@ from quaymaster._clusters.inmemory.controllers.stateful_sets import (
 )
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.loading import stray_pods
+from quaymaster._clusters.inmemory.provisioner_notices import (
+    notices_of_provisioners,
+)
 from quaymaster._clusters.inmemory.shortfalls import Shortfall
 from quaymaster._kits.volumes.claims import class_of_claim, is_fully_bound
 from quaymaster._kits.volumes.names import PROVISIONED_BY
@@ -91,11 +94,11 @@ def notices_of_input(
         )
     sick = [obj for obj in objects if isinstance(obj, Node) and _is_sick(obj)]
     if sick:
-        verb = "says that it is" if len(sick) == 1 else "say that they are"
+        verb = "is" if len(sick) == 1 else "are"
         yield Notice(
             reason=NoticeReason.NOT_READY_NODES,
-            message=f"{_count(sick, 'node')} {verb} not ready but without the taint "
-            f"for it, and may get pods: {_listed(sick)}",
+            message=f"{_count(sick, 'node')} {verb} not ready and had no taint for "
+            f"it; the node controller adds it to keep pods away: {_listed(sick)}",
         )
 
 
@@ -144,6 +147,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
             message=f"{_count(claims, 'claim')} {verb} an assumed StorageClass, since "
             f"the input has none: {_listed(claims)}",
         )
+    yield from notices_of_provisioners(core)
     shortfalls = list(core.shortfalls)
     for shortfall in shortfalls[:_WORKLOADS]:
         where = place_of(_workload_of(shortfall, core))

@@ -1,1 +1,1 @@
-"""Clusters behind an API server: how to reach one, and what is in it; read only."""
+"""Clusters behind an API server: access to one, and reading its objects."""

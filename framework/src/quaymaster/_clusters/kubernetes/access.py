@@ -1,4 +1,4 @@
-"""How to reach one API server, and as whom."""
+"""The address of an API server, and the credentials for it."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -12,11 +12,11 @@ __all__ = ["Access", "Pem"]
 
 @attrs.frozen(kw_only=True)
 class Pem:
-    """Certificates or a key in PEM, in a file or as they are.
+    """Certificates or a key in PEM, in a file or inline.
 
     Attributes:
-        file: The file; empty if there is none.
-        data: The content; wins over the file.
+        file: The file, or empty.
+        data: The inline content, which overrides the file.
     """
 
     file: str = ""
@@ -31,29 +31,30 @@ _NONE: Final = Pem()
 
 @attrs.frozen(kw_only=True)
 class Access:
-    """How to reach one API server, and as whom.
+    """The address of an API server, and the credentials for it.
 
     Attributes:
-        name: How messages call it, such as ``context 'prod'``.
+        name: Its name in messages, such as ``context 'prod'``.
         server: Its URL.
-        namespace: The namespace of objects that name none.
-        authority: Who vouches for the server; without one, the system's authorities.
-        is_insecure: Whether its certificate goes unchecked.
+        namespace: The namespace of objects without one.
+        authority: The authorities that sign the server's certificate; empty: those of
+            the system.
+        is_insecure: Whether its certificate is not verified.
         server_name: The name that the certificate must have; empty: the host's.
-        proxy_url: The proxy to go through; empty: what the environment says.
-        compresses: Whether answers may be compressed.
+        proxy_url: The proxy to use; empty: that of the environment.
+        compresses: Whether responses may be compressed.
         certificate: The client certificate.
         key: Its key.
         token: A bearer token.
-        token_file: A file with a bearer token, read anew from time to time.
+        token_file: A file with a bearer token, which is read for each request.
         username: A name for basic authentication.
         password: Its password.
-        exec: A program that gives credentials.
-        exec_where: Where the file says so, for messages.
-        exec_cluster: What the program may be told about the cluster.
-        headers: Whom to act as, as headers.
-        reread: Finds the same access anew, where files may change while it is used. A
-            client asks it after a refusal, and when it got no answer.
+        exec: A credential program.
+        exec_where: The place of the program in the kubeconfig file, for messages.
+        exec_cluster: The data about the cluster that the program may receive.
+        headers: The impersonation headers.
+        reread: Reads the same access again from files that may have changed. A client
+            calls it after a refusal, and after a request without a response.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Other names for names: one for each, in the same order.
+"""Replaces names by aliases: one for each name, in the same order.
 
-Since equal texts get equal aliases, and different ones different aliases, whatever is
-compared is still equal or not; and what is sorted stays in its order.
+Equal names get equal aliases, and different names get different ones. So comparisons
+have the same results, and sorted names stay in their order.
 """
 
 import hashlib
@@ -25,20 +25,21 @@ _KEPT: Final = frozenset(
         "true",
     }
 )
-"""Names of Kubernetes itself and of simulations, and values that say nothing."""
+"""Names of Kubernetes itself and of simulations, and values that reveal nothing."""
 
 _NUMBER: Final = re.compile(r"-?\d+")  # selectors compare numbers
 _REPLICA: Final = re.compile(r"(.+)-(\d+)")
 
 
 class Aliases:
-    """Gives names their aliases.
+    """Maps names to aliases.
 
     Args:
-        names: All names that there are.
-        compound: Names that somebody puts together of others with dashes in between,
-            such as claims of StatefulSets: their parts.
-        stems: Names that get a number behind a dash, such as those of StatefulSets.
+        names: All names.
+        compound: Compound name -> its parts. Controllers join the parts with dashes,
+            such as in the names of claims of StatefulSets.
+        stems: Names to which controllers append a dash and a number, such as those of
+            StatefulSets.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Aliases:
         }
 
     def of(self, name: str) -> str:
-        """The alias of a name; itself if it may be known."""
+        """Return the alias of a name; a public name is returned unchanged."""
         parts = self._compound.get(name)
         if parts is not None:
             return "-".join(map(self.of, parts))
@@ -79,12 +80,12 @@ class Aliases:
 
 
 def hashed_alias(name: str, key: bytes, compound: Mapping[str, tuple[str, ...]]) -> str:
-    """The alias of a name of which the others are not known yet.
+    """Return the alias of a name without reading the other names.
 
     Args:
-        name: The name. One that ends with a number keeps that.
-        key: What the alias is made with.
-        compound: Names that are put together of others: their parts.
+        name: The name. A number at its end is kept.
+        key: The secret key of the hash.
+        compound: Compound name -> its parts.
     """
     if name in _KEPT or _NUMBER.fullmatch(name):
         return name

@@ -1,7 +1,7 @@
-"""Takes names out of objects, so that decisions about them stay the same.
+"""Replaces the names in objects, such that scheduling decisions stay the same.
 
-What scheduling has no field for (commands, environment, secrets, most annotations) is
-not there any more when this begins: it works on objects that were read and written.
+It works on objects that were decoded and encoded. So they no longer have the fields
+that scheduling does not read: commands, environment, secrets, most annotations.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ _NAMES: Final = frozenset(
         "volumePath",
     ]
 )
-"""Fields that hold a name, or tell one volume from another."""
+"""Fields that hold a name, or identify a volume."""
 
 _LISTS_OF_NAMES: Final = frozenset({"monitors", "namespaces", "portals"})
 _OF_TAINTS: Final = frozenset({"taint", "taints", "tolerations"})
@@ -74,11 +74,11 @@ _DROPPED: Final = frozenset(
         "volumesInUse",
     ]
 )
-"""Fields that decide nothing and may hold anything."""
+"""Fields that do not affect scheduling and may contain any text."""
 
 _KINDS_OF_KNOWN_NAMES: Final = frozenset({"CSIDriver", "DeviceClass"})
 _KNOWN_NAMES: Final = frozenset({"drivers", "schedulingGates"})
-"""Lists of what has a name that others go by: drivers are looked for."""
+"""Lists whose names other objects or programs look up, such as drivers."""
 
 _OWN_NAMES: Final = frozenset(
     {
@@ -110,7 +110,7 @@ _ANNOTATIONS: Final = frozenset(
         "volume.kubernetes.io/storage-provisioner",
     ]
 )
-"""The annotations that are kept, since they decide something."""
+"""The annotations that are kept, because they affect decisions."""
 
 _QUOTA_OF_CLASS: Final = ".storageclass.storage.k8s.io/"
 
@@ -126,39 +126,39 @@ _UNREAD: Final = {_camel(name) for name in UNREAD_SOURCES} | {"scaleIO"}
 def anonymised(trees: Sequence[Tree], kinds: KindSet) -> list[Tree]:
     """Return objects with other names of namespaces, nodes, pods, images and so on.
 
-    Values of labels are names as well, but for those of Kubernetes' own labels. All
-    else that decides is as it was.
+    Values of labels are replaced as well, except those of Kubernetes' own labels.
+    All other fields that affect scheduling stay the same.
 
     Args:
-        trees: The objects as a server has them.
-        kinds: What they are; those of other kinds are left out.
+        trees: The objects of a server.
+        kinds: The kinds to include; objects of other kinds are left out.
     """
     read = [
         to_wire(from_wire(tree, kind))
         for tree in trees
         if (kind := kinds.find(tree["apiVersion"], tree["kind"])) is not None
     ]
-    found: set[str] = set()
+    names: set[str] = set()
 
     def collect(name: str) -> str:
-        found.add(name)
+        names.add(name)
         return name
 
     for tree in read:
         _Renaming(collect, tree).whole()
     compound, stems = _put_together(read)
-    aliases = Aliases(found.union(*compound.values()), compound=compound, stems=stems)
+    aliases = Aliases(names.union(*compound.values()), compound=compound, stems=stems)
     return [_Renaming(aliases.of, tree).whole() for tree in read]
 
 
 class Anonymiser:
-    """Gives objects other names, one after the other, as they come.
+    """Replaces the names in objects that arrive one after the other.
 
-    Unlike those of `anonymised`, the names are not in the order of the true ones, which
-    nobody knows before all have come. Without the key, nobody can tell what they were.
+    Unlike those of `anonymised`, the aliases are not in the order of the names, because
+    that order requires all names. Without the key, aliases cannot be reversed.
 
     Args:
-        key: A secret, of which the names are made.
+        key: The secret key of the hash.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -166,7 +166,7 @@ class Anonymiser:
         self._compound: dict[str, tuple[str, ...]] = {}
 
     def renamed(self, tree: Tree) -> Tree:
-        """An object that was read and written, with other names."""
+        """Return an object, which was decoded and encoded, with other names."""
         compound, _ = _put_together([tree])
         self._compound.update(compound)
         return _Renaming(self._of, tree).whole()
@@ -178,7 +178,7 @@ class Anonymiser:
 def _put_together(
     trees: Sequence[Tree],
 ) -> tuple[Mapping[str, tuple[str, ...]], Sequence[str]]:
-    """Names that controllers put together of others, and those that they number."""
+    """Return the names that controllers compose of others, and those they number."""
     compound: dict[str, tuple[str, ...]] = {}
     stems: list[str] = []
     for tree in trees:
@@ -198,10 +198,10 @@ def _put_together(
 
 
 class _Renaming:
-    """Gives all names in one object other ones.
+    """Replaces all names in one object.
 
     Args:
-        rename: Gives a name its other one.
+        rename: Returns the alias of a name.
         tree: The object.
     """
 
@@ -210,7 +210,7 @@ class _Renaming:
         self._tree = tree
 
     def whole(self) -> Tree:
-        """The object with other names."""
+        """Return the object with other names."""
         renamed: Tree = self._renamed(self._tree, "")
         if self._tree["kind"] in _KINDS_OF_KNOWN_NAMES:
             renamed["metadata"]["name"] = self._tree["metadata"]["name"]
@@ -229,7 +229,7 @@ class _Renaming:
 
     def _field(self, key: str, value: Any, owner: Tree, parent: str) -> Any:  # noqa: ANN401 - any JSON
         if key in _UNREAD and isinstance(value, dict):
-            # A path on a node is all that is read of these.
+            # Of these volumes, scheduling reads only a path on a node.
             return {"path": "/"} if "path" in value else {}
         if isinstance(value, str):
             return self._text(key, value, owner, parent)
@@ -242,21 +242,21 @@ class _Renaming:
                 if each in _ANNOTATIONS
             }
         if key in _KEYED:
-            return [self._expression(one) for one in value]
+            return [self._expression(item) for item in value]
         if key in _LISTS_OF_NAMES or (key == "values" and parent == "matchFields"):
             return list(map(self._rename, value))
         if key == "names" and parent == "images":
             return list(map(self._image, value))
         if key == "finalizers":
-            return [one for one in value if _is_of_kubernetes(one)]
+            return [item for item in value if _is_of_kubernetes(item)]
         if key in ("hard", "used", "disruptedPods"):
-            return {self._quota_or_pod(key, each): one for each, one in value.items()}
+            return {self._quota_or_pod(key, each): item for each, item in value.items()}
         return self._renamed(value, key)
 
     def _text(self, key: str, value: str, owner: Tree, parent: str) -> str:
         if key in _IMAGES:
             return self._image(value)
-        if key == "clusterIP":  # all that counts is whether there is one
+        if key == "clusterIP":  # only "None" has a meaning
             return value if value == "None" else ""
         if key == "generateName":
             return f"{self._rename(value.removesuffix('-'))}-"
@@ -265,19 +265,19 @@ class _Renaming:
         is_name = key in _NAMES and not (key == "name" and parent in _KNOWN_NAMES)
         return self._rename(value) if is_name else value
 
-    def _expression(self, one: Tree) -> Tree:
-        key = one.get("key", "")  # scopes of quotas have none: their values are names
-        values = [self._value(key, value) for value in one.get("values", ())]
-        return {**one, "values": values} if values else one
+    def _expression(self, item: Tree) -> Tree:
+        key = item.get("key", "")  # scopes of quotas have none: their values are names
+        values = [self._value(key, value) for value in item.get("values", ())]
+        return {**item, "values": values} if values else item
 
     def _value(self, key: str, value: str) -> str:
-        """The value of a label, taint or annotation."""
+        """Return the value of a label, taint or annotation."""
         if _is_of_kubernetes(key) and key not in _OWN_NAMES:
             return value
         return self._rename(value)
 
     def _image(self, name: str) -> str:
-        """An image: one without a tag is the latest one."""
+        """Return the alias of an image; without a tag, it is ``latest``."""
         has_tag = ":" in name.rpartition("/")[2]
         return f"{self._rename(name if has_tag else f'{name}:latest')}:x"
 
@@ -293,7 +293,7 @@ def _is_of_texts(value: object) -> bool:
 
 
 def _is_of_kubernetes(key: str) -> bool:
-    """Whether a key is of Kubernetes itself, and its values are not users' words."""
+    """Return whether Kubernetes defines a key, and users do not choose its values."""
     domain, slash, _ = key.partition("/")
     if not slash or domain == "app.kubernetes.io" or domain.endswith(".sigs.k8s.io"):
         return False

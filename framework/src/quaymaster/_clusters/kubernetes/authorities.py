@@ -1,9 +1,9 @@
-"""The authorities by which a cluster knows its clients, from its ConfigMap.
+"""The authorities of a cluster's client certificates, from its ConfigMap.
 
 Mirrors ``DynamicCAFromConfigMapController`` (k8s.io/apiserver v0.36,
-``pkg/server/dynamiccertificates``), but for two things: the ConfigMap is read now and
-then, not followed, and requests that an aggregator passes on are not known by the names
-in their headers, since schedulers are behind none.
+``pkg/server/dynamiccertificates``), with two differences. The ConfigMap is read every
+minute and not watched. The user headers of an aggregator are ignored, because no
+aggregator forwards requests to schedulers.
 """
 
 import logging
@@ -36,7 +36,7 @@ class _ConfigMap(msgspec.Struct):
 
 
 class ClusterAuthorities:
-    """Keeps what the cluster says of the certificates of clients.
+    """Keeps the authorities of client certificates.
 
     Args:
         read: Reads a path of the API server; it may block.
@@ -49,19 +49,19 @@ class ClusterAuthorities:
         self._stopped = threading.Event()
 
     def text(self) -> str:
-        """The certificates of the authorities, in PEM form; empty for none."""
+        """Return the certificates of the authorities in PEM form, or an empty text."""
         return self._text
 
     def start(self) -> None:
-        """Read them every minute, on a thread that does not keep the process alive."""
+        """Read them every minute, on a daemon thread."""
         threading.Thread(target=self._keep, name="authorities", daemon=True).start()
 
     def stop(self) -> None:
-        """Read them no more."""
+        """Stop reading them."""
         self._stopped.set()
 
     def refresh(self) -> None:
-        """Read them now; what was known stays if that fails, which is logged once."""
+        """Read them now; after a failure, which is logged once, keep the last ones."""
         trouble = ""
         try:
             answer = self._read(_TARGET)
@@ -73,9 +73,9 @@ class ClusterAuthorities:
         if trouble and trouble != self._trouble and not self._stopped.is_set():
             _log.warning(
                 "%s: the ConfigMap %s: %s",
-                "authorities of clients stay as they were"
+                "the authorities of client certificates are not updated"
                 if self._text
-                else "clients are known by tokens alone",
+                else "clients can authenticate only with tokens",
                 "/".join(AUTHORITIES),
                 trouble,
             )

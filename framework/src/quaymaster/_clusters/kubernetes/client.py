@@ -1,4 +1,4 @@
-"""A small client of an API server: reads, writes and follows."""
+"""A small client of an API server: reads, writes and streams."""
 
 import contextlib
 import http.client
@@ -30,11 +30,11 @@ _SERVER_ERROR: Final = 500
 
 
 Count: TypeAlias = Callable[[str, int, float | None], None]
-"""Takes method, status and seconds of a request."""
+"""Counts a request by its method, status and seconds."""
 
 
 class _Status(msgspec.Struct):
-    """An object by which the API server says what is wrong."""
+    """The object with which the API server reports an error."""
 
     kind: str = ""
     message: str = ""
@@ -42,18 +42,16 @@ class _Status(msgspec.Struct):
 
 
 class ApiClient:
-    """Talks to one API server, over one connection that is kept.
+    """Sends requests to one API server, over one connection that is kept open.
 
     Args:
-        access: Where it is, and as whom to ask.
-        timeout: For how many seconds to wait for the next byte of an answer.
-        sleep: Waits for some seconds, when the server asks for that.
-        now: Seconds since the epoch, for credentials that expire.
-        count: Takes the method of each request, the status of its answer (0 if there
-            was none), and for how many seconds that was waited for; None for what is
-            read as it comes.
-        issuer: Asks the program that gives credentials, if there is one; by default for
-            this client alone.
+        access: The server and the credentials.
+        timeout: For how many seconds to wait for the next byte of a response.
+        sleep: Waits for some seconds, when the server requests that.
+        now: Returns the seconds since the epoch, for credentials that expire.
+        count: Counts each request by its method, status and seconds. The status is 0
+            without a response; the seconds are None for streams.
+        issuer: Runs the credential program, if any; by default for this client alone.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class ApiClient:
 
     @property
     def access(self) -> Access:
-        """Where the server is, and as whom it is asked."""
+        """The server and the credentials."""
         return self._access
 
     def close(self) -> None:
@@ -95,38 +93,39 @@ class ApiClient:
         body: bytes = b"",
         content_type: str = "application/json",
     ) -> Answer:
-        """Make one request.
+        """Send one request.
 
-        It is sent again where the server says that it did not take it, and is to be
-        asked later. What writes is never sent again otherwise.
+        It is repeated if the server did not execute it and requests a retry (429).
+        Writes are not repeated for any other reason.
 
         Args:
             method: Such as ``GET``.
             path: The path of the resource, such as ``/api/v1/pods``.
-            query: What else to ask for.
-            body: What to send.
-            content_type: What the body is.
+            query: The query parameters.
+            body: The content.
+            content_type: The type of the content.
 
         Returns:
-            The answer; its code is one of success.
+            The response, with a status of success.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
             CredentialsError: There are no credentials.
         """
         request = Request(method, _target(path, query), body, content_type)
-        return self._insisting(lambda: self._connection.exchange(request), request)
+        return self._requested(lambda: self._connection.exchange(request), request)
 
     @contextlib.contextmanager
     def stream(
         self, path: str, query: Mapping[str, str | int] | None = None
     ) -> Iterator[Iterator[bytes]]:
-        """Read one resource as it comes, such as a watch; in blocks of some size.
+        """Stream the response of one resource, such as a watch, in blocks.
 
-        A block is empty if what has come is no content yet.
+        A block is empty if the received bytes do not contain any content yet.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses; while it is read, too.
+            ApiError: The server cannot be reached, or refuses. Reading a block may
+                raise it as well.
             CredentialsError: There are no credentials.
         """
         request = Request("GET", _target(path, query))
@@ -142,30 +141,32 @@ class ApiClient:
                 else Answer(response.status, b"", response.headers)
             )
 
-        self._insisting(begun, request, is_stream=True)
+        self._requested(begun, request, is_stream=True)
         try:
             yield self._blocks(responses[-1])
         finally:
-            self.close()  # what is left of the answer is not wanted
+            self.close()  # the rest of the response is not read
 
     def _blocks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
         try:
             yield from blocks_of(response)
         except TimeoutError as error:
-            raise ApiError(self._connection.where, "the stream fell silent") from error
+            raise ApiError(
+                self._connection.where, "no data arrived on the stream in time"
+            ) from error
         except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:
             message = f"the stream broke: {error}"
             raise ApiError(self._connection.where, message) from error
 
     def _counted(
-        self, ask: Callable[[], Answer], request: Request, is_stream: bool
+        self, send: Callable[[], Answer], request: Request, is_stream: bool
     ) -> Answer:
-        """Ask, and tell whoever counts."""
+        """Send a request, and count it."""
         if self._count is None:
-            return ask()
+            return send()
         start, code = time.monotonic(), 0
         try:
-            answer = ask()
+            answer = send()
             code = answer.code
         finally:
             seconds = None if is_stream else time.monotonic() - start
@@ -177,26 +178,26 @@ class ApiClient:
         self._credentials = Credentials(access, issuer=self._issuer)
         self._connection = Connection(access, self._credentials, self._timeout)
 
-    def _look_again(self) -> None:
-        """Go by what the files say now, if the last request has come to nothing."""
+    def _reread(self) -> None:
+        """Read the access again from its files, because the last request failed."""
         reread = self._access.reread
-        found = reread() if reread is not None else self._access
+        new_access = reread() if reread is not None else self._access
         self._may_be_old = False
-        if found != self._access:
+        if new_access != self._access:
             self.close()
-            self._use(attrs.evolve(found, reread=reread))
+            self._use(attrs.evolve(new_access, reread=reread))
 
-    def _insisting(
+    def _requested(
         self,
-        ask: Callable[[], Answer],
+        send: Callable[[], Answer],
         request: Request,
         *,
         is_stream: bool = False,
     ) -> Answer:
         if self._may_be_old:
-            self._look_again()
+            self._reread()
         try:
-            return self._answered(ask, request, is_stream=is_stream)
+            return self._answered(send, request, is_stream=is_stream)
         except QuaymasterError as error:
             code = error.code if isinstance(error, ApiError) else 0
             self._may_be_old = code in (0, _UNAUTHORIZED)
@@ -204,15 +205,15 @@ class ApiClient:
 
     def _answered(
         self,
-        ask: Callable[[], Answer],
+        send: Callable[[], Answer],
         request: Request,
         *,
         is_stream: bool = False,
     ) -> Answer:
-        """Ask, again with other credentials, and again later if the server says so."""
+        """Send a request; retry with other credentials, or later if requested."""
         is_renewed, waits = False, 0
         while True:
-            answer = self._counted(ask, request, is_stream)
+            answer = self._counted(send, request, is_stream)
             if http.client.OK <= answer.code < http.client.MULTIPLE_CHOICES:
                 return answer
             if answer.code == _UNAUTHORIZED and not is_renewed:
@@ -226,19 +227,19 @@ class ApiClient:
             self._sleep(min(pause, _LONGEST_WAIT))
 
     def _refusal(self, request: Request, answer: Answer) -> ApiError:
-        """The error of an answer: what the server's Status says, in one line."""
+        """Return the error of a response: the server's Status as one line."""
         phrase = http.client.responses.get(answer.code, "")
         status = _Status()
         try:
             status = msgspec.json.decode(answer.body, type=_Status)
         except msgspec.DecodeError:
             status.message = answer.body[:200].decode(errors="replace").strip()
-        said = f": {status.message}" if status.message else ""
+        message = f": {status.message}" if status.message else ""
         path = request.target.partition("?")[0]
         named = f"{request.method} {path}: {answer.code}"
         return ApiError(
             self._connection.where,
-            f"{named} {status.reason or phrase}{said}",
+            f"{named} {status.reason or phrase}{message}",
             code=answer.code,
             reason=status.reason,
             is_in_doubt=answer.code >= _SERVER_ERROR and not request.only_reads,
@@ -250,7 +251,7 @@ def _target(path: str, query: Mapping[str, str | int] | None) -> str:
 
 
 def _pause(answer: Answer, request: Request) -> float | None:
-    """How long to wait before the request is sent again; None if it is not."""
+    """Return the seconds before the request is repeated; None if it is not repeated."""
     text = answer.headers.get("Retry-After", "")
     seconds = float(text) if text.isdecimal() else None
     if answer.code == _TOO_MANY:

@@ -1,4 +1,4 @@
-"""A kept connection to one API server: how requests leave, and answers come."""
+"""A connection to one API server that is kept open: sends requests, reads responses."""
 
 import http.client
 import select
@@ -40,8 +40,8 @@ class Request(NamedTuple):
     Attributes:
         method: Such as ``GET``.
         target: The path with its query.
-        body: What is sent; empty sends nothing.
-        content_type: What the body is.
+        body: The content; empty for none.
+        content_type: The type of the content.
     """
 
     method: str
@@ -56,7 +56,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer, read to its end.
+    """A complete response.
 
     Attributes:
         code: The HTTP status.
@@ -70,11 +70,11 @@ class Answer(NamedTuple):
 
 
 class Connection:
-    """A connection that is made when it is needed, and again when it was closed.
+    """A connection that is opened on demand, and again after it was closed.
 
     Args:
-        access: Where the server is.
-        credentials: What is shown to it.
+        access: The server.
+        credentials: The credentials to send.
         timeout: For how many seconds to wait for the next byte.
     """
 
@@ -87,21 +87,22 @@ class Connection:
         self._credentials = credentials
         self._timeout = timeout
         self._http: http.client.HTTPConnection | None = None
-        self._made_with: object = None
+        self._stamps_used: object = None
 
     def close(self) -> None:
-        """Close it; the next request makes another."""
+        """Close it; the next request opens another one."""
         if self._http is not None:
             self._http.close()
             self._http = None
 
     def exchange(self, request: Request) -> Answer:
-        """Send a request, and read the answer.
+        """Send a request, and read the response.
 
-        What only reads is sent once more if the server has closed a kept connection.
+        A read is sent once more if the server has closed the connection since the last
+        request.
 
         Raises:
-            ApiError: No answer came.
+            ApiError: No response arrived.
             CredentialsError: There are no credentials.
         """
         response = self._sent(request)
@@ -110,10 +111,10 @@ class Connection:
     def read(
         self, response: http.client.HTTPResponse, *, is_in_doubt: bool = False
     ) -> Answer:
-        """Read an answer to its end.
+        """Read a response to its end.
 
         Raises:
-            ApiError: It does not come to its end.
+            ApiError: The response is incomplete.
         """
         try:
             return Answer(response.status, _content(response), response.headers)
@@ -121,21 +122,21 @@ class Connection:
             raise self._lost(error, is_in_doubt=is_in_doubt) from error
 
     def stream(self, request: Request) -> http.client.HTTPResponse:
-        """Send a request, and return the answer to be read as it comes.
+        """Send a request, and return the response, whose content can be streamed.
 
         Raises:
-            ApiError: No answer came.
+            ApiError: No response arrived.
             CredentialsError: There are no credentials.
         """
         return self._sent(request)
 
     def _sent(self, request: Request) -> http.client.HTTPResponse:
-        """Send a request; return the answer up to its headers."""
+        """Send a request; return the response after its headers."""
         shown = self._credentials.shown()
-        made_with = stamps_of(self._access, shown)
-        if made_with != self._made_with or self._is_closed_by_server():
+        stamps = stamps_of(self._access, shown)
+        if stamps != self._stamps_used or self._is_closed_by_server():
             self.close()
-        self._made_with = made_with
+        self._stamps_used = stamps
         is_kept = self._http is not None
         try:
             return self._tried(request, shown)
@@ -167,11 +168,11 @@ class Connection:
             raise self._lost(error, is_in_doubt=is_sent) from error
         except ValueError as error:  # which may quote a secret
             self.close()
-            message = "a token, name or address that HTTP cannot send"
+            message = "a token, name or address contains characters invalid in HTTP"
             raise ApiError(self.where, message) from error
 
     def _lost(self, error: Exception, *, is_in_doubt: bool) -> ApiError:
-        """Close the connection; return the error of an answer that did not come."""
+        """Close the connection; return the error of a request without a response."""
         self.close()
         message = _why(error, self._timeout)
         return ApiError(self.where, message, is_in_doubt=is_in_doubt)
@@ -185,9 +186,9 @@ class Connection:
             yield "Content-Length", str(len(request.body))
 
     def _is_closed_by_server(self) -> bool:
-        """Whether the server has closed the kept connection since the last answer.
+        """Return whether the server has closed the connection since the last response.
 
-        What writes is not sent a second time, so it is better not sent into the void.
+        This matters for writes, which are not repeated when the connection breaks.
         """
         if self._http is None or self._http.sock is None:
             return self._http is not None
@@ -197,13 +198,14 @@ class Connection:
 def connect(
     access: Access, shown: Shown, timeout: float, tls: ssl.SSLContext | None = None
 ) -> http.client.HTTPConnection:
-    """Connect to an API server, and agree on how to encrypt.
+    """Connect to an API server, with the TLS handshake.
 
     Args:
-        access: Where it is.
+        access: The server.
         shown: The credentials.
         timeout: For how many seconds to wait for the next byte.
-        tls: See `tls_of`, which takes longer than all else; made here if there is none.
+        tls: The result of `tls_of`, which callers cache because it is slow; created
+            here if missing.
 
     Raises:
         ApiError: It cannot be reached.
@@ -229,7 +231,7 @@ def connect(
 
 
 def headers_of(access: Access, shown: Shown) -> Iterator[tuple[str, str]]:
-    """The headers of every request, but for those that tell of its body."""
+    """Yield the headers of every request, except those about its body."""
     yield "Accept", "application/json"
     yield "User-Agent", "quaymaster"
     if shown.authorization:
@@ -238,7 +240,7 @@ def headers_of(access: Access, shown: Shown) -> Iterator[tuple[str, str]]:
 
 
 def stamps_of(access: Access, shown: Shown) -> tuple[object, ...]:
-    """What differs once a connection has to be made anew: certificates have changed."""
+    """Return values that change with the certificates: connections must be reopened."""
     return shown[1:], *_stamps(access, shown)
 
 
@@ -247,7 +249,7 @@ def _where(access: Access) -> str:
 
 
 def tls_of(access: Access, shown: Shown) -> ssl.SSLContext | None:
-    """How to encrypt; None for a server that does not.
+    """Return the TLS context; None for a server without TLS.
 
     Raises:
         CredentialsError: The certificates cannot be used.
@@ -278,17 +280,17 @@ def _content(response: http.client.HTTPResponse) -> bytes:
 
 
 def _stamps(access: Access, shown: Shown) -> Iterator[tuple[int, int] | None]:
-    """What tells whether a file of certificates has been written anew."""
+    """Yield the modification time and inode of each certificate file."""
     _, certificate, key = shown
     for pem in (access.authority, certificate, key):
         if not pem.file or pem.data:
             continue
         try:
-            found = Path(pem.file).stat()
+            status = Path(pem.file).stat()
         except OSError:
             yield None
         else:
-            yield found.st_mtime_ns, found.st_ino
+            yield status.st_mtime_ns, status.st_ino
 
 
 def _trusting(access: Access) -> ssl.SSLContext:
@@ -298,7 +300,7 @@ def _trusting(access: Access) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=text)
     else:
         context = ssl.create_default_context(cafile=access.authority.file or None)
-    # As Go has it: authorities of Kubernetes are older than what Python asks for.
+    # As in Go: many Kubernetes authorities do not meet Python's strict rules.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if access.is_insecure:
         context.check_hostname = False
@@ -308,9 +310,9 @@ def _trusting(access: Access) -> ssl.SSLContext:
 
 def _why(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
-        return f"no answer in {timeout:.0f} seconds"
+        return f"no response in {timeout:.0f} seconds"
     if isinstance(error, zlib.error):
-        return f"an answer that cannot be read: {error}"
+        return f"the response cannot be decompressed: {error}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""What a client shows to an API server, and when it gets something newer."""
+"""The credentials that a client sends to an API server, and their renewal."""
 
 import base64
 import time
@@ -15,10 +15,10 @@ __all__ = ["Credentials", "Shown"]
 
 
 class Shown(NamedTuple):
-    """What a client shows with one request.
+    """The credentials of one request.
 
     Attributes:
-        authorization: The header of that name; may be empty.
+        authorization: The ``Authorization`` header, or empty.
         certificate: Its certificate, if any.
         key: The key of the certificate.
     """
@@ -32,10 +32,10 @@ class Credentials:
     """The credentials of an access.
 
     Args:
-        access: Where they come from.
-        now: Seconds since the epoch, for what expires.
-        issuer: Asks the program of the access, if there is one; by default for these
-            credentials alone.
+        access: The access that names their source.
+        now: Returns the seconds since the epoch, for credentials that expire.
+        issuer: Runs the credential program, if any; by default for these credentials
+            alone.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Credentials:
         self._issued: Issued | None = None
 
     def shown(self) -> "Shown":
-        """What to show with the next request.
+        """Return the credentials of the next request.
 
         Raises:
-            CredentialsError: A file or a program had to give it, and did not.
+            CredentialsError: A file or a program did not return any.
         """
         access, issued = self._access, self._current()
         if issued is not None:
@@ -65,13 +65,13 @@ class Credentials:
         return Shown(authorization, access.certificate, access.key)
 
     def renew(self) -> bool:
-        """Get other credentials, since the server has refused these.
+        """Get other credentials, because the server has refused these.
 
         Returns:
-            Whether there can be others at all.
+            Whether there can be other credentials.
 
         Raises:
-            CredentialsError: A program had to give them, and did not.
+            CredentialsError: The program did not return any.
         """
         access = self._access
         if access.exec is not None:
@@ -79,14 +79,14 @@ class Credentials:
         return access.exec is not None or bool(access.token_file)
 
     def _current(self) -> Issued | None:
-        """What the program gave, which is asked again once that has expired."""
+        """Return the program's credentials; run it again once they have expired."""
         access = self._access
         if access.exec is not None:
             self._issued = self._issuer.issued(access, access.exec)
         return self._issued
 
     def _token(self) -> str:
-        """The token: that in the file, which is written anew before it expires."""
+        """Return the token; its file is replaced before the token expires."""
         access = self._access
         if not access.token_file:
             return access.token

@@ -1,4 +1,4 @@
-"""The errors of talking to an API server."""
+"""The errors of requests to an API server."""
 
 from quaymaster._base.errors import QuaymasterError, one_line
 
@@ -6,20 +6,20 @@ __all__ = ["ApiError", "CredentialsError"]
 
 
 class CredentialsError(QuaymasterError):
-    """There are no credentials to show: a file or a program does not give any."""
+    """There are no credentials, because a file or a program does not return any."""
 
     def __init__(self, where: str, message: str) -> None:
         super().__init__(one_line(where, message))
 
 
 class ApiError(QuaymasterError):
-    """The API server could not be asked, or refused.
+    """The API server could not be reached, or refused.
 
     Attributes:
-        code: The HTTP status; 0 if there was no answer.
-        reason: The reason that the server gives, such as ``Forbidden``; may be empty.
-        is_in_doubt: Whether the request may have taken effect all the same: it was
-            sent, and the answer was lost, or says only that the server failed.
+        code: The HTTP status; 0 without a response.
+        reason: The server's reason, such as ``Forbidden``, or empty.
+        is_in_doubt: Whether the request may nevertheless have taken effect: it was
+            sent, and the response was lost or reports a failure of the server (5xx).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Runs a program that gives credentials, such as those of cloud providers.
+"""Runs a credential program, such as those of cloud providers.
 
 Mirrors k8s.io/client-go v0.36, ``plugin/pkg/client/auth/exec/exec.go``.
 """
@@ -26,13 +26,13 @@ _KIND: Final = "ExecCredential"
 
 @attrs.frozen(kw_only=True)
 class Issued:
-    """The credentials that a program gave.
+    """The credentials that a program returned.
 
     Attributes:
-        token: A bearer token; may be empty.
+        token: A bearer token, or empty.
         certificate: A client certificate, if any.
         key: Its key.
-        expires: When they are of no more use, in seconds since the epoch; None: never.
+        expires: When they expire, in seconds since the epoch; None: never.
     """
 
     token: str = attrs.field(default="", repr=False)
@@ -57,17 +57,17 @@ class _Answer(msgspec.Struct, rename="camel"):
 def ask_program(access: Access, config: ExecConfig) -> Issued:
     """Run the program of an access once.
 
-    Its messages go to standard error; it may ask on the terminal if there is one, and
-    its ``interactiveMode`` allows that.
+    Its messages go to standard error. It may prompt on the terminal, if any and if its
+    ``interactiveMode`` allows that.
 
     Raises:
-        CredentialsError: It cannot be run, fails, or answers with something else.
+        CredentialsError: It cannot be run, fails, or prints something else.
     """
     is_interactive = _is_interactive(access, config)
     question = _question(access, config, is_interactive=is_interactive)
     environment = {
         **os.environ,
-        **{one.name: one.value for one in config.env},
+        **{variable.name: variable.value for variable in config.env},
         VARIABLE: msgspec.json.encode(question).decode(),
     }
     where = f"{access.exec_where} ({config.command})"
@@ -106,7 +106,7 @@ def _question(
 
 
 def _issued(text: bytes, version: str, where: str) -> Issued:
-    """Read what a program has printed."""
+    """Decode the output of a program."""
     expected = f"expected an {_KIND} of {version} as its output"
     try:
         answer = msgspec.json.decode(text, type=_Answer)

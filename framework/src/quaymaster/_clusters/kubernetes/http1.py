@@ -1,6 +1,6 @@
-"""HTTP/1.1 as an API server speaks it, as bytes: requests to send, answers to read.
+"""The part of HTTP/1.1 that API servers use: builds requests, parses responses.
 
-A tenth of the processor time that `http.client` takes: it knows no more than it must.
+It takes a tenth of the CPU time of `http.client`, because it reads only some headers.
 """
 
 import re
@@ -22,22 +22,22 @@ _HEADERS: Final = re.compile(
     rb"[ \t]*:([^\r\n]*)",
     re.IGNORECASE,
 )
-"""The headers that anybody asks for; there are many others in each answer."""
+"""The headers that callers read; responses have many others."""
 
 _CHUNK_END: Final = 2  # bytes
 
 
 class HttpError(ValueError):
-    """What has come is no answer of HTTP/1.1."""
+    """The received bytes are not a response of HTTP/1.1."""
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """A response.
 
     Attributes:
         code: The HTTP status.
         body: Its content, decompressed.
-        headers: Those of its headers that anybody asks for, by names in lower case.
+        headers: The headers that callers read, by their names in lower case.
     """
 
     code: int
@@ -51,15 +51,16 @@ class Reply(NamedTuple):
 
 
 def fixed_lines(headers: Iterable[tuple[str, str]]) -> str:
-    """The lines of headers.
+    """Return the lines of headers.
 
     Raises:
-        ValueError: HTTP cannot send one of them; the text quotes none.
+        ValueError: A value has invalid characters. The message does not quote it,
+            because it may be a secret.
     """
     lines = []
     for name, value in headers:
         if not value.isprintable() or not value.isascii():
-            raise ValueError(f"a header {name} that HTTP cannot send")
+            raise ValueError(f"the header {name} has characters invalid in HTTP")
         lines.append(f"{name}: {value}\r\n")
     return "".join(lines)
 
@@ -67,14 +68,14 @@ def fixed_lines(headers: Iterable[tuple[str, str]]) -> str:
 def request_bytes(
     method: str, target: str, lines: str, body: bytes, content_type: str
 ) -> bytes:
-    """A request.
+    """Return the bytes of a request.
 
     Args:
         method: Such as ``GET``.
         target: The path with its query.
-        lines: The headers that all requests have, see `fixed_lines`.
-        body: What is sent; empty sends nothing.
-        content_type: What the body is.
+        lines: The headers of all requests, see `fixed_lines`.
+        body: The content; empty for none.
+        content_type: The type of the content.
     """
     first = f"{method} {target} HTTP/1.1\r\n{lines}"
     if not body:
@@ -84,7 +85,7 @@ def request_bytes(
 
 
 class AnswerReader:
-    """Reads the answers on one connection, one after the other."""
+    """Parses the responses on one connection, one after the other."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -93,14 +94,14 @@ class AnswerReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has come of a further answer."""
+        """Whether no bytes of a further response have arrived."""
         return self._head is None and not self._buffer
 
     def feed(self, data: bytes) -> Reply | None:
-        """Take what has come; return the answer once it is whole.
+        """Add received bytes; return the response once it is complete.
 
         Raises:
-            HttpError: It is no answer.
+            HttpError: They are not a response of HTTP/1.1.
         """
         if self.is_empty:
             whole = _whole(data)
@@ -111,7 +112,7 @@ class AnswerReader:
             head = self._read_head()
             if head is None:
                 return None
-            if head[0] >= 200:  # before that, the server only tells that it works
+            if head[0] >= 200:  # 1xx is not the response yet
                 self._head = head
         code, headers = self._head
         body = self._read_body(code, headers)
@@ -121,7 +122,7 @@ class AnswerReader:
         return _reply(code, body, headers)
 
     def end(self) -> Reply | None:
-        """Return the answer that the end of the connection completes, if it does."""
+        """Return the response that the end of the connection completes, or None."""
         if self._head is None or not _ends_by_closing(self._head[1]):
             return None
         code, headers = self._head
@@ -131,7 +132,7 @@ class AnswerReader:
         end = self._buffer.find(_END)
         if end < 0:
             if len(self._buffer) > _LONGEST_HEAD:
-                raise HttpError("an answer whose headers do not end")
+                raise HttpError("the response headers exceed 64 KiB")
             return None
         head = _head_of(self._buffer, end)
         del self._buffer[: end + len(_END)]
@@ -146,7 +147,7 @@ class AnswerReader:
             return None
         length = headers["content-length"]
         if not length.isdecimal():
-            raise HttpError(f"a Content-Length of {length[:20]!r}")
+            raise HttpError(f"invalid Content-Length {length[:20]!r}")
         size = int(length)
         if len(self._buffer) < size:
             return None
@@ -160,12 +161,12 @@ class AnswerReader:
             end = buffer.find(b"\r\n")
             if end < 0:
                 if len(buffer) > _LONGEST_LINE:
-                    raise HttpError("a chunk without a size")
+                    raise HttpError("a chunk without a valid size")
                 return None
             try:
                 size = int(buffer[:end].partition(b";")[0], 16)
             except ValueError:
-                raise HttpError("a chunk without a size") from None
+                raise HttpError("a chunk without a valid size") from None
             if size == 0:
                 return self._read_trailer(end)
             start = end + _CHUNK_END
@@ -175,7 +176,7 @@ class AnswerReader:
             del buffer[: start + size + _CHUNK_END]
 
     def _read_trailer(self, end: int) -> bytes | None:
-        """Skip the lines after the last chunk, whose size ends here."""
+        """Skip the trailer after the last chunk, whose size line ends at `end`."""
         if self._buffer[end : end + len(_END)] == _END:
             past = end + len(_END)
         else:
@@ -189,19 +190,19 @@ class AnswerReader:
 
 
 def _head_of(data: bytes | bytearray, end: int) -> tuple[int, dict[str, str]]:
-    """Status and headers of what begins an answer, up to the end of its headers."""
+    """Return the status and the headers at the beginning of a response."""
     if not data.startswith(b"HTTP/1.") or not data[9:12].isdigit():
         first = bytes(data[:40]).partition(b"\r\n")[0].decode("latin-1")
-        raise HttpError(f"expected an answer of HTTP/1.1, got {first!r}")
-    found = _HEADERS.findall(data, 0, end)
+        raise HttpError(f"expected an HTTP/1.1 response, got {first!r}")
+    fields = _HEADERS.findall(data, 0, end)
     headers = {
-        name.decode().lower(): value.decode("latin-1").strip() for name, value in found
+        name.decode().lower(): value.decode("latin-1").strip() for name, value in fields
     }
     return int(data[9:12]), headers
 
 
 def _whole(data: bytes) -> Reply | None:
-    """The answer that some bytes are, if they are one of the usual kind."""
+    """Return the response if the bytes are exactly one of the usual form, or None."""
     end = data.find(_END)
     if end < 0:
         return None
@@ -224,5 +225,5 @@ def _reply(code: int, body: bytes, headers: dict[str, str]) -> Reply:
         try:
             body = gunzip(body)
         except zlib.error as error:
-            raise HttpError(f"an answer that cannot be read: {error}") from None
+            raise HttpError(f"the response cannot be decompressed: {error}") from None
     return Reply(code, body, headers)

@@ -1,4 +1,4 @@
-"""The access that a pod has to the cluster that it runs in.
+"""The access of a pod to the cluster in which it runs.
 
 Mirrors ``InClusterConfig`` (k8s.io/client-go v0.36, ``rest/config.go``).
 """
@@ -17,11 +17,11 @@ _FOLDER: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 def in_cluster_access(
     environment: Mapping[str, str], folder: str = _FOLDER
 ) -> Access | None:
-    """The access by the pod's service account; None outside of a cluster.
+    """Return the access with the pod's service account; None outside of a cluster.
 
     Args:
-        environment: Where the API server is, as kubelets tell it to pods.
-        folder: Where kubelets put token, authority and namespace.
+        environment: The environment, in which kubelets set the server's address.
+        folder: The folder in which kubelets put token, authority and namespace.
     """
     host = environment.get("KUBERNETES_SERVICE_HOST", "")
     port = environment.get("KUBERNETES_SERVICE_PORT", "")

@@ -1,4 +1,4 @@
-"""Asks a program for credentials once, for all connections of a process."""
+"""Runs a credential program once for all connections of a process."""
 
 import threading
 import time
@@ -12,42 +12,43 @@ __all__ = ["Issuer"]
 
 
 class Issuer:
-    """Keeps what a program gave, until that expires or is refused; from any thread.
+    """Caches a program's credentials until they expire or are refused.
 
-    Whoever asks meanwhile waits for the program, and gets what it gives.
+    Any thread may call it. Threads that call it while the program runs wait for its
+    result.
 
     Args:
-        now: Seconds since the epoch, for what expires.
+        now: Returns the seconds since the epoch, for credentials that expire.
     """
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._lock = threading.Lock()
-        self._asked: object = None
+        self._program: object = None
         self._issued: Issued | None = None
 
     def issued(
         self, access: Access, config: ExecConfig, refused: Issued | None = None
     ) -> Issued:
-        """What the program gives.
+        """Return the credentials of the program.
 
         Args:
-            access: The access that it belongs to.
+            access: The access that names the program.
             config: The program.
-            refused: What the server has refused, if anything.
+            refused: The credentials that the server has refused, if any.
 
         Raises:
-            CredentialsError: It cannot be run, fails, or answers with something else.
+            CredentialsError: It cannot be run, fails, or prints something else.
         """
         with self._lock:
-            known = self._issued
-            # Identity: another one may look the same, and was given later.
-            asked = config, access.exec_cluster
-            is_of_use = known is not refused and asked == self._asked
-            if known is None or not is_of_use or self._has_expired(known):
-                known = self._issued = ask_program(access, config)
-                self._asked = asked
-            return known
+            issued = self._issued
+            # Identity: newer credentials may have the same content.
+            program = config, access.exec_cluster
+            is_of_use = issued is not refused and program == self._program
+            if issued is None or not is_of_use or self._has_expired(issued):
+                issued = self._issued = ask_program(access, config)
+                self._program = program
+            return issued
 
     def _has_expired(self, issued: Issued) -> bool:
         return issued.expires is not None and self._now() >= issued.expires

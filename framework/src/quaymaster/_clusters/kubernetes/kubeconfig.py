@@ -1,8 +1,8 @@
 """Reads kubeconfig files, and merges them as kubectl does.
 
 Mirrors ``ClientConfigLoadingRules`` (k8s.io/client-go v0.36,
-``tools/clientcmd/loader.go``): the first file to name a cluster, user or context wins
-with all that it says of it, and so does the first current context.
+``tools/clientcmd/loader.go``): a cluster, user or context is taken whole from the first
+file that names it. The first current context applies.
 """
 
 import os
@@ -33,7 +33,7 @@ ValueT = TypeVar("ValueT")
 
 @attrs.frozen
 class Entry(Generic[ValueT]):
-    """A part of a kubeconfig file, and where it is.
+    """A part of a kubeconfig file, with its place.
 
     Attributes:
         value: The part.
@@ -46,22 +46,22 @@ class Entry(Generic[ValueT]):
     path: str
 
     def resolved(self, name: str) -> str:
-        """The path of a file that this part names; empty if it names none."""
+        """Return the path of a file that this part names, or an empty text."""
         return os.path.join(os.path.dirname(self.file), name) if name else ""  # noqa: PTH118, PTH120 - the name stays as it is written
 
     def problem(self, key: str, message: str) -> Problem:
-        """A problem of this part."""
+        """Return a problem of this part."""
         path = f"{self.path}.{key}" if key else self.path
         return Problem(where=self.file, path=path, message=message)
 
 
 @attrs.frozen(kw_only=True)
 class Kubeconfig:
-    """What one kubeconfig file says, or several together.
+    """The content of one kubeconfig file, or of several together.
 
     Attributes:
         files: The files.
-        current_context: The context to take if nobody says another; may be empty.
+        current_context: The context that is used by default, or empty.
         clusters: The clusters by name.
         users: The users by name.
         contexts: The contexts by name.
@@ -75,15 +75,15 @@ class Kubeconfig:
 
 
 def merged(configs: Iterable[Kubeconfig]) -> Kubeconfig:
-    """What several files say together: of each name, what the first one says."""
+    """Merge files: each name is taken from the first file that has it."""
     whole = Kubeconfig()
-    for one in configs:
+    for entry in configs:
         whole = Kubeconfig(
-            files=(*whole.files, *one.files),
-            current_context=whole.current_context or one.current_context,
-            clusters={**one.clusters, **whole.clusters},
-            users={**one.users, **whole.users},
-            contexts={**one.contexts, **whole.contexts},
+            files=(*whole.files, *entry.files),
+            current_context=whole.current_context or entry.current_context,
+            clusters={**entry.clusters, **whole.clusters},
+            users={**entry.users, **whole.users},
+            contexts={**entry.contexts, **whole.contexts},
         )
     return whole
 
@@ -91,10 +91,10 @@ def merged(configs: Iterable[Kubeconfig]) -> Kubeconfig:
 def kubeconfig_files(
     explicit: str | None, environment: Mapping[str, str]
 ) -> Sequence[str]:
-    """The files to read: of those that nobody asks for by name, the existing ones.
+    """Return the files to read: the explicit one, or all that exist of the default.
 
     Args:
-        explicit: The one file to take instead of all others, or None.
+        explicit: The only file to read, or None.
         environment: The environment: ``KUBECONFIG``, and ``HOME``.
     """
     if explicit is not None:
@@ -117,7 +117,7 @@ def read_kubeconfig(file: str) -> Kubeconfig:
     found: list[Problem] = []
     cleaned = clean({} if tree is None else tree, KubeconfigFile, found)
     if found:
-        raise ConfigErrors(attrs.evolve(one, where=file) for one in found)
+        raise ConfigErrors(attrs.evolve(entry, where=file) for entry in found)
     content = msgspec.convert(cleaned, KubeconfigFile)
     problems: list[Problem] = []
     config = Kubeconfig(
@@ -126,16 +126,19 @@ def read_kubeconfig(file: str) -> Kubeconfig:
         clusters=_by_name(
             file,
             "cluster",
-            [(one.name, one.cluster) for one in content.clusters],
+            [(entry.name, entry.cluster) for entry in content.clusters],
             problems,
         ),
         users=_by_name(
-            file, "user", [(one.name, one.user) for one in content.users], problems
+            file,
+            "user",
+            [(entry.name, entry.user) for entry in content.users],
+            problems,
         ),
         contexts=_by_name(
             file,
             "context",
-            [(one.name, one.context) for one in content.contexts],
+            [(entry.name, entry.context) for entry in content.contexts],
             problems,
         ),
     )

@@ -1,7 +1,7 @@
-"""What is in a kubeconfig file.
+"""The data model of kubeconfig files.
 
-Mirrors k8s.io/client-go v0.36, ``tools/clientcmd/api/v1/types.go``, without what only
-writers of such files need.
+Mirrors k8s.io/client-go v0.36, ``tools/clientcmd/api/v1/types.go``, without the fields
+that only writers of such files need.
 """
 
 import msgspec
@@ -53,7 +53,7 @@ class ExecEnv(_Part, frozen=True, kw_only=True):
 
 
 class ExecConfig(_Part, frozen=True, kw_only=True, rename="camel"):
-    """A program that gives credentials."""
+    """A credential program."""
 
     command: str = ""
     args: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class ExecConfig(_Part, frozen=True, kw_only=True, rename="camel"):
 
 
 class User(_Part, frozen=True, kw_only=True):
-    """Who one is."""
+    """The credentials of a user."""
 
     client_certificate: str = ""
     client_certificate_data: str = ""

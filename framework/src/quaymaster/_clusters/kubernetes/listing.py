@@ -1,4 +1,4 @@
-"""Lists what is in a cluster."""
+"""Lists the objects of a cluster."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -13,12 +13,12 @@ from quaymaster._clusters.kubernetes.resources import Resource
 
 __all__ = ["LiveObjects", "list_objects", "list_pages"]
 
-_PAGE: Final = 500  # objects, as kubectl asks for
+_PAGE: Final = 500  # objects, as in kubectl
 _FORBIDDEN: Final = 403
 _NOT_FOUND: Final = 404
 _GONE: Final = 410
 _NEEDED: Final = ("nodes", "pods")
-"""Without these there is nothing to simulate."""
+"""A simulation needs these."""
 
 
 class _ListMeta(msgspec.Struct):
@@ -34,12 +34,12 @@ _PAGE_DECODER: Final = msgspec.json.Decoder(_Page)
 
 @attrs.frozen(kw_only=True)
 class LiveObjects:
-    """What is in a cluster.
+    """The objects of a cluster.
 
     Attributes:
-        name: How messages call the cluster.
-        lists: The lists of each resource, as the server gave them, in JSON.
-        notices: What could not be read.
+        name: The cluster's name in messages.
+        lists: The lists of each resource, in the JSON of the server.
+        notices: The resources that could not be read.
     """
 
     name: str
@@ -47,7 +47,7 @@ class LiveObjects:
     notices: Sequence[Notice]
 
     def named_texts(self) -> Sequence[tuple[str, bytes]]:
-        """All lists, with what messages call them."""
+        """Return all lists, each with its name in messages."""
         return [
             (f"{self.name}: {resource.full_name}", page)
             for resource, pages in self.lists
@@ -66,15 +66,15 @@ def list_objects(
     """List the objects of some resources.
 
     Args:
-        client: Whom to ask.
-        resources: What to ask for. What may not be read, or is not there, is told and
-            left out; but for nodes and pods.
-        namespace: The only namespace to look at; empty for all.
-        selector: The labels of pods and workloads to look at; empty for all.
-        on_progress: Told what is read next.
+        client: The client of the server.
+        resources: The resources to list. Those that are forbidden or missing are
+            reported and left out, except nodes and pods.
+        namespace: The only namespace to list; empty for all.
+        selector: The labels of the pods and workloads to list; empty for all.
+        on_progress: Called with the name of each resource before it is listed.
 
     Raises:
-        ApiError: The server cannot be asked, or refuses nodes or pods.
+        ApiError: The server cannot be reached, or refuses nodes or pods.
         CredentialsError: There are no credentials.
     """
     lists: list[tuple[Resource, Sequence[bytes]]] = []
@@ -84,8 +84,8 @@ def list_objects(
         if on_progress is not None:
             on_progress(resource.full_name)
         try:
-            wanted = selector if resource.runs_pods else ""
-            pages = list_pages(client, resource, namespace=namespace, selector=wanted)
+            labels = selector if resource.runs_pods else ""
+            pages = list_pages(client, resource, namespace=namespace, selector=labels)
             lists.append((resource, pages))
         except ApiError as error:
             if resource.full_name in _NEEDED:
@@ -97,10 +97,10 @@ def list_objects(
 def list_pages(
     client: ApiClient, resource: Resource, *, namespace: str = "", selector: str = ""
 ) -> Sequence[bytes]:
-    """List one resource, in pages; whole, if the server has forgotten the first ones.
+    """List one resource in pages, or without pages if the continue token expires.
 
     Raises:
-        ApiError: The server cannot be asked, or refuses.
+        ApiError: The server cannot be reached, or refuses.
         CredentialsError: There are no credentials.
     """
     path = resource.path(namespace)
@@ -122,7 +122,7 @@ def list_pages(
 
 
 def _further(client: ApiClient, path: str, page: bytes) -> str:
-    """By what to ask for the next page; empty if there is none."""
+    """Return the continue token of a page; empty for the last page."""
     try:
         return _PAGE_DECODER.decode(page).metadata.continue_
     except msgspec.DecodeError as error:
@@ -135,11 +135,14 @@ def _notice(name: str, resource: Resource, namespace: str, error: ApiError) -> N
         scope = f"in namespace {namespace!r}" if namespace else "of the cluster"
         message = (
             f"the right to list {resource.full_name} {scope} is missing; "
-            "they count as none"
+            "they are left out"
         )
     elif error.code == _NOT_FOUND:
         version = f"{resource.kind} ({resource.api_version})"
-        message = f"the server has no kind {version}; there is none of it"
+        message = (
+            f"the server does not have the kind {version}; it counts as having no "
+            "objects"
+        )
     else:
         raise error
     return Notice(reason=NoticeReason.UNREAD_KINDS, where=name, message=message)

@@ -1,6 +1,6 @@
-"""Ways around a direct connection: HTTP proxies and SOCKS5.
+"""Connections through HTTP proxies and SOCKS5 proxies.
 
-Mirrors ``http.ProxyFromEnvironment`` of Go for what the environment says.
+Mirrors ``http.ProxyFromEnvironment`` of Go for proxies of the environment.
 """
 
 import base64
@@ -28,15 +28,15 @@ _ADDRESS_LENGTHS: Final = {_IPV4: 4, 4: 16}
 
 
 class ProxyError(OSError):
-    """A proxy does not let a connection through."""
+    """A proxy refuses a connection, or cannot be used."""
 
 
 def proxy_for(server: SplitResult, proxy_url: str) -> SplitResult | None:
-    """The proxy to take to a server, or None.
+    """Return the proxy for a server, or None.
 
     Args:
         server: The URL of the server.
-        proxy_url: The proxy to take in any case; empty: what the environment says.
+        proxy_url: The configured proxy; empty: that of the environment.
     """
     if proxy_url:
         return urlsplit(proxy_url)
@@ -44,8 +44,8 @@ def proxy_for(server: SplitResult, proxy_url: str) -> SplitResult | None:
         return None
     if urllib.request.proxy_bypass(server.netloc):
         return None
-    found = urllib.request.getproxies_environment().get(server.scheme, "")
-    parts = urlsplit(found if "://" in found else f"http://{found}")
+    url = urllib.request.getproxies_environment().get(server.scheme, "")
+    parts = urlsplit(url if "://" in url else f"http://{url}")
     return parts if parts.hostname else None
 
 
@@ -55,27 +55,27 @@ def connect_by(
     host: str,
     port: int,
 ) -> ConnectionT:
-    """Make a connection that goes by a proxy once it is connected.
+    """Create a connection that will use a proxy.
 
     Args:
         proxy: The proxy, or None.
-        make: Makes a connection to a host and port.
-        host: Where it is to lead.
+        make: Creates a connection to a host and port.
+        host: The destination.
         port: The port there.
 
     Raises:
-        ProxyError: There are no such proxies.
+        ProxyError: The proxy's scheme is not supported.
     """
     if proxy is None:
         return make(host, port)
     if proxy.scheme in _SOCKS:
         connection = make(host, port)
-        # How http.client itself lets connections be made in other ways.
+        # http.client has no public hook for the function that opens the socket.
         dial = functools.partial(_dial_socks, proxy)
         connection._create_connection = dial  # type: ignore[attr-defined]  # untyped
         return connection
     if proxy.scheme != "http":
-        raise ProxyError(f"a proxy of {proxy.scheme}:// cannot be used")
+        raise ProxyError(f"proxies of {proxy.scheme}:// are not supported")
     connection = make(proxy.hostname or "", proxy.port or _HTTP_PORT)
     headers = {}
     if proxy.username is not None:
@@ -87,7 +87,7 @@ def connect_by(
 
 
 def _is_here(host: str) -> bool:
-    """Whether a host is this machine, which no proxy of the environment is for."""
+    """Return whether a host is this machine, which is reached without a proxy."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -100,7 +100,7 @@ def _dial_socks(
     timeout: float | None,
     source: tuple[str, int] | None = None,
 ) -> socket.socket:
-    """Connect by SOCKS5 (RFC 1928); the proxy looks the name up."""
+    """Connect through SOCKS5 (RFC 1928); the proxy resolves the host name."""
     at = (proxy.hostname or "", proxy.port or _SOCKS_PORT)
     connection = socket.create_connection(at, timeout, source)
     try:
@@ -121,13 +121,13 @@ def _dial_socks(
 
 
 def _greet(connection: socket.socket, proxy: SplitResult) -> None:
-    """Agree on how to say who one is (RFC 1929), and say it."""
+    """Negotiate the authentication method, and authenticate (RFC 1929)."""
     has_name = proxy.username is not None
     connection.sendall(bytes([5, 1, _BY_PASSWORD if has_name else _NO_PASSWORD]))
     version, method = _exactly(connection, 2)
     expected = _BY_PASSWORD if has_name else _NO_PASSWORD
     if (version, method) != (5, expected):
-        raise ProxyError("the proxy does not let anybody in like that (SOCKS5)")
+        raise ProxyError("the proxy rejects the authentication method (SOCKS5)")
     if has_name:
         name = unquote(proxy.username or "").encode()
         password = unquote(proxy.password or "").encode()
@@ -135,7 +135,7 @@ def _greet(connection: socket.socket, proxy: SplitResult) -> None:
             bytes([1, len(name)]) + name + bytes([len(password)]) + password
         )
         if _exactly(connection, 2)[1]:
-            raise ProxyError("the proxy refused name and password (SOCKS5)")
+            raise ProxyError("the proxy rejected name and password (SOCKS5)")
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:

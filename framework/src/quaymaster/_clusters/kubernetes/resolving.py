@@ -1,4 +1,4 @@
-"""From kubeconfig files to the access to one cluster; every mistake is told.
+"""Finds the access to one cluster in kubeconfig files, and reports every mistake.
 
 Mirrors ``ConfirmUsable`` (k8s.io/client-go v0.36, ``tools/clientcmd/validation.go``)
 and ``DirectClientConfig`` (``client_config.go``).
@@ -52,17 +52,17 @@ def find_access(
     context: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Access:
-    """Find out how to reach a cluster, as kubectl does.
+    """Find the access to a cluster, as kubectl does.
 
     Args:
-        kubeconfig: The one kubeconfig file to read, instead of those of the
+        kubeconfig: The only kubeconfig file to read, instead of those of the
             environment.
-        context: The context to take; empty: the current one, or, without any
-            kubeconfig file, the service account of the pod that this runs in.
+        context: The context to use; empty: the current one, or, without any kubeconfig
+            file, the service account of the pod in which this runs.
         environment: The environment; None: that of this process.
 
     Raises:
-        ConfigErrors: There is no such context, or something about it is wrong.
+        ConfigErrors: The context does not exist, or is invalid.
     """
     variables = os.environ if environment is None else environment
     files = kubeconfig_files(kubeconfig, variables)
@@ -83,28 +83,28 @@ def find_access(
     return _access(config, context)
 
 
-def _access(config: Kubeconfig, wanted: str) -> Access:
-    name = wanted or config.current_context
+def _access(config: Kubeconfig, chosen: str) -> Access:
+    name = chosen or config.current_context
     where = ", ".join(config.files) or "kubeconfig"
     if not name:
         expected = "expected a context (--context or current-context)"
         hint = (
             ""
             if config.files
-            else "; there is no kubeconfig file, by $KUBECONFIG or ~/.kube/config"
+            else "; neither $KUBECONFIG nor ~/.kube/config names an existing file"
         )
         raise ConfigErrors([Problem(where=where, message=f"{expected}{hint}")])
-    found = config.contexts.get(name)
-    if found is None:
-        message = f"no context {name!r}{_known(name, config.contexts)}"
+    entry = config.contexts.get(name)
+    if entry is None:
+        message = f"no context {name!r}{_hint_of(name, config.contexts)}"
         raise ConfigErrors([Problem(where=where, message=message)])
     problems: list[Problem] = []
-    cluster = _named(found, "cluster", config.clusters, problems)
+    cluster = _named(entry, "cluster", config.clusters, problems)
     user = None
-    if found.value.user:
-        user = _named(found, "user", config.users, problems)
+    if entry.value.user:
+        user = _named(entry, "user", config.users, problems)
     access = Access(
-        name=f"context {name!r}", server="", namespace=found.value.namespace
+        name=f"context {name!r}", server="", namespace=entry.value.namespace
     )
     if cluster is not None:
         access = _with_cluster(access, cluster, problems)
@@ -113,13 +113,13 @@ def _access(config: Kubeconfig, wanted: str) -> Access:
     if problems:
         raise ConfigErrors(problems)
     if cluster is not None and access.exec and access.exec.provide_cluster_info:
-        access = attrs.evolve(access, exec_cluster=_told_to_programs(access, cluster))
+        access = attrs.evolve(access, exec_cluster=_cluster_info(access, cluster))
     return access
 
 
-def _known(name: str, known: Collection[str]) -> str:
-    hint = did_you_mean(name, known)
-    return hint or f" (known: {', '.join(sorted(known)) or 'none'})"
+def _hint_of(name: str, names: Collection[str]) -> str:
+    hint = did_you_mean(name, names)
+    return hint or f" (known: {', '.join(sorted(names)) or 'none'})"
 
 
 def _named(
@@ -131,7 +131,7 @@ def _named(
     name = getattr(context.value, key)
     entry = entries.get(name)
     if entry is None:
-        message = f"no {key} {name!r}{_known(name, entries)}"
+        message = f"no {key} {name!r}{_hint_of(name, entries)}"
         problems.append(context.problem(key, message))
     return entry
 
@@ -139,36 +139,38 @@ def _named(
 def _with_cluster(
     access: Access, cluster: Entry[Cluster], problems: list[Problem]
 ) -> Access:
-    given = cluster.value
-    problems += _url_problems(cluster, "server", given.server, ("https", "http"))
-    if given.proxy_url:
+    settings = cluster.value
+    problems += _url_problems(cluster, "server", settings.server, ("https", "http"))
+    if settings.proxy_url:
         schemes = ("http", "socks5", "socks5h")
-        problems += _url_problems(cluster, "proxy-url", given.proxy_url, schemes)
+        problems += _url_problems(cluster, "proxy-url", settings.proxy_url, schemes)
     authority = _pem(
         cluster,
         "certificate-authority",
-        given.certificate_authority,
-        given.certificate_authority_data,
+        settings.certificate_authority,
+        settings.certificate_authority_data,
         problems,
     )
-    if given.insecure_skip_tls_verify and authority:
+    if settings.insecure_skip_tls_verify and authority:
         expected = "expected no certificate-authority beside it"
         problems.append(cluster.problem("insecure-skip-tls-verify", expected))
     return attrs.evolve(
         access,
-        server=given.server.rstrip("/"),
+        server=settings.server.rstrip("/"),
         authority=authority,
-        is_insecure=given.insecure_skip_tls_verify,
-        server_name=given.tls_server_name,
-        proxy_url=given.proxy_url,
-        compresses=not given.disable_compression,
+        is_insecure=settings.insecure_skip_tls_verify,
+        server_name=settings.tls_server_name,
+        proxy_url=settings.proxy_url,
+        compresses=not settings.disable_compression,
     )
 
 
 def _url_problems(
     cluster: Entry[Cluster], key: str, text: str, schemes: Collection[str]
 ) -> Iterator[Problem]:
-    expected = f"a URL that begins with {' or '.join(f'{one}://' for one in schemes)}"
+    expected = (
+        f"a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
+    )
     try:
         parts = urlsplit(text)
         is_url = parts.scheme in schemes and bool(parts.hostname)
@@ -183,7 +185,7 @@ def _url_problems(
 def _pem(
     entry: Entry[ValueT], key: str, file: str, text: str, problems: list[Problem]
 ) -> Pem:
-    """Read a certificate or key; data of a file that is there are left to be read."""
+    """Read a certificate or key; files are only checked, and read later."""
     if text and file:
         message = f"expected {key} or {key}-data, got both"
         problems.append(entry.problem(key, message))
@@ -212,75 +214,79 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _with_user(access: Access, user: Entry[User], problems: list[Problem]) -> Access:
-    given = user.value
+    settings = user.value
     problems += _user_problems(user)
     certificate = _pem(
         user,
         "client-certificate",
-        given.client_certificate,
-        given.client_certificate_data,
+        settings.client_certificate,
+        settings.client_certificate_data,
         problems,
     )
-    key = _pem(user, "client-key", given.client_key, given.client_key_data, problems)
-    if given.exec is not None:
-        problems += _exec_problems(user, given.exec)
-    # As upstream, a program is not asked for what the file itself has.
-    has_own = given.token or given.token_file or given.username or certificate
+    key = _pem(
+        user, "client-key", settings.client_key, settings.client_key_data, problems
+    )
+    if settings.exec is not None:
+        problems += _exec_problems(user, settings.exec)
+    # As upstream, the program is not run if the file has credentials.
+    has_own = settings.token or settings.token_file or settings.username or certificate
     return attrs.evolve(
         access,
         certificate=certificate,
         key=key,
-        token=given.token,
-        token_file=user.resolved(given.token_file),
-        username=given.username,
-        password=given.password,
-        exec=None if has_own else _exec_of(user, given.exec),
+        token=settings.token,
+        token_file=user.resolved(settings.token_file),
+        username=settings.username,
+        password=settings.password,
+        exec=None if has_own else _exec_of(user, settings.exec),
         exec_where=f"{user.file}: {user.path}.exec",
-        headers=tuple(_impersonation(given)),
+        headers=tuple(_impersonation(settings)),
     )
 
 
 def _user_problems(user: Entry[User]) -> Iterator[Problem]:
-    given = user.value
-    has_certificate = given.client_certificate or given.client_certificate_data
-    has_key = given.client_key or given.client_key_data
+    settings = user.value
+    has_certificate = settings.client_certificate or settings.client_certificate_data
+    has_key = settings.client_key or settings.client_key_data
     if has_certificate and not has_key:
         message = "expected client-key or client-key-data with a client certificate"
         yield user.problem("", message)
-    if given.token and (given.username or given.password):
+    if settings.token and (settings.username or settings.password):
         yield user.problem("", "expected a token or a username, got both")
-    if (given.as_uid or given.as_groups or given.as_user_extra) and not given.as_:
+    if (
+        settings.as_uid or settings.as_groups or settings.as_user_extra
+    ) and not settings.as_:
         message = "expected 'as' with as-uid, as-groups or as-user-extra"
         yield user.problem("", message)
-    if given.auth_provider is not None:
-        message = "no longer exists: use exec, with a program that gives credentials"
+    if settings.auth_provider is not None:
+        message = "no longer exists: use exec with a credential program"
         yield user.problem("auth-provider", message)
 
 
-def _exec_problems(user: Entry[User], given: ExecConfig) -> Iterator[Problem]:
-    if not given.command:
+def _exec_problems(user: Entry[User], settings: ExecConfig) -> Iterator[Problem]:
+    if not settings.command:
         yield user.problem("exec.command", "expected a program, got nothing")
-    if given.api_version not in EXEC_VERSIONS:
+    if settings.api_version not in EXEC_VERSIONS:
         expected = f"expected {' or '.join(EXEC_VERSIONS)}"
-        got = repr(given.api_version) if given.api_version else "nothing"
+        got = repr(settings.api_version) if settings.api_version else "nothing"
         yield user.problem("exec.apiVersion", f"{expected}, got {got}")
-    mode = given.interactive_mode
-    may_be_left_out = given.api_version == EXEC_VERSIONS[1]
+    mode = settings.interactive_mode
+    may_be_left_out = settings.api_version == EXEC_VERSIONS[1]
     if mode not in _INTERACTIVE and not (may_be_left_out and not mode):
         expected = f"expected one of {', '.join(_INTERACTIVE)}"
         got = repr(mode) if mode else "nothing"
         yield user.problem("exec.interactiveMode", f"{expected}, got {got}")
-    for index, variable in enumerate(given.env):
+    for index, variable in enumerate(settings.env):
         if not variable.name:
             path = f"exec.env[{index}].name"
             yield user.problem(path, "expected a name, got nothing")
 
 
-def _exec_of(user: Entry[User], given: ExecConfig | None) -> ExecConfig | None:
-    """The program; one that is named by a path is where its file says."""
-    if given is None or os.path.basename(given.command) == given.command:  # noqa: PTH119 - as upstream
-        return given
-    return msgspec.structs.replace(given, command=user.resolved(given.command))
+def _exec_of(user: Entry[User], settings: ExecConfig | None) -> ExecConfig | None:
+    """Return the program; a relative path is resolved from its file's folder."""
+    if settings is None or os.path.basename(settings.command) == settings.command:  # noqa: PTH119 - as upstream
+        return settings
+    return msgspec.structs.replace(settings, command=user.resolved(settings.command))
 
 
 def _impersonation(user: User) -> Iterator[tuple[str, str]]:
@@ -295,23 +301,23 @@ def _impersonation(user: User) -> Iterator[tuple[str, str]]:
             yield f"Impersonate-Extra-{quote(key, safe='')}", value
 
 
-def _told_to_programs(access: Access, cluster: Entry[Cluster]) -> dict[str, object]:
-    """What a program is told about the cluster, as ``ExecCredential`` has it."""
-    given, told = cluster.value, dict[str, object](server=access.server)
-    if given.tls_server_name:
-        told["tls-server-name"] = given.tls_server_name
-    if given.insecure_skip_tls_verify:
-        told["insecure-skip-tls-verify"] = True
+def _cluster_info(access: Access, cluster: Entry[Cluster]) -> dict[str, object]:
+    """Return the data about the cluster for a program, as in ``ExecCredential``."""
+    settings, info = cluster.value, dict[str, object](server=access.server)
+    if settings.tls_server_name:
+        info["tls-server-name"] = settings.tls_server_name
+    if settings.insecure_skip_tls_verify:
+        info["insecure-skip-tls-verify"] = True
     data = access.authority.data
     if access.authority.file:
         data = Path(access.authority.file).read_bytes()
     if data:
-        told["certificate-authority-data"] = base64.b64encode(data).decode()
-    if given.proxy_url:
-        told["proxy-url"] = given.proxy_url
-    if given.disable_compression:
-        told["disable-compression"] = True
-    for one in given.extensions:
-        if one.name == _EXEC_EXTENSION:
-            told["config"] = one.extension
-    return told
+        info["certificate-authority-data"] = base64.b64encode(data).decode()
+    if settings.proxy_url:
+        info["proxy-url"] = settings.proxy_url
+    if settings.disable_compression:
+        info["disable-compression"] = True
+    for extension in settings.extensions:
+        if extension.name == _EXEC_EXTENSION:
+            info["config"] = extension.extension
+    return info

@@ -1,4 +1,4 @@
-"""Which resources of an API server hold the kinds that scheduling knows."""
+"""The resources of an API server for the kinds that scheduling reads."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from quaymaster._api.objects.kinds import group_of, plural_of
 __all__ = ["CRON_JOBS", "Resource", "resource_of", "resources_of"]
 
 _LEFT_OUT: Final = (Binding, Event, Lease)
-"""Kinds that decide nothing, of which there are many or none to list."""
+"""Kinds that do not affect scheduling, or cannot be listed."""
 
 _RUN_PODS: Final = frozenset(
     (kind.api_version, kind.kind)
@@ -44,13 +44,13 @@ _RUN_PODS: Final = frozenset(
 
 @attrs.frozen
 class Resource:
-    """All objects of one kind, as an API server offers them.
+    """A resource of an API server, which holds all objects of one kind.
 
     Attributes:
         api_version: The group and version, such as ``apps/v1``.
         kind: The kind.
-        plural: What its path calls them.
-        namespaced: Whether they live in namespaces.
+        plural: Its name in paths.
+        namespaced: Whether its objects have a namespace.
     """
 
     api_version: str
@@ -59,14 +59,14 @@ class Resource:
     namespaced: bool = True
 
     def path(self, namespace: str = "") -> str:
-        """The path of the objects of one namespace, or of all."""
+        """Return the path of the objects of one namespace, or of all."""
         root = "apis" if "/" in self.api_version else "api"
         inner = f"namespaces/{namespace}/" if namespace and self.namespaced else ""
         return f"/{root}/{self.api_version}/{inner}{self.plural}"
 
     @property
     def runs_pods(self) -> bool:
-        """Whether these are pods, or make some."""
+        """Whether its objects are pods, or create pods."""
         return (self.api_version, self.kind) in _RUN_PODS
 
     @property
@@ -77,23 +77,23 @@ class Resource:
 
 
 CRON_JOBS: Final = Resource("batch/v1", "CronJob", "cronjobs")
-"""What makes Jobs in time; read only where each of them is to make one."""
+"""CronJobs; only callers that start a Job of each CronJob read them."""
 
 
 def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:
-    """The resources to read for a simulation.
+    """Return the resources to read for a simulation.
 
     Args:
         declared: Kinds that plugins and packages declare.
 
     Raises:
-        KindError: One is wrong, or two are of one kind.
+        KindError: A declaration is invalid, or a kind is declared twice.
     """
-    known = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
-    return [resource_of(kind) for kind in (*known, *KindSet(declared).own)]
+    scheduled = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
+    return [resource_of(kind) for kind in (*scheduled, *KindSet(declared).own)]
 
 
 @functools.lru_cache(maxsize=64)
 def resource_of(kind: type[ApiObject]) -> Resource:
-    """The resource that holds the objects of a kind."""
+    """Return the resource of a kind."""
     return Resource(kind.api_version, kind.kind, plural_of(kind), kind.namespaced)

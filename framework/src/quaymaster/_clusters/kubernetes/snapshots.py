@@ -1,4 +1,4 @@
-"""Makes one file of what is in a cluster."""
+"""Writes the objects of a cluster to one file."""
 
 import gzip
 from typing import Any, Final, TypeAlias
@@ -19,26 +19,26 @@ GZIP_ENDING: Final = ".gz"
 def snapshot_items(
     live: LiveObjects, kinds: KindSet, *, is_anonymous: bool
 ) -> list[Tree]:
-    """The objects of a cluster, with their types as in files.
+    """Return the objects of a cluster, each with its API version and kind.
 
     Args:
-        live: What is in the cluster.
-        kinds: The kinds that are known.
-        is_anonymous: Whether to give them other names.
+        live: The lists of the cluster.
+        kinds: The kinds to include in anonymous snapshots.
+        is_anonymous: Whether to replace names.
     """
     items = []
     for resource, pages in live.lists:
         typed = {"apiVersion": resource.api_version, "kind": resource.kind}
         for page in pages:
             for item in msgspec.json.decode(page).get("items") or ():
-                # As kubectl leaves them out, who has written which field.
+                # kubectl omits managed fields as well.
                 item.get("metadata", {}).pop("managedFields", None)
                 items.append({**typed, **item})
     return anonymised(items, kinds) if is_anonymous else items
 
 
 def snapshot_content(items: list[Tree], name: str) -> bytes:
-    """The content of a file: a list as kubectl prints it, compressed if it ends so."""
+    """Return the file's content: a List as in kubectl; compressed for ``.gz``."""
     document = {"apiVersion": "v1", "kind": "List", "items": items}
     content = msgspec.json.encode(document)
     if name.endswith(GZIP_ENDING):

@@ -1,4 +1,4 @@
-"""Reads an answer that goes on for long, in as few pieces as it comes in."""
+"""Reads a streamed response in as few blocks as possible."""
 
 import http.client
 import select
@@ -9,20 +9,20 @@ from quaymaster._base.gunzip import Gunzip
 
 __all__ = ["blocks_of"]
 
-_ONCE: Final = 1 << 16  # bytes to take from the connection
-_MOST: Final = 1 << 18  # bytes of a block, or little more
+_ONCE: Final = 1 << 16  # bytes to read from the connection
+_MOST: Final = 1 << 18  # bytes of a block, or slightly more
 
 
 def blocks_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    """The content of an answer: each block is all that is there by then.
+    """Yield the content of a response: each block is all that has arrived.
 
-    A block is empty if bytes have come that make no content yet, such as the head of
-    a gzip member: so whoever reads sees that something comes.
+    A block is empty if the received bytes contain no content yet, such as the head of
+    a gzip member. So the reader notices that the connection is active.
 
     Raises:
         OSError: The connection broke.
-        HTTPException: It ended too soon.
-        ValueError: What comes is not what HTTP has.
+        HTTPException: The response is incomplete.
+        ValueError: The bytes are not valid HTTP.
         zlib.error: The content is not gzip, or ends inside a gzip member.
     """
     blocks = _chunked(response) if response.chunked else _plain(response)
@@ -53,7 +53,7 @@ def _chunked(response: http.client.HTTPResponse) -> Iterator[bytes]:
 
 
 def _raw_blocks(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    # Past `http.client`, which takes ten times as long for many small chunks.
+    # Reads below `http.client`, which takes ten times as long for many small chunks.
     stream = response.fp
     poll = select.poll()
     poll.register(stream.fileno(), select.POLLIN)
@@ -69,10 +69,10 @@ def _raw_blocks(response: http.client.HTTPResponse) -> Iterator[bytes]:
 
 
 class _Chunks:
-    """Takes the content out of chunks.
+    """Decodes chunked content.
 
     Attributes:
-        is_over: Whether the last one has come.
+        is_over: Whether the last chunk has been read.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class _Chunks:
         self._rest = b""
 
     def content(self, data: bytes) -> bytes:
-        """The content of what has come, as far as it goes."""
+        """Return the content of the received bytes."""
         data = self._rest + data
         parts, at = [], 0
         while at < len(data):

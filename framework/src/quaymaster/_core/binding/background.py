@@ -1,4 +1,4 @@
-"""Runs the background work of plugins while requests are answered."""
+"""Runs the background tasks of plugins while an extender answers requests."""
 
 import threading
 from collections.abc import Callable
@@ -11,15 +11,15 @@ __all__ = ["BackgroundExecutor"]
 
 T = TypeVar("T")
 
-# As many as `WorkerExecutor` has: tasks wait for a server, and take no processor time.
+# The same as in `WorkerExecutor`: tasks wait for a server and need little CPU.
 _WORKERS: Final = 16
 
 
 class BackgroundExecutor:
     """Runs tasks on a few threads, which do not keep the process alive.
 
-    A process does not end before the threads of a ``concurrent.futures`` pool, so a
-    metrics server that hangs would keep it alive.
+    A process waits for the threads of a ``concurrent.futures`` pool at its end, so a
+    metrics server that does not answer would keep it alive.
 
     Args:
         post: Puts a call into the engine's inbox, from any thread.
@@ -38,7 +38,7 @@ class BackgroundExecutor:
         *,
         blocks: bool = True,  # noqa: ARG002 - all tasks run alike
     ) -> None:
-        """Queue the task; its result comes through the inbox."""
+        """Queue the task; its result is posted to the inbox."""
         self._tasks.put(lambda: run_and_post(self._post, task, done))
         if not self._free.acquire(blocking=False) and len(self._threads) < _WORKERS:
             thread = threading.Thread(target=self._work, name="background", daemon=True)
@@ -46,7 +46,7 @@ class BackgroundExecutor:
             thread.start()
 
     def close(self) -> None:
-        """Do nothing: tasks that still run are not waited for."""
+        """Do nothing: running tasks are abandoned."""
 
     def _work(self) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""Executors of binding work: inline in a simulation, on workers against a server."""
+"""Executors of binding tasks: inline in simulations, on threads with a real server."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], None]
 
 
 class Executor(Protocol):
-    """Runs a task somewhere, and hands its result to the engine's thread."""
+    """Runs a task, and passes its result to the engine's thread."""
 
     def submit(
         self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
@@ -21,20 +21,20 @@ class Executor(Protocol):
         """Run ``task``, then ``done`` with its result on the engine's thread.
 
         Args:
-            task: The work. What it raises, the engine's thread raises.
-            done: Takes the result; it may touch the engine's state.
+            task: The work. An exception of it is raised on the engine's thread.
+            done: Handles the result; it may access the engine's state.
             blocks: Whether the task may wait for anything but answers of the cluster.
         """
 
     def close(self) -> None:
-        """Wait for what has been submitted."""
+        """Wait for the submitted tasks."""
 
 
 class InlineExecutor:
-    """Runs everything at once on the calling thread: the simulator's executor."""
+    """Runs tasks at once on the calling thread; used by the simulator."""
 
     def __init__(self, _post: Post | None = None) -> None:
-        """Ignore the inbox: nothing comes from other threads."""
+        """Ignore the inbox, because there are no other threads."""
 
     def submit(
         self,
@@ -43,11 +43,11 @@ class InlineExecutor:
         *,
         blocks: bool = True,  # noqa: ARG002 - all tasks run alike
     ) -> None:
-        """Run the task and hand over its result before returning."""
+        """Run the task, then `done` with its result, before returning."""
         done(task())
 
     def close(self) -> None:
-        """Do nothing: no task is left to wait for."""
+        """Do nothing: no task is running."""
 
 
 class WorkerExecutor:
@@ -55,7 +55,7 @@ class WorkerExecutor:
 
     Args:
         post: Puts a call into the engine's inbox, from any thread.
-        workers: How many tasks may wait for the server at the same time.
+        workers: The maximum number of tasks that wait for the server at the same time.
     """
 
     def __init__(self, post: Post, workers: int = 16) -> None:
@@ -69,27 +69,27 @@ class WorkerExecutor:
         *,
         blocks: bool = True,  # noqa: ARG002 - all tasks run alike
     ) -> None:
-        """Queue the task; its result comes through the inbox."""
+        """Queue the task; its result is posted to the inbox."""
         self._pool.submit(lambda: run_and_post(self._post, task, done))
 
     def close(self) -> None:
-        """Wait for the tasks that run; their results are left in the inbox."""
+        """Wait for the running tasks; their results stay in the inbox."""
         self._pool.shutdown(wait=True)
 
 
 def run_and_post(post: Post, task: Callable[[], T], done: Callable[[T], None]) -> None:
-    """Run a task here, and have what comes of it handled on the engine's thread.
+    """Run a task on this thread, and post its result to the engine's thread.
 
     Args:
         post: Puts a call into the engine's inbox.
-        task: The work. What it raises, the engine's thread raises.
-        done: Takes the result.
+        task: The work. An exception of it is raised on the engine's thread.
+        done: Handles the result.
     """
     try:
         result = task()
     except BaseException as error:
-        # A pool of threads hides what its tasks raise, and the engine would wait for a
-        # result that never comes.
+        # A thread pool swallows exceptions of its tasks, and the engine would wait
+        # forever for the result.
         post(_raising(error))
         return
     post(lambda: done(result))

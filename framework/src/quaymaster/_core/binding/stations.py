@@ -31,22 +31,22 @@ _SKIP: Final = Status.skip()
 
 _Calls = Sequence[tuple[str, HookFunction]]
 
-# A bound, not from a measurement: as many different sets of plugins skip some pod.
+# Chosen, not measured: the number of different sets of skipping plugins with a plan.
 _MOST_PLANS: Final = 64
 
 
 @attrs.frozen(eq=False)
 class _Plan:
-    """The calls for pods that some plugins skip to the end.
+    """The calls for pods that the same plugins skip.
 
     Attributes:
-        reserve: The plugins that reserve.
-        unreserve: Those that give back, in the opposite order.
-        verify: Those that can verify what they reserved.
-        permit: Those that are asked for permission.
-        pre_flight: Those that are asked whether they have anything to do in PreBind.
-        idle: Those that have nothing to do there.
-        pre_bind: All that may have.
+        reserve: The plugins with `reserve`.
+        unreserve: The plugins with `unreserve`, in the opposite order.
+        verify: The plugins with `verify_reserve`.
+        permit: The plugins with `permit`.
+        pre_flight: The PreBind plugins with `pre_bind_pre_flight`.
+        idle: The plugins that have nothing to do in PreBind.
+        pre_bind: All PreBind plugins.
     """
 
     reserve: _Calls
@@ -58,13 +58,13 @@ class _Plan:
     pre_bind: frozenset[str]
 
     @cached_property
-    def asks_nobody(self) -> bool:
-        """Whether there is no call but to give back, and nothing to do in PreBind."""
+    def is_idle(self) -> bool:
+        """Whether there is no call except `unreserve`, and nothing to do in PreBind."""
         calls = (self.reserve, self.verify, self.permit, self.pre_flight)
         return not any(calls) and self.idle >= self.pre_bind
 
     def without(self, plugins: Collection[str]) -> "_Plan":
-        """Return the calls that are left for pods that these plugins skip."""
+        """Return the remaining calls for pods that these plugins skip."""
 
         def left(calls: _Calls) -> _Calls:
             return [(plugin, call) for plugin, call in calls if plugin not in plugins]
@@ -86,23 +86,23 @@ class PausedPreBind:
 
     Attributes:
         plugin: The plugin.
-        wait: What it waits for.
-        next: The position of the plugin that comes after it.
+        wait: The wait that the plugin returned.
+        next: The position of the next plugin.
     """
 
     plugin: str
     wait: PreBindWait
     next: int
 
-    def ask(self) -> bool | Status:
-        """Whether the wait is over, or has failed; on the engine's thread."""
+    def check(self) -> bool | Status:
+        """Return whether the wait is over, or its failure; on the engine's thread."""
         answer = self.wait.check()
         if isinstance(answer, Status):
             return _rejected_or_failed("PreBind", self.plugin, answer)
         return answer
 
     def expired(self) -> Status:
-        """Return the status that ends the attempt when the time is over."""
+        """Return the status that ends the attempt after the timeout."""
         return _rejected_or_failed("PreBind", self.plugin, self.wait.timed_out)
 
 
@@ -111,8 +111,8 @@ class BindingStations:
 
     Args:
         profile: The profile.
-        extenders: Those that bind are asked before its Bind plugins.
-        verify: If above 0, plugins verify what they reserved for every Nth pod.
+        extenders: The extenders; those that bind are called before the Bind plugins.
+        verify: If above 0, plugins verify their reservations for every Nth pod.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class BindingStations:
         self._reserved = 0
         reserve = _calls(profile, "reserve", "reserve")
         self._pre_bind = _calls(profile, "preBind", "pre_bind")
-        asked = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
+        pre_flights = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
         self._all_pre_bind = frozenset(plugin for plugin, _ in self._pre_bind)
         self._plan = _Plan(
             reserve=reserve,
@@ -134,40 +134,42 @@ class BindingStations:
             verify=_calls(profile, "reserve", "verify_reserve"),
             permit=_calls(profile, "permit", "permit"),
             pre_flight=[
-                (plugin, asked[plugin])
+                (plugin, pre_flights[plugin])
                 for plugin, _ in self._pre_bind
-                if plugin in asked
+                if plugin in pre_flights
             ],
             idle=frozenset(),
             pre_bind=self._all_pre_bind,
         )
         self._plans: dict[frozenset[str], _Plan] = {}
         self._skipping = frozenset(
-            name for name, it in profile.plugins.items() if skips_binding(it)
+            name for name, plugin in profile.plugins.items() if skips_binding(plugin)
         )
         self._bind = _calls(profile, "bind", "bind")
-        blocking = {name for name, it in profile.plugins.items() if may_block(it)}
+        blocking = {
+            name for name, plugin in profile.plugins.items() if may_block(plugin)
+        }
         self._pre_bind_blocks = self._all_pre_bind & blocking
         self._bind_blocks = extenders.binds or not blocking.isdisjoint(
             plugin for plugin, _ in self._bind
         )
         self._post_bind = _calls(profile, "postBind", "post_bind")
 
-    def asks_nobody(self, state: CycleState) -> bool:
+    def is_idle(self, state: CycleState) -> bool:
         """Whether no plugin has anything to do for a pod before it is bound.
 
-        Then neither `reserve`, `permit`, `pre_flight` nor `pre_bind` need be called.
+        Then `reserve`, `permit`, `pre_flight` and `pre_bind` need not be called.
         """
-        if not self._plan_for(state).asks_nobody:
+        if not self._plan_for(state).is_idle:
             return False
         state.skip_pre_bind_plugins = self._all_pre_bind
         return True
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Reserve with every plugin; the first failure ends it.
+        """Call every Reserve plugin; stop at the first failure.
 
         Raises:
-            VerificationError: What was reserved is not what is right, by a plugin.
+            VerificationError: A plugin's `verify_reserve` found differences.
         """
         plan = self._plan_for(state)
         for plugin, function in plan.reserve:
@@ -183,7 +185,7 @@ class BindingStations:
     def _plan_for(self, state: CycleState) -> _Plan:
         """Return the calls for a pod, by the plugins that skip it."""
         skipped = state.skip_filter_plugins
-        if type(skipped) is not frozenset:  # a plugin may have left anything there
+        if type(skipped) is not frozenset:  # a plugin may have assigned anything
             return self._plan
         plan = self._plans.get(skipped)
         if plan is None:
@@ -196,7 +198,7 @@ class BindingStations:
     def unreserve(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[Status]:
-        """Give everything back, in reverse order, even if plugins fail.
+        """Call every Unreserve plugin, in reverse order, even if some fail.
 
         Returns:
             The errors of plugins that failed although they must not.
@@ -212,11 +214,11 @@ class BindingStations:
     def permit(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Mapping[str, float] | Status:
-        """Ask every Permit plugin.
+        """Call every Permit plugin.
 
         Returns:
-            Plugin -> timeout in seconds for those that want the pod to wait; empty
-            when it may be bound at once. The first refusal otherwise.
+            Plugin -> timeout in seconds, for the plugins that return a wait; empty if
+            the pod may be bound at once. Otherwise the first rejection or Error.
         """
         waits: dict[str, float] = {}
         for plugin, function in self._plan_for(state).permit:
@@ -228,10 +230,10 @@ class BindingStations:
         return waits
 
     def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Ask every PreBind plugin whether it has anything to do.
+        """Find the PreBind plugins that have something to do.
 
         Returns:
-            None if some plugin has; Skip if none has; an Error if one failed.
+            None if there are any, Skip if there are none, or the Error of a plugin.
         """
         plan = self._plan_for(state)
         skipped: list[str] = []
@@ -262,16 +264,16 @@ class BindingStations:
         """Run the PreBind plugins that have something to do.
 
         Args:
-            state: The pod's scratch space.
+            state: The pod's cycle state.
             pod: The assumed pod.
             node_name: The chosen node.
             start: The position of the first plugin to run.
 
         Returns:
-            None when all are done, the first failure, or where to go on after a wait.
+            None when all are done, the first failure, or a wait with the next position.
         """
         skipped = state.skip_pre_bind_plugins
-        # Identity: `pre_flight` writes this very set if every plugin skips.
+        # Identity: `is_idle` and `pre_flight` write this object if every plugin skips.
         if skipped is self._all_pre_bind:
             return None
         for position, (plugin, function) in enumerate(self._pre_bind[start:], start):
@@ -285,7 +287,7 @@ class BindingStations:
         return None
 
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Let the extender of the pod bind, or the first plugin that does not skip."""
+        """Bind by the pod's extender, or by the first plugin that does not skip."""
         if self._extenders is not None:
             status = self._extenders.bind(pod, node_name, state.annotations)
             if status is None or not status.is_skip:
@@ -301,7 +303,7 @@ class BindingStations:
     def post_bind(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[Status]:
-        """Tell every PostBind plugin; return the errors of those that failed."""
+        """Call every PostBind plugin; return the errors of those that failed."""
         errors = []
         for plugin, function in self._post_bind:
             error: Status | None = function(state, pod, node_name)
@@ -333,6 +335,6 @@ def _verified(
         if isinstance(differences, Status):
             return _rejected_or_failed("Reserve", plugin, differences)
         if differences:
-            what = f"{plugin} has not reserved what it finds again"
+            what = f"the reservation of {plugin} is wrong"
             raise VerificationError(pod.key, differences, what)
     return None

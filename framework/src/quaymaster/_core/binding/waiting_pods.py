@@ -1,6 +1,6 @@
-"""Pods that have a node but wait until every Permit plugin has agreed.
+"""Pods that have a node and wait until every Permit plugin has allowed them.
 
-A waiting pod is an entry with deadlines and holds no thread. Mirrors ``waitingPod``
+A waiting pod is an entry with deadlines and occupies no thread. Mirrors ``waitingPod``
 (Kubernetes v1.36, ``pkg/scheduler/framework/runtime/waiting_pods_map.go``).
 """
 
@@ -15,7 +15,7 @@ from quaymaster._core.contract.status import Code, Status
 __all__ = ["MAX_PERMIT_TIMEOUT_SECONDS", "WaitingPods"]
 
 MAX_PERMIT_TIMEOUT_SECONDS = 15 * 60.0
-"""Upstream's ``maxTimeout``: no plugin keeps a pod waiting for longer."""
+"""Upstream's ``maxTimeout``: longer timeouts of plugins are reduced to it."""
 
 Resolve = Callable[[Status | None], None]
 
@@ -35,7 +35,7 @@ class _WaitingPod:
         self._owner = owner
         self.pod = pod
         self.resolve = resolve
-        # The plugins that objected at first: any thread may ask, so this never changes.
+        # The plugins that returned a wait. Any thread may read it, so it never changes.
         self.objecting = objecting
         self.timers: dict[str, Timer] = {}
 
@@ -54,8 +54,8 @@ class _WaitingPod:
         _check_text("reject: message", message)
         rejecting = self._owner.rejecting
         if plugin not in self.objecting and plugin not in rejecting:
-            known = self.objecting.union(rejecting)
-            raise UnknownObjectionError(self.pod.key, "reject", plugin, known)
+            plugins = self.objecting.union(rejecting)
+            raise UnknownObjectionError(self.pod.key, "reject", plugin, plugins)
         status = Status(Code.UNSCHEDULABLE, (message,), plugin)
         self._owner.post(lambda: self._owner.end(self, status))
 
@@ -64,12 +64,12 @@ class WaitingPods:
     """All waiting pods of an engine, in the order in which they began to wait.
 
     Args:
-        clock: Keeps the deadlines.
+        clock: Runs the deadlines.
         post: Puts a call into the engine's inbox, from any thread.
 
     Attributes:
-        rejecting: The plugins that may reject any waiting pod, as preemption does; not
-            to be changed, but to be replaced, since any thread may look at it.
+        rejecting: The plugins that may reject any waiting pod, as preemption does. Any
+            thread may read it, so assign a new collection instead of changing it.
     """
 
     def __init__(self, clock: Clock, post: Post) -> None:
@@ -85,7 +85,7 @@ class WaitingPods:
         return iter(list(self._entries.values()))
 
     def get(self, uid: str) -> _WaitingPod | None:
-        """Return one waiting pod, or None."""
+        """Return the waiting pod with a uid, or None."""
         return self._entries.get(uid)
 
     def add(self, pod: Pod, timeouts: Mapping[str, float], resolve: Resolve) -> None:
@@ -93,7 +93,7 @@ class WaitingPods:
 
         Args:
             pod: The assumed pod.
-            timeouts: Plugin -> after how many seconds it rejects the pod.
+            timeouts: Plugin -> the seconds after which the pod is rejected.
             resolve: Called once on the engine's thread: with None when all plugins
                 have allowed the pod, else with the rejection.
         """
@@ -103,7 +103,7 @@ class WaitingPods:
             entry.timers[plugin] = self._deadline(entry, plugin, seconds)
 
     def allow(self, entry: _WaitingPod, plugin: str) -> None:
-        """Withdraw one plugin's objection; on the engine's thread."""
+        """End the wait for one plugin; on the engine's thread."""
         timer = entry.timers.pop(plugin, None)
         if timer is not None:
             timer.cancel()
@@ -111,8 +111,8 @@ class WaitingPods:
                 self.end(entry, None)
 
     def end(self, entry: _WaitingPod, status: Status | None) -> None:
-        """Stop waiting, with a rejection or without; the first call counts."""
-        # Identity: the pod may be back, and wait with another entry.
+        """End a wait, with a rejection or without; only the first call counts."""
+        # Identity: the pod may wait again by now, with another entry.
         if self._entries.get(entry.pod.metadata.uid) is not entry:
             return
         del self._entries[entry.pod.metadata.uid]
@@ -122,7 +122,7 @@ class WaitingPods:
         entry.resolve(status)
 
     def reject_deleted(self, uid: str) -> bool:
-        """Reject a pod that was deleted if it waits; return whether it did."""
+        """Reject a deleted pod if it waits; return whether it waited."""
         entry = self._entries.get(uid)
         if entry is None:
             return False
@@ -144,6 +144,6 @@ def _too_late(plugin: str, seconds: float) -> Status:
 
 
 def _check_text(what: str, value: object) -> None:
-    """Raise in the plugin's own call what would fail later otherwise."""
+    """Reject a value that is not a text, in the plugin's own call and not later."""
     if not isinstance(value, str):
         raise TypeError(f"{what}: expected a text, got {type(value).__name__}")

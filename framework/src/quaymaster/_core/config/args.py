@@ -1,4 +1,4 @@
-"""Makes the arguments objects of plugins from ``pluginConfig``."""
+"""Builds the arguments objects of plugins from ``pluginConfig``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ __all__ = ["args_kind", "resolve_args"]
 
 
 def args_kind(plugin: str) -> str:
-    """The ``kind`` that a file may give the arguments of a plugin."""
+    """Return the ``kind`` of a plugin's arguments in a file."""
     return f"{plugin}Args"
 
 
@@ -28,20 +28,20 @@ def resolve_args(
     findings: Findings,
     kubernetes: Kubernetes,
 ) -> Mapping[str, object]:
-    """Make the arguments of a profile's plugins.
+    """Build the arguments of a profile's plugins.
 
     Args:
         configs: The profile's ``pluginConfig``.
-        path: Where it is: ``profiles[0].pluginConfig``.
+        path: Its path: ``profiles[0].pluginConfig``.
         enabled: The plugins that the profile calls; all of them can be loaded.
         registry: The installed plugins.
-        findings: Where mistakes are noted, also in what is for other plugins.
-        kubernetes: The Kubernetes whose defaults they get.
+        findings: Collects mistakes, also those in arguments of other plugins.
+        kubernetes: The version of Kubernetes whose defaults they get.
 
     Returns:
-        The arguments of the enabled plugins that have some.
+        The arguments of the enabled plugins that have arguments.
     """
-    given: dict[str, object] = {}
+    args: dict[str, object] = {}
     places: dict[str, str] = {}
     for index, config in enumerate(configs):
         if not isinstance(config, PluginConfig) or not config.name:
@@ -52,10 +52,10 @@ def resolve_args(
             findings.add(f"{at}.name", f"plugin {config.name!r} {message}")
             continue
         places[config.name] = at
-        given[config.name] = _configured(config, at, registry, findings, kubernetes)
-    for name in sorted(set(enabled) - set(given)):
-        given[name] = _default(registry[name], path, findings, kubernetes)
-    return {name: given[name] for name in sorted(enabled) if given[name] is not None}
+        args[config.name] = _configured(config, at, registry, findings, kubernetes)
+    for name in sorted(set(enabled) - set(args)):
+        args[name] = _default(registry[name], path, findings, kubernetes)
+    return {name: args[name] for name in sorted(enabled) if args[name] is not None}
 
 
 def _configured(
@@ -74,12 +74,12 @@ def _configured(
 
 def _structure(
     plugin: RegisteredPlugin,
-    given: object,
+    value: object,
     path: str,
     findings: Findings,
     kubernetes: Kubernetes,
 ) -> object | None:
-    content = {} if given is None else given
+    content = {} if value is None else value
     if isinstance(content, Mapping):
         content = _without_header(plugin, content, path, findings)
     if plugin.args_class is None:
@@ -87,15 +87,15 @@ def _structure(
             findings.add(path, f"plugin {plugin.name!r} takes no arguments")
         return None
     try:
-        made, mistakes = structure(content, plugin.args_class)
+        args, mistakes = structure(content, plugin.args_class)
     except BrokenClassError as error:
         _blame(plugin, error, findings)
         return None
     findings.extend(path, mistakes)
-    if mistakes or made is MISSING:
+    if mistakes or args is MISSING:
         return None
     try:
-        return completed(made, kubernetes)
+        return completed(args, kubernetes)
     except ArgsError as error:
         findings.add(join_path(path, error.path), error.message)
         return None
@@ -107,23 +107,23 @@ def _default(
     if plugin.args_class is None:
         return None
     try:
-        made, mistakes = structure({}, plugin.args_class)
+        args, mistakes = structure({}, plugin.args_class)
     except BrokenClassError as error:
         _blame(plugin, error, findings)
         return None
     for mistake in mistakes:
         needed = join_path("args", mistake.path)
         findings.add(path, f"plugin {plugin.name!r}: {needed}: {mistake.message}")
-    return None if mistakes else completed(made, kubernetes)
+    return None if mistakes else completed(args, kubernetes)
 
 
 def completed(args: object, kubernetes: Kubernetes) -> object:
     """Return arguments with the defaults that differ between versions of Kubernetes.
 
-    A class that has some has a method ``completed``.
+    A class with such defaults has a method ``completed``.
 
     Raises:
-        ArgsError: Something is given that this Kubernetes does not know.
+        ArgsError: A field has a value that this version of Kubernetes does not support.
     """
     complete = getattr(args, "completed", None)
     return args if complete is None else complete(kubernetes)
@@ -132,7 +132,7 @@ def completed(args: object, kubernetes: Kubernetes) -> object:
 def _blame(
     plugin: RegisteredPlugin, error: BrokenClassError, findings: Findings
 ) -> None:
-    """Note a mistake of the plugin itself, not of the file."""
+    """Add a mistake of the plugin itself, not of the file."""
     findings.add("", f"{plugin}: {error.problem}", source="")
 
 

@@ -1,4 +1,4 @@
-"""Compares two configurations, in the words of their files."""
+"""Compares two configurations, by the keys of their files."""
 
 from typing import Final
 
@@ -17,14 +17,16 @@ _READ_AT_START: Final = frozenset(
 
 @attrs.frozen(kw_only=True)
 class ConfigChanges:
-    """The differences of a new configuration; false if there are none.
+    """The differences of a new configuration; false without differences.
 
     Attributes:
         added: The scheduler names of new profiles, in the order of the file.
-        removed: Those of profiles that are gone.
-        changed: Those of profiles whose plugins, arguments or settings differ.
-        settings: The keys of settings outside of profiles, such as ``extenders``.
-        need_restart: Those of them that count only when a process starts.
+        removed: The scheduler names of removed profiles.
+        changed: The scheduler names of profiles with other plugins, arguments or
+            settings.
+        settings: The keys of changed settings outside of profiles, such as
+            ``extenders``.
+        need_restart: The changed settings that take effect only after a restart.
     """
 
     added: tuple[str, ...] = ()
@@ -54,11 +56,11 @@ class ConfigChanges:
 
 
 def compare(old: SchedulerConfig, new: SchedulerConfig) -> ConfigChanges:
-    """Compare a new configuration with the one in force.
+    """Compare a new configuration with the active configuration.
 
     Args:
-        old: The one in force.
-        new: The one to come.
+        old: The active configuration.
+        new: The new configuration.
     """
     before = {profile.scheduler_name: profile for profile in old.profiles}
     after = {profile.scheduler_name: profile for profile in new.profiles}

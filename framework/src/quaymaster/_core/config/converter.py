@@ -1,8 +1,8 @@
-"""The one converter between documents and objects.
+"""The converter between documents and objects.
 
-Strict where cattrs is lenient by default: no value is turned from one type to another,
-no text is taken for a list, no unknown field is ignored. A null is the same as leaving
-the field out, as upstream's decoder has it. All mistakes of a value come together.
+It is strict where cattrs is lenient by default: it converts no value to another type,
+reads no string as a list, and ignores no unknown field. A null means that the field is
+missing, as in upstream's decoder. All mistakes of a value are reported together.
 """
 
 import enum
@@ -31,15 +31,15 @@ __all__ = ["structure"]
 
 
 def structure(value: object, kind: object) -> tuple[object, tuple[Finding, ...]]:
-    """Make an object of what a file holds.
+    """Convert the content of a file to an object.
 
     Args:
         value: Mappings, lists and scalars.
-        kind: The type to make.
+        kind: The type of the object.
 
     Returns:
-        The object and what is wrong. With mistakes, the object lacks the wrong parts,
-        or is `MISSING`.
+        The object and the mistakes. With mistakes, the object lacks the wrong parts, or
+        is `MISSING`.
     """
     try:
         return _structure(value, kind), ()
@@ -49,29 +49,29 @@ def structure(value: object, kind: object) -> tuple[object, tuple[Finding, ...]]
 
 def _structure(value: object, kind: object) -> object:
     try:
-        made: object = _CONVERTER.structure(value, typing.cast(type, kind))
+        result: object = _CONVERTER.structure(value, typing.cast(type, kind))
     except (cattrs.StructureHandlerNotFoundError, TypeError, ValueError) as error:
         # The constructor of the type may raise these, too.
         name = getattr(kind, "__name__", kind)
         finding = Finding("", f"cannot be read as {name}: {error}")
         raise FindingsError([finding]) from error
-    return made
+    return result
 
 
 class _Parts:
-    """Collects the parts of a value, and the mistakes in them."""
+    """Converts the parts of a value, and collects the mistakes in them."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
     def part(self, path: str, value: object, kind: object) -> object:
-        """Structure one part; if something is wrong with it, as far as it is right."""
-        made, findings = structure(value, kind)
+        """Convert a part; with mistakes, the result lacks the wrong parts."""
+        result, findings = structure(value, kind)
         self.findings += [finding.below(path) for finding in findings]
-        return made
+        return result
 
     def checked(self, whole: object) -> object:
-        """Return the whole, or raise if any part was wrong."""
+        """Return the whole; raise if any part has a mistake."""
         if self.findings:
             raise FindingsError(self.findings, whole)
         return whole
@@ -85,22 +85,23 @@ def _structure_record(value: object, record: type) -> object:
     parts.findings += _unknown_keys(value, fields)
     arguments: dict[str, object] = {}
     for field in fields.values():
-        given = value.get(field.key)
-        if given is None or _is_no_choice(given, field):
+        item = value.get(field.key)
+        if item is None or _is_no_choice(item, field):
             if field.required:
                 parts.findings.append(Finding(field.key, "required, but not given"))
             continue
-        made, findings = _structure_field(given, field)
+        argument, findings = _structure_field(item, field)
         parts.findings += findings
-        if made is not MISSING and not (field.zero_means_default and not made):
-            arguments[field.parameter] = made
+        is_default = field.zero_means_default and not argument
+        if argument is not MISSING and not is_default:
+            arguments[field.parameter] = argument
     return parts.checked(_build(record, arguments, parts))
 
 
-def _is_no_choice(given: object, field: RecordField) -> bool:
-    """Whether an empty text stands for the default of an enum."""
+def _is_no_choice(value: object, field: RecordField) -> bool:
+    """Whether a value is an empty string that means the default of an enum."""
     return (
-        given == ""
+        value == ""
         and field.zero_means_default
         and isinstance(field.type, type)
         and issubclass(field.type, enum.Enum)
@@ -108,11 +109,11 @@ def _is_no_choice(given: object, field: RecordField) -> bool:
 
 
 def _unknown_keys(
-    value: Mapping[object, object], known: Collection[object]
+    value: Mapping[object, object], fields: Collection[object]
 ) -> Iterator[Finding]:
     for key in value:
-        if key not in known:
-            names = list(map(str, known))
+        if key not in fields:
+            names = list(map(str, fields))
             hint = did_you_mean(key, names) or f" (known: {', '.join(names) or 'none'})"
             yield Finding(str(key), f"unknown field{hint}")
 
@@ -120,12 +121,13 @@ def _unknown_keys(
 def _structure_field(
     value: object, field: RecordField
 ) -> tuple[object, Sequence[Finding]]:
-    made, findings = structure(value, field.type)
-    return made, [_in_words_of(field, finding).below(field.key) for finding in findings]
+    result, findings = structure(value, field.type)
+    findings = tuple(_with_rule(field, finding) for finding in findings)
+    return result, [finding.below(field.key) for finding in findings]
 
 
-def _in_words_of(field: RecordField, finding: Finding) -> Finding:
-    """Say what the field's own rule expects, not just its type."""
+def _with_rule(field: RecordField, finding: Finding) -> Finding:
+    """Return a finding that names the field's own rule, not just its type."""
     if finding.path or not finding.got or not field.rules:
         return finding
     return attrs.evolve(finding, message=field.rules[0].message(finding.got[0]))
@@ -136,26 +138,26 @@ def _build(record: type, arguments: Mapping[str, object], parts: _Parts) -> obje
     if not required <= arguments.keys():
         return MISSING
     try:
-        # Run below, one by one, so that the first does not hide the others.
+        # Validators run below, one by one, so that the first does not hide the others.
         with attrs.validators.disabled():
-            made: object = record(**arguments)
+            result: object = record(**arguments)
     except BaseException as error:
-        _insist_on_complaint(error, record, "it")
+        _raise_unless_complaint(error, record, "it")
         if not parts.findings:
             parts.findings.append(_finding("", error))
         return MISSING
     if attrs.has(record):
-        parts.findings += _check_fields(made)
+        parts.findings += _check_fields(result)
         if not parts.findings:
-            parts.findings += _check_whole(made)
-    return made
+            parts.findings += _check_whole(result)
+    return result
 
 
-def _check_fields(made: object) -> Iterator[Finding]:
-    for field in record_fields(type(made)):
+def _check_fields(instance: object) -> Iterator[Finding]:
+    for field in record_fields(type(instance)):
         if field.attribute is None:
             continue
-        value = getattr(made, field.name)
+        value = getattr(instance, field.name)
         part = f"a validator of {field.name!r}"
         for rule in field.rules:
             try:
@@ -163,42 +165,42 @@ def _check_fields(made: object) -> Iterator[Finding]:
             except BaseException as error:
                 if is_from_outside(error):
                     raise
-                raise BrokenClassError(type(made), part, error) from error
+                raise BrokenClassError(type(instance), part, error) from error
             for path, message in complaints:
                 yield Finding(path, message).below(field.key)
         for validator in other_validators(field.attribute):
             try:
-                validator(made, field.attribute, value)
+                validator(instance, field.attribute, value)
             except BaseException as error:
-                _insist_on_complaint(error, type(made), part)
+                _raise_unless_complaint(error, type(instance), part)
                 yield _finding(field.key, error)
 
 
-def _check_whole(made: object) -> Iterator[Finding]:
+def _check_whole(instance: object) -> Iterator[Finding]:
     validate: Callable[[], Iterable[ArgsError]] | None
-    validate = getattr(made, "validate", None)
+    validate = getattr(instance, "validate", None)
     if validate is None:
         return
     part = "its validate"
     try:
         errors: Sequence[object] = tuple(validate() or ())
     except BaseException as error:
-        _insist_on_complaint(error, type(made), part)
+        _raise_unless_complaint(error, type(instance), part)
         errors = (error,)
-    for told in errors:
-        if not isinstance(told, Exception):
-            wrong = TypeError(f"expected ArgsErrors, got {type(told).__name__}")
-            raise BrokenClassError(type(made), part, wrong)
-        yield _finding("", told)
+    for problem in errors:
+        if not isinstance(problem, Exception):
+            wrong = TypeError(f"expected ArgsErrors, got {type(problem).__name__}")
+            raise BrokenClassError(type(instance), part, wrong)
+        yield _finding("", problem)
 
 
-def _insist_on_complaint(error: BaseException, kind: type, part: str) -> None:
+def _raise_unless_complaint(error: BaseException, kind: type, part: str) -> None:
     """Raise unless an error is a complaint about the value.
 
     Complaints are ValueErrors, and the TypeErrors of attrs' own validators.
 
     Raises:
-        BrokenClassError: It is anything else, and so nothing that the value has done.
+        BrokenClassError: It is another error, which the class itself has caused.
     """
     if isinstance(error, (ArgsError, ValueError)) or _is_from_attrs(error):
         return
@@ -248,13 +250,13 @@ def _structure_mapping(value: object, kind: object) -> object:
         raise FindingsError([Finding.wrong_type("a mapping", value)])
     arguments = typing.get_args(kind) or (str, object)
     parts = _Parts()
-    made: dict[object, object] = {}
+    items: dict[object, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
             parts.findings.append(Finding(str(key), "expected a text as the key"))
         elif item is not None:
-            made[key] = parts.part(key, item, arguments[1])
-    return parts.checked(made)
+            items[key] = parts.part(key, item, arguments[1])
+    return parts.checked(items)
 
 
 def _structure_union(value: object, kind: object) -> object:
@@ -262,9 +264,9 @@ def _structure_union(value: object, kind: object) -> object:
     if len(members) == 1 or value is None:
         return _structure(value, members[0]) if value is not None else None
     attempts = [structure(value, member) for member in members]
-    for made, findings in attempts:
+    for result, findings in attempts:
         if not findings:
-            return made
+            return result
     raise FindingsError(attempts[0][1])
 
 

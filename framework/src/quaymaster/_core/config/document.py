@@ -1,4 +1,4 @@
-"""A configuration as users write it, before anything is merged or expanded.
+"""A configuration as users write it, before it is merged and expanded.
 
 Mirrors ``KubeSchedulerConfiguration`` (k8s.io/kube-scheduler v0.36, ``config/v1``).
 """
@@ -24,7 +24,7 @@ __all__ = [
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
 
-# Upstream lets some weights below 0 pass, since it looks only for totals that overflow.
+# Upstream accepts some weights below 0, since it checks only whether totals overflow.
 _WEIGHT = integer(0, 2**31 - 1)
 _NAME = matching(".+", "the name of a plugin")
 _ALL = 100
@@ -36,7 +36,7 @@ class PluginRef:
 
     Attributes:
         name: The plugin's name; in ``disabled`` also ``*`` for all of them.
-        weight: What its scores are multiplied with; 0 stands for 1.
+        weight: The factor of its scores; 0 means 1.
     """
 
     name: str = attrs.field(validator=_NAME)
@@ -45,7 +45,7 @@ class PluginRef:
 
 @attrs.frozen(kw_only=True)
 class PluginSet:
-    """What a profile changes at one extension point.
+    """The changes of a profile at one extension point.
 
     Attributes:
         enabled: Plugins to call, in this order, besides the default ones.
@@ -62,7 +62,7 @@ class PluginConfig:
 
     Attributes:
         name: The plugin's name.
-        args: What its arguments class describes.
+        args: Its arguments, as described by its arguments class.
     """
 
     name: str = attrs.field(validator=_NAME)
@@ -74,11 +74,11 @@ class ProfileDocument:
     """One profile.
 
     Attributes:
-        scheduler_name: What pods choose it by, in ``spec.schedulerName``.
-        percentage_of_nodes_to_score: Overrides the one of the whole configuration.
-        tie_breaker: Who chooses among the nodes with the highest total: random, name
-            (the smallest one), or a plugin. kube-scheduler does not know this field.
-        plugins: Which plugins it calls, by extension point.
+        scheduler_name: The name by which pods choose it, in ``spec.schedulerName``.
+        percentage_of_nodes_to_score: Overrides the value of the whole configuration.
+        tie_breaker: Chooses among the nodes with the highest total: random, name (the
+            smallest name), or a plugin. kube-scheduler does not have this field.
+        plugins: The plugins that it calls, by extension point.
         plugin_config: The arguments of its plugins.
     """
 
@@ -100,16 +100,16 @@ class Document:
         kind: The format's name.
         parallelism: Accepted for compatibility.
         leader_election: How replicas agree on the active one.
-        client_connection: How the API server is reached.
+        client_connection: The connection to the API server.
         enable_profiling: Accepted for compatibility.
         enable_contention_profiling: Accepted for compatibility.
-        percentage_of_nodes_to_score: How many of all nodes, once found feasible, are
-            enough to start scoring. Without it, or with 0: all of them.
+        percentage_of_nodes_to_score: The percentage of all nodes that, once feasible,
+            are enough to start scoring. The default, and 0, mean all nodes.
         pod_initial_backoff_seconds: The first wait of a pod that was rejected.
         pod_max_backoff_seconds: The longest wait of a pod that was rejected.
-        profiles: The profiles; without any, the default one.
+        profiles: The profiles; by default the default profile.
         extenders: Webhooks that take part in every profile's decisions.
-        delay_cache_until_active: Whether a replica starts watching only once it leads.
+        delay_cache_until_active: Whether a replica starts watches only as the leader.
     """
 
     api_version: str

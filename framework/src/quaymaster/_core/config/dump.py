@@ -25,10 +25,10 @@ __all__ = ["dump_config", "plain"]
 
 
 def dump_config(config: SchedulerConfig) -> dict[str, object]:
-    """The effective configuration, as a document that can be loaded again.
+    """Return the effective configuration as a document that can be loaded again.
 
-    Every default is spelled out and ``multiPoint`` is expanded, so that the document
-    says which plugins are called at which point, in which order.
+    Every default is written and ``multiPoint`` is expanded. So the document has the
+    plugins of each extension point, in the order of their calls.
 
     Returns:
         Mappings, lists and scalars, ready for a YAML or JSON writer.
@@ -38,7 +38,7 @@ def dump_config(config: SchedulerConfig) -> dict[str, object]:
         if field.name not in ("limits_requests", "profiles", "warnings"):
             document[field.key] = plain(getattr(config, field.name))
     if not config.limits_requests:
-        # Spelled out, the defaults would become limits.
+        # Written to the document, the defaults would become limits.
         unlimited = attrs.evolve(config.client_connection, qps=0, burst=0)
         document["clientConnection"] = plain(unlimited)
     document["profiles"] = [_profile(profile) for profile in config.profiles]
@@ -49,13 +49,13 @@ def _profile(profile: ProfileConfig) -> dict[str, object]:
     document: dict[str, object] = {"schedulerName": profile.scheduler_name}
     if profile.percentage_of_nodes_to_score is not None:
         document["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
-    if profile.tie_breaker != RANDOM:  # kube-scheduler refuses the field
+    if profile.tie_breaker != RANDOM:  # kube-scheduler rejects the field
         document["tieBreaker"] = profile.tie_breaker
     # Without this, loading would merge the default profile in again.
     plugins: dict[str, object] = {MULTI_POINT: {"disabled": [{"name": WILDCARD}]}}
     for key, enabled in profile.plugins.items():
         if enabled:
-            plugins[key] = {"enabled": [_enabled(key, one) for one in enabled]}
+            plugins[key] = {"enabled": [_enabled(key, plugin) for plugin in enabled]}
     document["plugins"] = plugins
     document["pluginConfig"] = [
         {"name": name, "args": _args(name, args)}
@@ -76,7 +76,7 @@ def _args(name: str, args: object) -> dict[str, object]:
 
 
 def plain(value: object) -> object:
-    """A value as a file would have it: mappings, lists and scalars."""
+    """Return a value as it is in a file: mappings, lists and scalars."""
     if is_record(type(value)):
         return _record(value)
     if isinstance(value, enum.Enum):
@@ -110,7 +110,7 @@ def _record(record: object) -> dict[str, object]:
 
 
 def _is_left_out(record: object, field: RecordField) -> bool:
-    """Whether a field is left out: a null, or the default of an API object's field."""
+    """Whether to leave out a field: a null, or the default of an API object's field."""
     value = getattr(record, field.name)
     if value is None:
         return True

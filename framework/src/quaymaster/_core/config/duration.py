@@ -28,7 +28,7 @@ _LONGEST = (2**63 - 1) / 1e3  # 64 bits of nanoseconds, some 292 years
 
 
 def parse_duration(text: str) -> timedelta | None:
-    """Read a duration; None if the text is none, or longer than Go's can be."""
+    """Parse a duration; None if the text is not valid, or too long for Go."""
     if not re.fullmatch(PATTERN, text, re.ASCII):
         return None
     microseconds = sum(

@@ -8,7 +8,7 @@ __all__ = ["ArgsError", "ConfigErrors", "ReloadError"]
 
 
 class ConfigErrors(QuaymasterError, ValueError):
-    """A configuration cannot be used; all its mistakes are told at once.
+    """A configuration cannot be used; it reports all mistakes at once.
 
     Attributes:
         problems: One `Problem` per mistake, in the order in which they were found.
@@ -20,12 +20,12 @@ class ConfigErrors(QuaymasterError, ValueError):
 
 
 class ReloadError(QuaymasterError):
-    """A changed configuration file could not come into force.
+    """A changed configuration file could not be applied.
 
     Attributes:
         source: The file.
-        digest: Which content of it.
-        problems: What is wrong with it, one line each, with the file and the place.
+        digest: The digest of its content.
+        problems: The mistakes, one line each, with the file and the place.
     """
 
     def __init__(self, source: str, digest: str, error: Exception) -> None:
@@ -53,7 +53,7 @@ class ArgsError(QuaymasterError, ValueError):
 
     Attributes:
         path: The field, from the object that is validated: ``shape[1].utilization``.
-        message: What was expected and what came.
+        message: The expected and the actual value.
     """
 
     def __init__(self, path: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Lists the plugins of every extension point, from what a profile enables.
+"""Lists the plugins of every extension point, from the plugins of a profile.
 
 Mirrors ``expandMultiPointPlugins``, ``updatePluginList`` and ``getValidScoreWeights``
 (Kubernetes v1.36, ``pkg/scheduler/framework/runtime/framework.go``).
@@ -28,11 +28,11 @@ def expand(
     """List the plugins of each extension point, in the order of their calls.
 
     Args:
-        sets: What the profile says, merged with the defaults. It enables only
-            plugins that are among ``plugins``.
+        sets: The sets of the profile, merged with the defaults. They enable only
+            plugins of ``plugins``.
         plugins: The plugins that can be loaded, by name.
-        findings: Where plugins are noted that cannot be where they are enabled.
-        kubernetes: The Kubernetes that decides which hooks there are.
+        findings: Collects plugins at extension points that they do not implement.
+        kubernetes: The version of Kubernetes whose hooks exist.
     """
     everywhere = sets[MULTI_POINT].enabled
     return {
@@ -48,15 +48,16 @@ class _Expansion:
     point: ExtensionPoint
     own: EntrySet
     everywhere: Sequence[Entry]
-    known: Mapping[str, RegisteredPlugin]
+    usable: Mapping[str, RegisteredPlugin]
     findings: Findings
     kubernetes: Kubernetes
 
     def plugins(self) -> tuple[EnabledPlugin, ...]:
-        """The plugins: own ones that override ``multiPoint``, then that, then the rest.
+        """Return the plugins of the point.
 
-        A plugin of ``multiPoint`` that the point lists itself takes its place, and its
-        weight, from the point's list.
+        First come the point's own plugins that override ``multiPoint``, then the others
+        of ``multiPoint``, then the rest. A plugin of ``multiPoint`` that the point
+        lists itself has the position and the weight of the point's list.
         """
         own = self._listed()
         added = self._added(own)
@@ -71,9 +72,9 @@ class _Expansion:
         )
 
     def _listed(self) -> Sequence[str]:
-        """The plugins that the point lists itself."""
+        """Return the plugins that the point lists itself."""
         for entry in self.own.enabled:
-            plugin = self.known[entry.name]
+            plugin = self.usable[entry.name]
             if not plugin.extends(self.point.key, self.kubernetes):
                 points = ", ".join(
                     point.key for point in plugin.extension_points if point.key
@@ -86,17 +87,17 @@ class _Expansion:
         return self._once(self.own.enabled)
 
     def _added(self, own: Sequence[str]) -> Sequence[str]:
-        """The plugins that only ``multiPoint`` brings here."""
+        """Return the plugins that only ``multiPoint`` enables here."""
         return self._once(entry for entry in self._inherited() if entry.name not in own)
 
     def _inherited(self) -> Sequence[Entry]:
-        """The entries of ``multiPoint`` that count here."""
+        """Return the entries of ``multiPoint`` that apply to this point."""
         if self.own.disables_all:
             return ()
         return [
             entry
             for entry in self.everywhere
-            if self.known[entry.name].extends(self.point.key, self.kubernetes)
+            if self.usable[entry.name].extends(self.point.key, self.kubernetes)
             and not self.own.disables(entry.name)
         ]
 

@@ -1,9 +1,9 @@
 """Validators for the fields of arguments classes.
 
-Each says what it expects in an error message and in the JSON Schema. They are called
-with values of the right type, since the types of the fields are checked first, and let
-None pass, which only an optional field can hold. A key that is not the field's name in
-camel case goes into the metadata: ``attrs.field(metadata={"key": "enableHTTPS"})``.
+Each has a description for error messages and for the JSON Schema. They get values of
+the right type, since the types of the fields are checked first. They accept None, which
+only an optional field can have. If the key is not the field's name in camel case, the
+metadata has it: ``attrs.field(metadata={"key": "enableHTTPS"})``.
 """
 
 import re
@@ -40,19 +40,19 @@ Schema: TypeAlias = Mapping[str, object]
 Validator: TypeAlias = Callable[[object, "attrs.Attribute[object]", object], object]
 
 ZERO_MEANS_DEFAULT: Mapping[str, object] = {"zero means default": True}
-"""Metadata of a field for which a file's explicit 0, empty text or empty list counts as
-"not given", as it does for many of upstream's: ``attrs.field(metadata=...)``."""
+"""Metadata of a field for which an explicit 0, empty string or empty list in a file
+means the default, as for many fields of upstream: ``attrs.field(metadata=...)``."""
 
 
 @attrs.frozen
 class Rule:
-    """An attrs validator that can say what it expects.
+    """An attrs validator with a description of valid values.
 
     Attributes:
-        expected: What goes after "expected" in a message: ``an integer from 1 to 9``.
-        accepts: Whether a value of the field's type is allowed.
-        schema: The same as JSON Schema keywords.
-        hint: What to add to a message about a value, such as a likely correction.
+        expected: The text after "expected" in a message: ``an integer from 1 to 9``.
+        accepts: Returns whether a value of the field's type is allowed.
+        schema: The rule as JSON Schema keywords.
+        hint: Returns a suffix for the message about a value, such as a correction.
     """
 
     expected: str
@@ -63,7 +63,7 @@ class Rule:
     def __call__(
         self, _instance: object, attribute: "attrs.Attribute[T]", value: T
     ) -> None:
-        """Check a field's value, as attrs asks for.
+        """Check a field's value, as a validator of attrs.
 
         Raises:
             ArgsError: The value is not allowed.
@@ -72,14 +72,14 @@ class Rule:
             raise ArgsError(join_path(attribute_key(attribute), path), message)
 
     def complaints(self, value: object) -> Iterable[tuple[str, str]]:
-        """The mistakes of a value: the path within it, and the message."""
+        """Return the mistakes of a value: the path within it, and the message."""
         if value is None or value is MISSING:
             return
         if not self.accepts(value):
             yield "", self.message(value)
 
     def message(self, value: object) -> str:
-        """The message about a value that is not as expected."""
+        """Return the message about a value that is not as expected."""
         return f"expected {self.expected}, got {show(value)}{self.hint(value)}"
 
 
@@ -95,19 +95,19 @@ class _Each(Rule):
 
 
 def integer(minimum: int | None = None, maximum: int | None = None) -> Rule:
-    """An integer within limits, which are allowed themselves."""
+    """Accept an integer within limits, which are allowed themselves."""
     return _within("an integer", minimum, maximum)
 
 
 def number(minimum: float | None = None, maximum: float | None = None) -> Rule:
-    """A number within limits, which are allowed themselves."""
+    """Accept a number within limits, which are allowed themselves."""
     return _within("a number", minimum, maximum)
 
 
 def duration(
     minimum: timedelta | None = None, maximum: timedelta | None = None
 ) -> Rule:
-    """A length of time within limits, which are allowed themselves."""
+    """Accept a duration within limits, which are allowed themselves."""
     return Rule(
         "a duration such as 15s" + _limits(minimum, maximum, format_duration),
         lambda value: (
@@ -118,7 +118,7 @@ def duration(
 
 
 def one_of(*choices: str) -> Rule:
-    """One of some texts; a field whose type is an enum needs no such rule."""
+    """Accept one of some strings; a field whose type is an enum needs no such rule."""
     listed = ", ".join(map(repr, choices))
     return Rule(
         f"one of {listed}" if len(choices) > 1 else listed,
@@ -129,7 +129,7 @@ def one_of(*choices: str) -> Rule:
 
 
 def non_empty() -> Rule:
-    """A text with at least one character, or a sequence with at least one item."""
+    """Accept a string or a sequence that is not empty."""
     return Rule(
         "a text or list that is not empty",
         lambda value: len(cast(Sized, value)) > 0,
@@ -138,11 +138,11 @@ def non_empty() -> Rule:
 
 
 def matching(pattern: str, expected: str) -> Rule:
-    """A text that matches a regular expression as a whole.
+    """Accept a string that matches a regular expression as a whole.
 
     Args:
         pattern: The expression, in the common subset of Python and JavaScript.
-        expected: What such a text is called: ``a host name``.
+        expected: The name of such strings in messages: ``a host name``.
     """
     compiled = re.compile(pattern, re.ASCII)
     return Rule(
@@ -153,7 +153,7 @@ def matching(pattern: str, expected: str) -> Rule:
 
 
 def qualified_name() -> Rule:
-    """A name as labels and resources have: ``cpu`` or ``example.com/gpu``."""
+    """Accept a name of labels and resources: ``cpu`` or ``example.com/gpu``."""
     return matching(
         r"(?:(?=[^/]{1,253}/)" + _SUBDOMAIN + r"/)?(?=[^/]{1,63}$)" + _NAME,
         "a name such as cpu or example.com/gpu",
@@ -161,7 +161,7 @@ def qualified_name() -> Rule:
 
 
 def each(rule: Rule) -> Rule:
-    """A sequence whose items all follow a rule."""
+    """Accept a sequence whose items all follow a rule."""
     return _Each(
         f"a list, each item {rule.expected}",
         lambda _: True,
@@ -171,12 +171,12 @@ def each(rule: Rule) -> Rule:
 
 
 def rules_of(attribute: "attrs.Attribute[object]") -> tuple[Rule, ...]:
-    """The rules among the validators of an attrs field."""
+    """Return the rules among the validators of an attrs field."""
     return tuple(part for part in _validators(attribute) if isinstance(part, Rule))
 
 
 def other_validators(attribute: "attrs.Attribute[object]") -> tuple[Validator, ...]:
-    """The validators of an attrs field that are no rules."""
+    """Return the validators of an attrs field that are not rules."""
     return tuple(part for part in _validators(attribute) if not isinstance(part, Rule))
 
 

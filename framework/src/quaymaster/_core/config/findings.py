@@ -1,4 +1,4 @@
-"""Mistakes, as they are found while a document is read."""
+"""Mistakes in a document, collected while it is read."""
 
 from collections.abc import Iterable
 
@@ -28,8 +28,8 @@ class Finding:
     """One mistake.
 
     Attributes:
-        path: Where it is, from the value that was looked at.
-        message: What to say about it.
+        path: Its path, from the value that was checked.
+        message: The message about it.
         got: For a value of the wrong type: the value, boxed.
     """
 
@@ -39,26 +39,26 @@ class Finding:
 
     @classmethod
     def wrong_type(cls, expected: str, got: object) -> "Finding":
-        """A value that is not of the type that belongs there."""
+        """Return the finding for a value of a wrong type."""
         return cls("", f"expected {expected}, got {show(got)}", (got,))
 
     def below(self, path: str) -> "Finding":
-        """The same finding, its path extended by that of a value around it."""
+        """Return the same finding with the path of an enclosing value in front."""
         return attrs.evolve(self, path=join_path(path, self.path))
 
 
 class Missing:
-    """The type of `MISSING`, which stands for a value that could not be made."""
+    """The type of `MISSING`, which replaces a value that could not be built."""
 
 
 MISSING = Missing()
 
 
 class BrokenClassError(Exception):
-    """A class fails where it should check a value; caught inside this package.
+    """A class failed while it checked a value; caught inside this package.
 
     Attributes:
-        problem: Which class, which part of it, how it failed, and where.
+        problem: The class, its part, the error, and the place.
     """
 
     def __init__(self, kind: type, part: str, cause: BaseException) -> None:
@@ -73,8 +73,7 @@ class FindingsError(Exception):
 
     Attributes:
         findings: The mistakes.
-        partial: The value without its wrong parts, so that more mistakes can be
-            found in it, or `MISSING`.
+        partial: The value without its wrong parts, for further checks, or `MISSING`.
     """
 
     def __init__(
@@ -100,24 +99,24 @@ class Findings:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What is probably a mistake, each once."""
+        """The probable mistakes, each once."""
         return tuple(dict.fromkeys(self._warnings))
 
     def add(self, path: str, message: str, source: str | None = None) -> None:
-        """Note a mistake."""
+        """Add a mistake."""
         self._problems.append(self._problem(path, message, source))
 
     def extend(self, path: str, findings: Iterable[Finding]) -> None:
-        """Note mistakes that were found in the value at a path."""
+        """Add mistakes of the value at a path."""
         for finding in findings:
             self.add(join_path(path, finding.path), finding.message)
 
     def warn(self, path: str, message: str, source: str | None = None) -> None:
-        """Note what is probably a mistake."""
+        """Add a probable mistake."""
         self._warnings.append(self._problem(path, message, source))
 
     def __len__(self) -> int:
-        """How many mistakes were noted so far; equal ones count each time."""
+        """Return the number of mistakes so far; equal mistakes count each time."""
         return len(self._problems)
 
     def _problem(self, path: str, message: str, source: str | None) -> Problem:

@@ -1,4 +1,4 @@
-"""What a document says that it is, before anything else is looked at."""
+"""Checks the version and the kind of a document before its other fields."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,13 +21,13 @@ def check_header(
 
     Args:
         document: The document, as it was read.
-        findings: Where mistakes are noted.
-        api_version: What ``apiVersion`` must be.
-        kind: What ``kind`` must be.
-        hint: Says more of a wrong value, behind the message.
+        findings: Collects mistakes.
+        api_version: The required ``apiVersion``.
+        kind: The required ``kind``.
+        hint: Returns a suffix for the message about a wrong value.
 
     Raises:
-        ConfigErrors: It is of another kind, so that nothing more can be checked.
+        ConfigErrors: The kind or version is wrong, so the rest cannot be checked.
     """
     if not isinstance(document, Mapping):
         article = "an" if kind[0] in "AEIOU" else "a"

@@ -1,4 +1,4 @@
-"""The kinds of objects that the plugins of a configuration bring."""
+"""The kinds of objects that the plugins of a configuration use."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ __all__ = ["declared_kinds", "kinds_read", "plugin_names", "profile_plugins"]
 def declared_kinds(
     config: SchedulerConfig, registry: PluginRegistry
 ) -> Sequence[type[ApiObject]]:
-    """The kinds that a configuration's plugins declare, and those of all packages.
+    """Return the kinds that a configuration's plugins and all packages declare.
 
     Args:
-        config: Whose profiles say which plugins there are.
-        registry: Where plugins are found by name, and packages of kinds.
+        config: The configuration, whose profiles name the plugins.
+        registry: Loads plugins by name, and the kinds of packages.
 
     Raises:
-        KindError: A kind is wrong, or is declared by two classes.
+        KindError: A kind is not valid, or is declared by two classes.
         PluginLoadError: A plugin cannot be used.
     """
     return registry.kinds_of(profile_plugins(config))
@@ -28,16 +28,16 @@ def declared_kinds(
 def kinds_read(
     config: SchedulerConfig, registry: PluginRegistry
 ) -> Sequence[type[ApiObject]]:
-    """The kinds that the plugins of a configuration read, nodes and pods last.
+    """Return the kinds that the plugins of a configuration read, nodes and pods last.
 
     Kinds whose feature gate is off are left out.
 
     Args:
-        config: Whose profiles say which plugins there are.
-        registry: Where plugins are found by name, and packages of kinds.
+        config: The configuration, whose profiles name the plugins.
+        registry: Loads plugins by name, and the kinds of packages.
 
     Raises:
-        KindError: A kind is wrong, or is declared by two classes.
+        KindError: A kind is not valid, or is declared by two classes.
         PluginLoadError: A plugin cannot be used.
     """
     read = registry.read_by(profile_plugins(config))
@@ -45,17 +45,17 @@ def kinds_read(
 
 
 def profile_plugins(config: SchedulerConfig) -> Sequence[str]:
-    """The plugins of all profiles, each once."""
+    """Return the plugins of all profiles, each once."""
     listed = (name for profile in config.profiles for name in plugin_names(profile))
     return list(dict.fromkeys(listed))
 
 
 def plugin_names(profile: ProfileConfig) -> Sequence[str]:
-    """The plugins of a profile, each once, in the order of its extension points.
+    """Return the plugins of a profile, each once, in the order of extension points.
 
-    The one that breaks ties is the last, if it does nothing else.
+    A plugin that only breaks ties is the last.
     """
-    listed = [one.name for plugins in profile.plugins.values() for one in plugins]
+    listed = [plugin.name for point in profile.plugins.values() for plugin in point]
     if profile.tie_breaking_plugin:
         listed.append(profile.tie_breaking_plugin)
     return list(dict.fromkeys(listed))

@@ -50,10 +50,10 @@ def load_config(
         path: The file; or, if there is no such file, the name of a shipped profile,
             such as ``bin-packing``.
         registry: Where plugins are found by name; by default the installed plugins.
-        kubernetes: The Kubernetes to complete it for.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
-        ConfigErrors: The file cannot be read, or something in it is wrong.
+        ConfigErrors: The file cannot be read, or has mistakes.
     """
     source = str(path)
     document = read_yaml(read_source(source), source)
@@ -65,11 +65,11 @@ def default_config(
     *,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> SchedulerConfig:
-    """Make the configuration of an empty file: the default profile.
+    """Return the configuration of an empty file: the default profile.
 
     Args:
         registry: Where plugins are found by name; by default the installed plugins.
-        kubernetes: The Kubernetes to complete it for.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
         ConfigErrors: A plugin of the default profile is not installed.
@@ -89,22 +89,22 @@ def parse_config(
     """Check and complete a configuration that has been read already.
 
     Args:
-        document: What the file holds.
+        document: The content of the file.
         registry: Where plugins are found by name; by default the installed plugins.
         source: The file's name, for messages.
         defaults: The configuration whose first profile is merged under every profile;
-            by default the shipped one of that Kubernetes.
-        kubernetes: The Kubernetes to complete it for.
+            by default the shipped profile of that version of Kubernetes.
+        kubernetes: The version of Kubernetes whose defaults it gets.
 
     Raises:
-        ConfigErrors: Something is wrong, here or in the defaults.
+        ConfigErrors: The document or the defaults have mistakes.
     """
     registry = installed_plugins() if registry is None else registry
     findings = Findings(source)
-    given = _document(document, findings)
-    check_settings(given, findings)
+    settings = _document(document, findings)
+    check_settings(settings, findings)
     profiles = resolve_profiles(
-        given.profiles,
+        settings.profiles,
         _default_sets(defaults, kubernetes),
         registry,
         findings,
@@ -113,35 +113,39 @@ def parse_config(
     if findings.problems:
         raise ConfigErrors(findings.problems)
     return SchedulerConfig(
-        parallelism=given.parallelism,
-        percentage_of_nodes_to_score=percentage(given.percentage_of_nodes_to_score),
-        pod_initial_backoff_seconds=given.pod_initial_backoff_seconds,
-        pod_max_backoff_seconds=given.pod_max_backoff_seconds,
-        leader_election=given.leader_election,
-        client_connection=given.client_connection,
+        parallelism=settings.parallelism,
+        percentage_of_nodes_to_score=percentage(settings.percentage_of_nodes_to_score),
+        pod_initial_backoff_seconds=settings.pod_initial_backoff_seconds,
+        pod_max_backoff_seconds=settings.pod_max_backoff_seconds,
+        leader_election=settings.leader_election,
+        client_connection=settings.client_connection,
         limits_requests=_limits_requests(document),
-        extenders=given.extenders,
-        enable_profiling=given.enable_profiling,
-        enable_contention_profiling=given.enable_contention_profiling,
-        delay_cache_until_active=given.delay_cache_until_active,
+        extenders=settings.extenders,
+        enable_profiling=settings.enable_profiling,
+        enable_contention_profiling=settings.enable_contention_profiling,
+        delay_cache_until_active=settings.delay_cache_until_active,
         profiles=profiles,
         warnings=findings.warnings,
     )
 
 
 def _limits_requests(document: object) -> bool:
-    """Whether a right document says how many calls are made; 0 says nothing."""
-    given = document.get("clientConnection") if isinstance(document, Mapping) else None
-    return isinstance(given, Mapping) and bool(given.get("qps") or given.get("burst"))
+    """Whether a valid document limits the rate of calls; 0 is not a limit."""
+    if not isinstance(document, Mapping):
+        return False
+    limits = document.get("clientConnection")
+    return isinstance(limits, Mapping) and bool(
+        limits.get("qps") or limits.get("burst")
+    )
 
 
 def shipped_profiles() -> Mapping[str, Traversable]:
-    """The configuration files that come with the framework, by name."""
+    """Return the configuration files of the framework, by name."""
     return shipped_files(resources.files("quaymaster") / "_profiles")
 
 
 def _document(document: object, findings: Findings) -> Document:
-    """Make the document; mistakes in its parts are noted."""
+    """Build the document, and collect the mistakes in its parts."""
     check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
     made, mistakes = structure(document, Document)
     findings.extend("", mistakes)

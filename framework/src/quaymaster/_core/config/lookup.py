@@ -1,4 +1,4 @@
-"""Finds the plugins that a configuration names."""
+"""Looks up the plugins that a configuration names."""
 
 from quaymaster._base.versions.kubernetes import GATED_PLUGINS
 from quaymaster._core.registry.registry import (
@@ -11,7 +11,7 @@ __all__ = ["usable_plugin"]
 
 
 def usable_plugin(name: str, registry: PluginRegistry) -> RegisteredPlugin | str:
-    """The plugin of this name, or a message why it cannot be used."""
+    """Return the plugin of this name, or a message why it cannot be used."""
     plugin = registry.get(name)
     gate = GATED_PLUGINS.get(name)
     if plugin is None and gate is not None:

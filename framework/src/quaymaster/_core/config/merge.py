@@ -1,4 +1,4 @@
-"""Merges what a profile enables over the default profile.
+"""Merges the plugins of a profile over the default profile.
 
 Mirrors ``mergePluginSet`` (Kubernetes v1.36,
 ``pkg/scheduler/apis/config/v1/default_plugins.go``).
@@ -17,11 +17,11 @@ __all__ = ["Entry", "EntrySet", "EntrySets", "entry_sets", "merge_sets"]
 
 @attrs.frozen
 class Entry:
-    """A plugin in a list, and where that is written.
+    """A plugin in a list, with its place in the document.
 
     Attributes:
         name: The plugin's name.
-        weight: Its weight, if one is given there.
+        weight: Its weight, or None.
         path: The place in the document.
         source: The document.
     """
@@ -34,7 +34,7 @@ class Entry:
 
 @attrs.frozen
 class EntrySet:
-    """What one extension point enables and disables."""
+    """The plugins that one extension point enables and disables."""
 
     enabled: tuple[Entry, ...] = ()
     disabled: tuple[Entry, ...] = ()
@@ -48,13 +48,13 @@ class EntrySet:
         """Whether a plugin is disabled by its name."""
         return any(entry.name == name for entry in self.disabled)
 
-    def keep(self, wanted: Callable[[str], bool]) -> "EntrySet":
-        """The same without the enabled plugins whose names are not wanted."""
-        enabled = tuple(entry for entry in self.enabled if wanted(entry.name))
+    def keep(self, accepts: Callable[[str], bool]) -> "EntrySet":
+        """Return the same without the enabled plugins that a predicate rejects."""
+        enabled = tuple(entry for entry in self.enabled if accepts(entry.name))
         return attrs.evolve(self, enabled=enabled)
 
-    def says(self) -> tuple[object, ...]:
-        """All entries, of both lists."""
+    def names_and_weights(self) -> tuple[object, ...]:
+        """Return the entries of both lists without their places."""
         enabled = tuple((entry.name, entry.weight or 0) for entry in self.enabled)
         return enabled, tuple(entry.name for entry in self.disabled)
 
@@ -63,22 +63,22 @@ EntrySets = Mapping[str, EntrySet]
 
 
 def entry_sets(plugins: Mapping[str, PluginSet], path: str, source: str) -> EntrySets:
-    """The entries of a profile's ``plugins``, for every extension point.
+    """Return the entries of a profile's ``plugins``, for every extension point.
 
     Args:
-        plugins: What the profile says.
-        path: Where it says so: ``profiles[0].plugins``.
-        source: In which document.
+        plugins: The ``plugins`` of the profile.
+        path: Their path: ``profiles[0].plugins``.
+        source: The document.
     """
     sets: dict[str, EntrySet] = {}
     for key in PLUGIN_SETS:
-        given = plugins.get(key)
-        if not isinstance(given, PluginSet):
-            given = PluginSet()
+        plugin_set = plugins.get(key)
+        if not isinstance(plugin_set, PluginSet):
+            plugin_set = PluginSet()
         at = join_path(path, key)
         sets[key] = EntrySet(
-            _entries(given.enabled, f"{at}.enabled", source),
-            _entries(given.disabled, f"{at}.disabled", source),
+            _entries(plugin_set.enabled, f"{at}.enabled", source),
+            _entries(plugin_set.disabled, f"{at}.disabled", source),
         )
     return sets
 
@@ -92,15 +92,15 @@ def _entries(refs: Iterable[object], path: str, source: str) -> tuple[Entry, ...
 
 
 def merge_sets(defaults: EntrySets, custom: EntrySets) -> EntrySets:
-    """Merge a profile's sets over the default ones."""
+    """Merge a profile's sets over the default sets."""
     return {key: _merge(defaults[key], custom[key]) for key in PLUGIN_SETS}
 
 
 def _merge(default: EntrySet, custom: EntrySet) -> EntrySet:
     disabled = custom.disabled + default.disabled
     either = EntrySet((), disabled)
-    # Of repeated plugins the last replaces the default one; the others stay, to be
-    # found when the lists are expanded.
+    # If a plugin is repeated, the last entry replaces the default entry. The others
+    # stay, and are reported when the lists are expanded.
     replacements = {entry.name: entry for entry in custom.enabled}
     enabled: list[Entry] = []
     used: list[Entry] = []
@@ -114,6 +114,6 @@ def _merge(default: EntrySet, custom: EntrySet) -> EntrySet:
             enabled.append(replacement or entry)
     # Identity: the same plugin may be listed twice by equal entries.
     enabled += [
-        entry for entry in custom.enabled if not any(entry is one for one in used)
+        entry for entry in custom.enabled if not any(entry is other for other in used)
     ]
     return EntrySet(tuple(enabled), disabled)

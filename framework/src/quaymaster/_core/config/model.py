@@ -1,4 +1,4 @@
-"""A complete configuration, as the engine reads it."""
+"""A complete configuration, as the engine uses it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,13 +19,13 @@ __all__ = [
 ]
 
 RANDOM: Final = "random"
-"""The tie breaker that draws, as kube-scheduler does."""
+"""The tie breaker that chooses at random, as kube-scheduler does."""
 
 BY_NAME: Final = "name"
-"""The tie breaker that takes the node with the smallest name."""
+"""The tie breaker that chooses the node with the smallest name."""
 
 TIE_BREAKERS: Final = (RANDOM, BY_NAME)
-"""The tie breakers that are no plugins."""
+"""The tie breakers that are not plugins."""
 
 
 @attrs.frozen(kw_only=True)
@@ -34,8 +34,8 @@ class EnabledPlugin:
 
     Attributes:
         name: The plugin's name.
-        weight: What its normalised scores are multiplied with; 1 at the extension
-            points that know no weights.
+        weight: The factor of its normalised scores; 1 at extension points without
+            weights.
     """
 
     name: str
@@ -47,15 +47,15 @@ class ProfileConfig:
     """One profile, with defaults merged and ``multiPoint`` expanded.
 
     Attributes:
-        scheduler_name: What pods choose this profile by.
-        percentage_of_nodes_to_score: Overrides the scheduler's; None takes that.
-        tie_breaker: Who chooses among the nodes with the highest total: ``random``,
-            ``name`` (the smallest one), or the name of a plugin with `break_tie`.
-        plugins: Extension point key (``preFilter``) -> its plugins in order. Every
-            point is there, also without plugins.
+        scheduler_name: The name by which pods choose this profile.
+        percentage_of_nodes_to_score: Overrides the scheduler's value, or None.
+        tie_breaker: Chooses among the nodes with the highest total: ``random``,
+            ``name`` (the smallest name), or the name of a plugin with `break_tie`.
+        plugins: Extension point key (``preFilter``) -> its plugins in order, for all
+            extension points.
         plugin_args: Plugin name -> an instance of its ``Args``, for every enabled
             plugin that has arguments.
-        kubernetes: The Kubernetes that it was completed for, whose decisions are made.
+        kubernetes: The version of Kubernetes to follow.
     """
 
     scheduler_name: str
@@ -67,7 +67,7 @@ class ProfileConfig:
 
     @property
     def tie_breaking_plugin(self) -> str:
-        """The name of the plugin that breaks ties; empty if none does."""
+        """The name of the plugin that breaks ties, or empty."""
         return "" if self.tie_breaker in TIE_BREAKERS else self.tie_breaker
 
 
@@ -77,21 +77,21 @@ class SchedulerConfig:
 
     Attributes:
         parallelism: Accepted for compatibility; the engine is one thread.
-        percentage_of_nodes_to_score: How many of all nodes, once found feasible, are
-            enough to start scoring: 1 to 100. Where a file says nothing or 0, it is
-            100; upstream then picks 5 to 50 by the number of nodes.
+        percentage_of_nodes_to_score: The percentage of all nodes that, once feasible,
+            are enough to start scoring: 1 to 100. Without a value in the file, or with
+            0, it is 100; upstream then chooses 5 to 50 by the number of nodes.
         pod_initial_backoff_seconds: The first wait of a rejected pod.
         pod_max_backoff_seconds: The longest wait of a rejected pod.
         leader_election: How replicas agree on the active one.
-        client_connection: How the API server is reached.
-        limits_requests: Whether the file itself sets how many calls a second it takes.
-            Where it does not, upstream's defaults stand in `client_connection`.
+        client_connection: The connection to the API server.
+        limits_requests: Whether the file itself limits the calls per second. If not,
+            `client_connection` has upstream's defaults.
         extenders: Webhooks that take part in decisions.
         enable_profiling: Accepted for compatibility.
         enable_contention_profiling: Accepted for compatibility.
-        delay_cache_until_active: Whether a replica starts watching only once it leads.
+        delay_cache_until_active: Whether a replica starts watches only as the leader.
         profiles: The profiles, in the order of the file; at least one.
-        warnings: What is probably a mistake and yet no reason to stop.
+        warnings: Probable mistakes that do not prevent the start.
     """
 
     parallelism: int = 16
@@ -110,11 +110,11 @@ class SchedulerConfig:
 
     @property
     def kubernetes(self) -> Kubernetes:
-        """The Kubernetes whose decisions are made, which is that of all profiles."""
+        """The version of Kubernetes to follow, the same in all profiles."""
         return self.profiles[0].kubernetes
 
     def profile(self, scheduler_name: str) -> ProfileConfig | None:
-        """The profile for a pod's ``spec.schedulerName``, or None."""
+        """Return the profile for a pod's ``spec.schedulerName``, or None."""
         return next(
             (
                 profile

@@ -14,13 +14,13 @@ _LONGEST = 60
 
 
 def camel_case(name: str) -> str:
-    """The key of a field: ``min_candidate_nodes`` is written ``minCandidateNodes``."""
+    """Return the key of a field: ``minCandidateNodes`` for ``min_candidate_nodes``."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
 def attribute_key(attribute: "attrs.Attribute[Any]") -> str:
-    """The key of an attrs field, which its metadata may give as ``key``."""
+    """Return the key of an attrs field; its metadata may set it as ``key``."""
     key = attribute.metadata.get("key")
     return (
         key if isinstance(key, str) else camel_case(attribute.alias or attribute.name)
@@ -28,14 +28,14 @@ def attribute_key(attribute: "attrs.Attribute[Any]") -> str:
 
 
 def join_path(path: str, rest: str) -> str:
-    """Put two parts of a path together: ``a`` and ``[0].b`` give ``a[0].b``."""
+    """Join two parts of a path: ``a`` and ``[0].b`` become ``a[0].b``."""
     if not path or not rest or rest.startswith("["):
         return path + rest
     return f"{path}.{rest}"
 
 
 def show(value: object) -> str:
-    """A value as it looks in a file, cut to a readable length."""
+    """Return a value as it is in a file, shortened for messages."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

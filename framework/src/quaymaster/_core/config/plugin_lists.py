@@ -1,4 +1,4 @@
-"""Resolves which plugins a profile calls at which extension point."""
+"""Resolves the plugins of a profile at each extension point."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,7 +25,7 @@ __all__ = ["check_idle_plugins", "check_keys", "resolve_plugins", "warn_of_range
 
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
 
-_NAMED_ELSEWHERE = "; what breaks ties is named in tieBreaker"
+_NAMED_ELSEWHERE = "; a plugin that breaks ties is named in tieBreaker"
 
 
 def check_keys(
@@ -34,15 +34,15 @@ def check_keys(
     findings: Findings,
     kubernetes: Kubernetes,
 ) -> None:
-    """Note the keys of a profile's ``plugins`` that are no extension points."""
-    for key, given in plugins.items():
+    """Report the keys of a profile's ``plugins`` that are not extension points."""
+    for key, plugin_set in plugins.items():
         at = join_path(path, key)
         first = IDLE.get(key)
         if first is not None and not kubernetes.since(first):
             problem = f"unknown extension point; Kubernetes {first} has it"
             findings.add(at, f"{problem}, and this is {kubernetes.version}")
         elif first is not None:
-            if not isinstance(given, PluginSet) or not given.enabled:
+            if not isinstance(plugin_set, PluginSet) or not plugin_set.enabled:
                 continue
             if key in WITHOUT_EFFECT:
                 gate = "the feature gate GenericWorkload, which is off"
@@ -51,8 +51,8 @@ def check_keys(
                 findings.add(at, "plugins cannot be enabled at this extension point")
         elif key not in PLUGIN_SETS:
             hint = did_you_mean(key, PLUGIN_SETS)
-            known = f" (known: {', '.join(PLUGIN_SETS)})"
-            findings.add(at, f"unknown extension point{hint or known}")
+            hint = hint or f" (known: {', '.join(PLUGIN_SETS)})"
+            findings.add(at, f"unknown extension point{hint}")
 
 
 def check_idle_plugins(
@@ -61,12 +61,12 @@ def check_idle_plugins(
     registry: PluginRegistry,
     findings: Findings,
 ) -> None:
-    """Note plugins that nobody has, where none is ever called."""
+    """Report plugins that are not installed, at extension points without calls."""
     for key in WITHOUT_EFFECT:
-        given = plugins.get(key)
-        if not isinstance(given, PluginSet):
+        plugin_set = plugins.get(key)
+        if not isinstance(plugin_set, PluginSet):
             continue
-        for index, entry in enumerate(given.enabled):
+        for index, entry in enumerate(plugin_set.enabled):
             plugin = usable_plugin(entry.name, registry)
             if isinstance(plugin, str):
                 at = join_path(join_path(path, key), f"enabled[{index}].name")
@@ -83,18 +83,18 @@ def resolve_plugins(
     """List the plugins of each extension point, in the order of their calls.
 
     Args:
-        sets: What the profile enables and disables, merged with the defaults.
-        path: Where the profile says so: ``profiles[0].plugins``.
+        sets: The sets of the profile, merged with the defaults.
+        path: Their path: ``profiles[0].plugins``.
         registry: The installed plugins.
-        findings: Where mistakes are noted.
-        kubernetes: The Kubernetes that decides which hooks there are.
+        findings: Collects mistakes.
+        kubernetes: The version of Kubernetes whose hooks exist.
     """
     before = len(findings)
     usable = _usable(sets, registry, findings)
     _warn_of_absent(sets, registry, findings)
-    sets = {key: one.keep(usable.__contains__) for key, one in sets.items()}
+    sets = {key: entries.keep(usable.__contains__) for key, entries in sets.items()}
     plugins = expand(sets, usable, findings, kubernetes)
-    if len(findings) == before:  # else counts may be wrong for a reason noted above
+    if len(findings) == before:  # else the counts may be wrong because of these
         _check_counts(plugins, path, findings)
     return plugins
 
@@ -102,12 +102,12 @@ def resolve_plugins(
 def warn_of_ranges(
     names: Iterable[str], registry: PluginRegistry, findings: Findings
 ) -> None:
-    """Warn of distributions that exclude the installed framework, once of each.
+    """Warn of distributions that exclude the installed framework, once for each.
 
     Args:
         names: The plugins that a profile uses.
         registry: The installed plugins.
-        findings: Where warnings are noted.
+        findings: Collects warnings.
     """
     for name in sorted(names):
         plugin = registry.get(name)
@@ -135,14 +135,14 @@ def _usable(
 
 
 def _enabled(sets: EntrySets) -> Iterable[Entry]:
-    return (entry for one in sets.values() for entry in one.enabled)
+    return (entry for entries in sets.values() for entry in entries.enabled)
 
 
 def _warn_of_absent(
     sets: EntrySets, registry: PluginRegistry, findings: Findings
 ) -> None:
-    for one in sets.values():
-        for entry in one.disabled:
+    for entries in sets.values():
+        for entry in entries.disabled:
             if entry.name != WILDCARD and entry.name not in registry:
                 hint = did_you_mean(entry.name, registry)
                 message = f"no plugin {entry.name!r} is installed to disable{hint}"

@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 MULTI_POINT = "multiPoint"
-"""Stands for every extension point that a plugin implements."""
+"""The key that means every extension point that a plugin implements."""
 
 WILDCARD = "*"
 """In ``disabled``: every plugin."""
@@ -23,7 +23,7 @@ WILDCARD = "*"
 POINTS: Mapping[str, ExtensionPoint] = {
     point.key: point for point in EXTENSION_POINTS if point.key
 }
-"""The extension points that profiles give plugins to, by key."""
+"""The extension points at which profiles enable plugins, by key."""
 
 IDLE: Mapping[str, str] = {
     "placementGenerate": "1.36",
@@ -31,14 +31,14 @@ IDLE: Mapping[str, str] = {
     "podGroupPostFilter": "1.37",
 }
 """Points of upstream's format that are never called here -> the first Kubernetes that
-has them. Files written by kube-scheduler have them; they are accepted as long as they
-enable nothing that would be called upstream."""
+has them. Files written by kube-scheduler have them. They are accepted unless they
+enable plugins that upstream would call."""
 
 WITHOUT_EFFECT = frozenset({"podGroupPostFilter"})
-"""Those of them at which upstream calls nothing by default, whatever is enabled."""
+"""The idle points at which upstream, by default, calls no enabled plugin."""
 
 PLUGIN_SETS = (*POINTS, MULTI_POINT)
 """The keys of ``plugins``."""
 
 LIMITS: Mapping[str, tuple[int, int | None]] = {"queueSort": (1, 1), "bind": (1, None)}
-"""How many plugins a point needs at least and takes at most."""
+"""The minimum and maximum number of plugins at a point."""

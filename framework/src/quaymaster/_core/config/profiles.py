@@ -21,15 +21,15 @@ from quaymaster._core.registry.registry import PluginRegistry
 __all__ = ["DEFAULT_NAME", "percentage", "resolve_profiles"]
 
 DEFAULT_NAME = "default-scheduler"
-"""The name of a profile that is the only one and has none."""
+"""The name of an only profile that has no name."""
 
 _QUEUE_SORT = "queueSort"
 _ALL = 100
 
 
-def percentage(given: int) -> int:
-    """The percentage of nodes that a file asks for, where 0 asks for the default."""
-    return given or _ALL
+def percentage(value: int) -> int:
+    """Return the percentage of nodes of a file, where 0 means the default."""
+    return value or _ALL
 
 
 def resolve_profiles(
@@ -42,27 +42,27 @@ def resolve_profiles(
     """Complete and check the profiles of a document.
 
     Args:
-        profiles: What the document has. What is no `ProfileDocument` was wrong, which
-            has been noted.
-        defaults: What the default profile enables.
+        profiles: The profiles of the document. Elements that are not a
+            `ProfileDocument` have mistakes that are already reported.
+        defaults: The sets of the default profile.
         registry: The installed plugins.
-        findings: Where mistakes are noted.
-        kubernetes: The Kubernetes to complete them for.
+        findings: Collects mistakes.
+        kubernetes: The version of Kubernetes whose defaults they get.
     """
     profiles = profiles or (ProfileDocument(),)
-    given = [
-        _Given(f"profiles[{index}]", profile, defaults, findings.source)
+    entries = [
+        _ProfileEntry(f"profiles[{index}]", profile, defaults, findings.source)
         for index, profile in enumerate(profiles)
         if isinstance(profile, ProfileDocument)
     ]
-    _check_names(given, findings, is_only=len(profiles) == 1)
-    made = [one.resolve(registry, findings, kubernetes) for one in given]
-    _check_queue_sort(given, made, findings)
-    return tuple(made)
+    _check_names(entries, findings, is_only=len(profiles) == 1)
+    configs = [entry.resolve(registry, findings, kubernetes) for entry in entries]
+    _check_queue_sort(entries, configs, findings)
+    return tuple(configs)
 
 
-class _Given:
-    """A profile of the document, at its place there."""
+class _ProfileEntry:
+    """A profile of the document, with its path."""
 
     def __init__(
         self, path: str, profile: ProfileDocument, defaults: EntrySets, source: str
@@ -81,10 +81,10 @@ class _Given:
     def resolve(
         self, registry: PluginRegistry, findings: Findings, kubernetes: Kubernetes
     ) -> ProfileConfig:
-        given = self.profile.plugins
-        check_keys(given, self.plugins_path, findings, kubernetes)
+        own = self.profile.plugins
+        check_keys(own, self.plugins_path, findings, kubernetes)
         if kubernetes.since("1.37"):
-            check_idle_plugins(given, self.plugins_path, registry, findings)
+            check_idle_plugins(own, self.plugins_path, registry, findings)
         plugins = resolve_plugins(
             self.sets, self.plugins_path, registry, findings, kubernetes
         )
@@ -106,10 +106,10 @@ class _Given:
             findings,
             kubernetes,
         )
-        asked = self.profile.percentage_of_nodes_to_score
+        value = self.profile.percentage_of_nodes_to_score
         return ProfileConfig(
             scheduler_name=self.name,
-            percentage_of_nodes_to_score=None if asked is None else percentage(asked),
+            percentage_of_nodes_to_score=None if value is None else percentage(value),
             tie_breaker=tie_breaker,
             plugins=plugins,
             plugin_args=args,
@@ -117,11 +117,13 @@ class _Given:
         )
 
 
-def _check_names(given: Sequence[_Given], findings: Findings, *, is_only: bool) -> None:
+def _check_names(
+    entries: Sequence[_ProfileEntry], findings: Findings, *, is_only: bool
+) -> None:
     places: dict[str, str] = {}
-    for one in given:
-        path = join_path(one.path, "schedulerName")
-        name = one.profile.scheduler_name
+    for entry in entries:
+        path = join_path(entry.path, "schedulerName")
+        name = entry.profile.scheduler_name
         if name is None and is_only:
             continue
         if not name:
@@ -129,18 +131,21 @@ def _check_names(given: Sequence[_Given], findings: Findings, *, is_only: bool) 
         elif name in places:
             findings.add(path, f"{name!r} is the name of {places[name]} already")
         else:
-            places[name] = one.path
+            places[name] = entry.path
 
 
 def _check_queue_sort(
-    given: Sequence[_Given], made: Sequence[ProfileConfig], findings: Findings
+    entries: Sequence[_ProfileEntry],
+    configs: Sequence[ProfileConfig],
+    findings: Findings,
 ) -> None:
-    """All profiles share one queue, so they must sort it in the same way."""
-    for one, config in zip(given[1:], made[1:], strict=True):
-        says = one.sets[_QUEUE_SORT].says() == given[0].sets[_QUEUE_SORT].says()
-        if not says or _sorter(config) != _sorter(made[0]):
-            path = join_path(one.plugins_path, _QUEUE_SORT)
-            findings.add(path, f"expected the same as in {given[0].path}")
+    """Check that all profiles sort pods in the same way: they share one queue."""
+    for entry, config in zip(entries[1:], configs[1:], strict=True):
+        own, first = entry.sets[_QUEUE_SORT], entries[0].sets[_QUEUE_SORT]
+        is_same = own.names_and_weights() == first.names_and_weights()
+        if not is_same or _sorter(config) != _sorter(configs[0]):
+            path = join_path(entry.plugins_path, _QUEUE_SORT)
+            findings.add(path, f"expected the same as in {entries[0].path}")
 
 
 def _sorter(config: ProfileConfig) -> object:

@@ -1,6 +1,6 @@
-"""One view of the two kinds of classes that configurations are made of.
+"""A common view of the two kinds of classes in configurations.
 
-Arguments and settings are attrs classes; what they embed of the Kubernetes API (a node
+Arguments and settings are attrs classes. Objects of the Kubernetes API in them (a node
 affinity, a label selector) are the msgspec structs of `quaymaster.objects`.
 """
 
@@ -27,7 +27,7 @@ class RecordField:
         key: The key in a file.
         type: The resolved type.
         required: Whether it has no default.
-        default: Gives the default, or `attrs.NOTHING` if there is none to show.
+        default: Returns the default, or `attrs.NOTHING` without a constant default.
         attribute: The attrs attribute; None for a struct's field.
     """
 
@@ -41,7 +41,7 @@ class RecordField:
 
     @property
     def zero_means_default(self) -> bool:
-        """Whether an explicit zero counts as not given."""
+        """Whether an explicit zero means the default."""
         metadata = self.attribute.metadata if self.attribute else {}
         return ZERO_MEANS_DEFAULT.items() <= metadata.items()
 
@@ -59,7 +59,7 @@ def is_record(candidate: object) -> bool:
 
 
 def record_fields(record: type) -> tuple[RecordField, ...]:
-    """The fields of a record class that its constructor takes."""
+    """Return the fields of a record class that its constructor takes."""
     return _record_fields(record)
 
 

@@ -1,4 +1,4 @@
-"""Reads single values strictly: none is converted to another type."""
+"""Reads single values strictly, without conversion to another type."""
 
 import base64
 import binascii
@@ -24,11 +24,11 @@ _INT64 = range(-(2**63), 2**63)
 
 @attrs.frozen
 class Scalar:
-    """How one scalar type is read and described.
+    """The reader and the description of a scalar type.
 
     Attributes:
-        expected: What a message calls it.
-        read: Turns what the file holds into the value; None if it is something else.
+        expected: Its name in messages.
+        read: Converts a value of a file; None if the value is of another type.
         schema: Its JSON Schema.
     """
 
@@ -44,10 +44,10 @@ class Scalar:
         """
         if issubclass(kind, enum.Enum):
             return read_enum(value, kind)
-        found = self.read(value)
-        if found is None:
+        result = self.read(value)
+        if result is None:
             raise FindingsError([Finding.wrong_type(self.expected, value)])
-        return found
+        return result
 
 
 def _bool(value: object) -> bool | None:

@@ -31,7 +31,7 @@ def config_schema(registry: PluginRegistry) -> dict[str, object]:
     Returns:
         A JSON Schema, draft 2020-12.
     """
-    plugins = {name: one for name, one in registry.items() if one.error is None}
+    plugins = {name: item for name, item in registry.items() if item.error is None}
     definitions = Definitions()
     document = definitions.of(Document)
     definitions.amend(Document, "apiVersion", {"const": API_VERSION})
@@ -84,7 +84,7 @@ def _plugin_set(key: str, names: list[str], definitions: Definitions) -> Schema:
 def _describe_args(
     plugins: Mapping[str, RegisteredPlugin], definitions: Definitions
 ) -> None:
-    """Tie the ``args`` of a ``pluginConfig`` entry to the entry's plugin."""
+    """Add the schema of each plugin's ``args`` in ``pluginConfig``."""
     definitions.amend(PluginConfig, "name", {"enum": list(plugins)})
     definitions.extend(
         PluginConfig,

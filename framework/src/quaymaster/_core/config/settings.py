@@ -1,4 +1,4 @@
-"""The parts of a configuration that are not about plugins.
+"""The settings of a configuration besides plugins.
 
 Mirrors ``types.go`` (k8s.io/kube-scheduler v0.36, ``config/v1``) and ``types.go``
 (k8s.io/component-base v0.36, ``config/v1alpha1``), with the defaults and rules of
@@ -28,7 +28,7 @@ _NO_TIME = timedelta(0)
 _LEASE = timedelta(seconds=15)
 _RENEW = timedelta(seconds=10)
 _RETRY = timedelta(seconds=2)
-_RETRY_JITTER = 1.2  # as much longer as a pause may be, at most, as client-go asks
+_RETRY_JITTER = 1.2  # the largest factor of a pause, as in client-go
 _LOCK = "leases"
 _LOCK_NAME = "kube-scheduler"
 _LOCK_NAMESPACE = "kube-system"
@@ -40,10 +40,10 @@ _TIMEOUT = timedelta(seconds=5)
 
 @attrs.frozen(kw_only=True)
 class LeaderElection:
-    """How several replicas of a scheduler agree on the one that works.
+    """How several replicas of a scheduler elect a leader.
 
     Attributes:
-        leader_elect: Whether they do; without it every replica schedules.
+        leader_elect: Whether they elect a leader; otherwise every replica schedules.
         lease_duration: How long the others wait before they take over.
         renew_deadline: How long the leader tries to renew before it gives up.
         retry_period: The pause between two tries.
@@ -63,7 +63,7 @@ class LeaderElection:
     )
 
     def validate(self) -> Iterator[ArgsError]:
-        """Check the times and the lock, which matter only if there is an election."""
+        """Check the times and the lock, if there is an election."""
         if not self.leader_elect:
             return
         for path, length in (
@@ -90,12 +90,12 @@ class LeaderElection:
 
 @attrs.frozen(kw_only=True)
 class ClientConnection:
-    """How the API server is reached.
+    """The connection to the API server.
 
     Attributes:
         kubeconfig: The path of a kubeconfig file.
-        accept_content_types: What is accepted from the server; empty for the default.
-        content_type: What is sent to the server.
+        accept_content_types: The accepted content types; empty for the default.
+        content_type: The content type of requests.
         qps: Calls per second, on average.
         burst: Calls at once.
     """
@@ -116,10 +116,10 @@ class ClientConnection:
 
 @attrs.frozen(kw_only=True)
 class ManagedResource:
-    """An extended resource that an extender looks after.
+    """An extended resource that an extender manages.
 
     Attributes:
-        name: Such as ``example.com/gpu``.
+        name: Its name, such as ``example.com/gpu``.
         ignored_by_scheduler: Whether the filters leave it to the extender.
     """
 
@@ -127,7 +127,7 @@ class ManagedResource:
     ignored_by_scheduler: bool = False
 
     def validate(self) -> Iterator[ArgsError]:
-        """Check that the resource is none of Kubernetes' own."""
+        """Check that the resource is not one of Kubernetes itself."""
         if not is_extended_resource(self.name):
             expected = "an extended resource such as example.com/gpu"
             yield ArgsError("name", f"expected {expected}, got {self.name!r}")
@@ -138,14 +138,14 @@ class ExtenderTLS:
     """How the connection to an extender is secured.
 
     Attributes:
-        insecure: Whether the server's certificate goes unchecked; for tests only.
+        insecure: Whether to skip the check of the server's certificate; for tests only.
         server_name: The name to check the certificate for, if not the host's.
         cert_file: The path of the client certificate.
         key_file: The path of its key.
         ca_file: The path of the trusted root certificates.
-        cert_data: The client certificate itself, in PEM; wins over the file.
-        key_data: Its key, in PEM; wins over the file.
-        ca_data: The root certificates, in PEM; wins over the file.
+        cert_data: The client certificate itself, in PEM; overrides the file.
+        key_data: Its key, in PEM; overrides the file.
+        ca_data: The root certificates, in PEM; override the file.
     """
 
     insecure: bool = False
@@ -158,7 +158,7 @@ class ExtenderTLS:
     ca_data: bytes = b""
 
     def validate(self) -> Iterator[ArgsError]:
-        """Check that certificates are not given and ignored at once."""
+        """Check that root certificates are not set and ignored at once."""
         if self.insecure and (self.ca_file or self.ca_data):
             yield ArgsError(
                 "insecure", "expected false, since root certificates are given"
@@ -170,19 +170,19 @@ class Extender:
     """A webhook that takes part in the decisions of every profile.
 
     Attributes:
-        url_prefix: Where it is, up to the verb.
+        url_prefix: Its URL, up to the verb.
         filter_verb: Appended to the prefix to filter nodes; empty if it does not.
-        preempt_verb: The same for preemption.
-        prioritize_verb: The same for scoring nodes.
-        weight: What its scores are multiplied with; positive if it scores.
-        bind_verb: The same for binding; one extender at most may bind.
+        preempt_verb: Appended for preemption; empty if it does not.
+        prioritize_verb: Appended to score nodes; empty if it does not.
+        weight: The factor of its scores; positive if it scores.
+        bind_verb: Appended to bind pods; at most one extender may bind.
         enable_https: Whether to use HTTPS.
-        tls_config: How.
+        tls_config: The TLS settings.
         http_timeout: How long a call may take.
-        node_cache_capable: Whether it keeps nodes itself and needs only their names.
-        managed_resources: It is asked only about pods that request one of these; if
-            there are none, about every pod.
-        ignorable: Whether scheduling goes on when it does not answer.
+        node_cache_capable: Whether it caches nodes itself and needs only their names.
+        managed_resources: It is called only for pods that request one of these; if
+            empty, for every pod.
+        ignorable: Whether scheduling continues when it fails.
     """
 
     url_prefix: str = ""
@@ -199,7 +199,7 @@ class Extender:
     ignorable: bool = False
 
     def validate(self) -> Iterator[ArgsError]:
-        """Check that an extender that scores has a weight."""
+        """Check that an extender which scores has a weight."""
         if self.prioritize_verb and self.weight <= 0:
             got = show(self.weight)
             expected = "1 or more, since prioritizeVerb is set"

@@ -1,4 +1,4 @@
-"""Rules of a configuration that span several of its fields."""
+"""Checks of settings that depend on several fields."""
 
 from quaymaster._core.config.document import Document
 from quaymaster._core.config.findings import Findings

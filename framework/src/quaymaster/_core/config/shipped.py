@@ -1,4 +1,4 @@
-"""YAML files that come with the framework, known by their names."""
+"""The YAML files of the framework, by their names."""
 
 from collections.abc import Mapping
 from importlib.resources.abc import Traversable
@@ -12,7 +12,7 @@ __all__ = ["file_or_shipped", "shipped_files"]
 
 
 def shipped_files(folder: Traversable) -> Mapping[str, Traversable]:
-    """The YAML files of a folder, by their names without the suffix."""
+    """Return the YAML files of a folder, by their names without the suffix."""
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     return {
         file.name.removesuffix(".yaml"): file
@@ -24,15 +24,15 @@ def shipped_files(folder: Traversable) -> Mapping[str, Traversable]:
 def file_or_shipped(
     source: str, shipped: Mapping[str, Traversable], kind: str
 ) -> Traversable:
-    """The file that a user names: by its path, or a shipped one by its name.
+    """Return the file of a path, or the shipped file of a name.
 
     Args:
         source: The path or the name.
         shipped: The shipped files by name.
-        kind: What one of them is called in messages, such as ``profile``.
+        kind: The noun for such files in messages, such as ``profile``.
 
     Raises:
-        ConfigErrors: It is no path, and no shipped file has that name.
+        ConfigErrors: It is not a path, and no shipped file has that name.
     """
     path = Path(source)
     if path.exists():

@@ -1,4 +1,4 @@
-"""Checks who breaks the ties of a profile."""
+"""Checks the tie breaker of a profile."""
 
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._core.config.findings import Findings
@@ -18,40 +18,40 @@ def breaks_ties(plugin: RegisteredPlugin) -> bool:
 
 
 def resolve_tie_breaker(
-    given: str, path: str, registry: PluginRegistry, findings: Findings
+    name: str, path: str, registry: PluginRegistry, findings: Findings
 ) -> str:
-    """Return the tie breaker of a profile; the default if it has a wrong one.
+    """Return the tie breaker of a profile; the default if its own is not valid.
 
     Args:
-        given: What the profile says.
-        path: Where it says so: ``profiles[0].tieBreaker``.
+        name: The tie breaker in the profile.
+        path: Its path: ``profiles[0].tieBreaker``.
         registry: The installed plugins.
-        findings: Where mistakes are noted.
+        findings: Collects mistakes.
     """
-    if given in TIE_BREAKERS:
-        return given
-    if given not in registry:
-        findings.add(path, _unknown(given, registry))
+    if name in TIE_BREAKERS:
+        return name
+    if name not in registry:
+        findings.add(path, _unknown(name, registry))
         return RANDOM
-    plugin = usable_plugin(given, registry)
+    plugin = usable_plugin(name, registry)
     if isinstance(plugin, str):
         findings.add(path, plugin)
     elif breaks_ties(plugin):
-        return given
+        return name
     else:
         findings.add(path, f"{plugin} has no hook {_HOOK!r}, so it breaks no ties")
     return RANDOM
 
 
-def _unknown(given: str, registry: PluginRegistry) -> str:
+def _unknown(value: str, registry: PluginRegistry) -> str:
     plugins = [
         name
         for name, plugin in registry.items()
         if plugin.error is None and breaks_ties(plugin)
     ]
-    known = ", ".join(map(repr, TIE_BREAKERS))
+    names = ", ".join(map(repr, TIE_BREAKERS))
     installed = ", ".join(plugins) or "none"
     return (
-        f"expected {known} or a plugin with the hook {_HOOK!r} (installed: "
-        f"{installed}), got {given!r}{did_you_mean(given, (*TIE_BREAKERS, *plugins))}"
+        f"expected {names} or a plugin with the hook {_HOOK!r} (installed: "
+        f"{installed}), got {value!r}{did_you_mean(value, (*TIE_BREAKERS, *plugins))}"
     )

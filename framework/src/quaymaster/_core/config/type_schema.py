@@ -1,4 +1,4 @@
-"""JSON Schemas of the types that configurations are made of."""
+"""JSON Schemas of the types in configurations."""
 
 import enum
 import inspect
@@ -17,7 +17,7 @@ from quaymaster._core.config.scalars import SCALARS
 __all__ = ["DIALECT", "Definitions", "Schema"]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""What the schemas are written in."""
+"""The dialect of the schemas."""
 
 Schema: TypeAlias = dict[str, object]
 
@@ -25,7 +25,7 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {6,}.*)*)", re.MULTILINE)
 
 
 class Definitions:
-    """Collects the schemas of record classes under names that others refer to.
+    """Collects the schemas of record classes under names for references.
 
     Attributes:
         named: Name -> schema, for ``$defs``.
@@ -36,7 +36,7 @@ class Definitions:
         self._names: dict[type, str] = {}
 
     def of(self, kind: object) -> Schema:
-        """The schema of a type; for a record class, a reference to it."""
+        """Return the schema of a type; for a record class, a reference to it."""
         if is_record(kind):
             return self._reference(typing.cast(type, kind))
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
@@ -46,18 +46,18 @@ class Definitions:
         return self._composed(kind)
 
     def amend(self, record: type, key: str, schema: Mapping[str, object]) -> None:
-        """Add to the schema of a field of a record class that was described before."""
+        """Extend the schema of a field of a record class that was added before."""
         properties = typing.cast(
             "dict[str, Schema]", self.named[self._names[record]]["properties"]
         )
         properties[key] |= schema
 
     def extend(self, record: type, schema: Mapping[str, object]) -> None:
-        """Add to the schema of a record class that was described before."""
+        """Extend the schema of a record class that was added before."""
         self.named[self._names[record]] |= schema
 
     def record(self, record: type) -> Schema:
-        """The schema of a record class itself."""
+        """Return the schema of a record class itself."""
         descriptions = _attribute_descriptions(record)
         fields = record_fields(record)
         schema: Schema = {
@@ -79,7 +79,7 @@ class Definitions:
             if name in self.named:
                 name = f"{record.__module__}.{name}"
             self._names[record] = name
-            self.named[name] = {}  # in place before its fields can refer to it
+            self.named[name] = {}  # its fields may refer to it
             self.named[name] |= self.record(record)
         return {"$ref": f"#/$defs/{name}"}
 
@@ -117,7 +117,7 @@ class Definitions:
 
 
 def _merged(schema: Schema, rule: Mapping[str, object]) -> Schema:
-    """Add the schema of a rule; that of items is merged into what is there."""
+    """Add the schema of a rule; schemas of items are merged."""
     merged = schema | dict(rule)
     items, more = schema.get("items"), rule.get("items")
     if isinstance(items, dict) and isinstance(more, Mapping):
@@ -130,9 +130,9 @@ def _summary(record: type) -> str:
 
 
 def _attribute_descriptions(record: type) -> Mapping[str, str]:
-    """The field descriptions of a Google-style class docstring.
+    """Return the field descriptions of a Google-style class docstring.
 
-    Those of a class that it derives from count where it has none of its own.
+    Fields without a description have that of a base class.
     """
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):

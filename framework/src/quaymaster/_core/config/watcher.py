@@ -1,8 +1,8 @@
-"""Watches a configuration file, and applies what is new and right in it.
+"""Watches a configuration file, and applies valid changes.
 
-The file is read at every look and compared by content: times of modification say
-nothing where a whole directory is exchanged behind a symbolic link, as Kubernetes does
-with a ConfigMap, and watches of the file system lose track of it there.
+Each check reads the file and compares its content. Kubernetes replaces the directory of
+a ConfigMap behind a symbolic link. In that case modification times are not reliable,
+and watches of the file system miss the change.
 """
 
 import hashlib
@@ -26,36 +26,36 @@ from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["ConfigObserver", "ConfigWatcher", "Reloadable"]
 
-# Enough to tell the contents of one file apart.
+# Enough to distinguish the contents of one file.
 _SHOWN_DIGITS: Final = 12
 
 _log = logging.getLogger(__name__)
 
 
 class Reloadable(Protocol):
-    """Something that runs with a configuration, and can take another one."""
+    """An object whose configuration can be replaced while it runs."""
 
     @property
     def config(self) -> SchedulerConfig:
-        """The configuration in force."""
+        """The active configuration."""
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
-        """Take another configuration, or keep the old one; from any thread."""
+        """Apply a configuration, or keep the old one after an error; thread-safe."""
 
 
 class ConfigObserver(Protocol):
-    """Is told what becomes of a changed file, on the thread where it happens."""
+    """Receives the result of each change of a file, on the thread that applies it."""
 
     def reloaded(self, changes: ConfigChanges, /) -> None:
-        """The new content of the file is in force."""
+        """Handle a change that has been applied."""
 
     def rejected(self, error: ReloadError, /) -> None:
-        """The new content cannot be used; the configuration in force stays."""
+        """Handle a change that cannot be used; the active configuration stays."""
 
 
 @attrs.frozen
 class _Content:
-    """The content of the file: its text, or why it could not be read."""
+    """The content of the file: its text, or the error of reading it."""
 
     text: bytes | None
     problem: str
@@ -69,23 +69,23 @@ class _Content:
 
 
 class ConfigWatcher:
-    """Looks at a configuration file now and then, and applies it when it has changed.
+    """Checks a configuration file periodically, and applies its changes.
 
-    If a content cannot be used, because it is half written, wrong, or a plugin cannot
-    be built, all that is wrong with it is logged once, and the configuration in force
-    stays until the file changes again. A content that means the same as what is in
-    force (a comment was added) is not applied.
+    A content may be half written or wrong, or a plugin may fail to build. Then all
+    mistakes are logged once, and the active configuration stays until the file changes
+    again. A content that is equal to the active configuration, such as a new comment,
+    is not applied.
 
     Args:
         path: The file, or the name of a shipped profile, as for `load_config`.
         registry: The installed plugins.
-        target: What runs with the configuration.
-        clock: The target's clock; its thread looks at the file.
-        interval_seconds: How long from one look to the next.
-        observer: Is told what becomes of each changed file.
+        target: The object that uses the configuration.
+        clock: The target's clock; its thread checks the file.
+        interval_seconds: The time from one check to the next.
+        observer: Receives the result of each change of the file.
 
     Attributes:
-        error: Why the file as it is now is not in force; None if it is.
+        error: Why the current content of the file is not active, or None.
     """
 
     def __init__(
@@ -111,26 +111,26 @@ class ConfigWatcher:
         self.error: ReloadError | None = None
 
     def start(self) -> None:
-        """Begin to look, as a background timer of the clock; on the clock's thread."""
+        """Start the checks, as a background timer of the clock; on its thread."""
         self.stop()
         self._timer = self._clock.call_later(
-            self._interval, self._look_again, background=True
+            self._interval, self._check_periodically, background=True
         )
 
     def stop(self) -> None:
-        """Look no more; on the clock's thread."""
+        """Stop the checks; on the clock's thread."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def check(self) -> None:
-        """Look at the file now, and try again what did not work; from any thread.
+        """Check the file now, and retry a rejected content; from any thread.
 
-        Whatever is wrong is logged and told to the observer, not raised.
+        Mistakes are logged and passed to the observer, not raised.
         """
-        self._look(retry=True)
+        self._check(retry=True)
 
-    def _look(self, *, retry: bool) -> None:
+    def _check(self, *, retry: bool) -> None:
         with self._lock:
             content = _read(self._source)
             if content == self._seen and not (retry and self.error):
@@ -147,9 +147,9 @@ class ConfigWatcher:
             elif not is_first:
                 self._accept(content, ConfigChanges())
 
-    def _look_again(self) -> None:
+    def _check_periodically(self) -> None:
         self._timer = None
-        self._look(retry=False)
+        self._check(retry=False)
         self.start()
 
     def _parsed(self, content: _Content) -> SchedulerConfig:
@@ -185,22 +185,22 @@ class ConfigWatcher:
     def _accept(self, content: _Content, changes: ConfigChanges) -> None:
         self.error = None
         _log.info("%s: reloaded (%s): %s", self._source, content.digest, changes)
-        self._tell(lambda observer: observer.reloaded(changes))
+        self._notify(lambda observer: observer.reloaded(changes))
 
     def _reject(self, content: _Content, error: Exception) -> None:
         rejection = ReloadError(self._source, content.digest, error)
         rejection.__cause__ = error
         self.error = rejection
-        # A traceback helps only where the error is not one of our own.
-        is_known = isinstance(error, QuaymasterError)
-        _log.error("%s", rejection, exc_info=None if is_known else error)
-        self._tell(lambda observer: observer.rejected(rejection))
+        # A traceback helps only if the error is not one of our own.
+        is_own = isinstance(error, QuaymasterError)
+        _log.error("%s", rejection, exc_info=None if is_own else error)
+        self._notify(lambda observer: observer.rejected(rejection))
 
-    def _tell(self, message: Callable[[ConfigObserver], None]) -> None:
+    def _notify(self, call: Callable[[ConfigObserver], None]) -> None:
         if self._observer is None:
             return
         try:
-            message(self._observer)
+            call(self._observer)
         except Exception:
             _log.exception("%s: the observer failed", self._source)
 

@@ -37,21 +37,21 @@ def read_yaml(text: bytes, source: str) -> object:
     """Read the only document of a YAML (or JSON) text.
 
     Args:
-        text: What the file holds.
+        text: The content of the file.
         source: The file's name, for messages.
 
     Returns:
-        The document; None if there is none.
+        The document, or None if the text is empty.
 
     Raises:
-        ConfigErrors: The text is no YAML, has a key twice, or is several documents.
+        ConfigErrors: The text is not YAML, has a key twice, or is several documents.
     """
     try:
-        found = list(documents(text, unique_keys=True))
+        trees = list(documents(text, unique_keys=True))
     except YamlError as error:
         raise ConfigErrors([Problem(where=source, message=str(error))]) from error
-    given = [document for document in found if document is not None]
-    if len(given) > 1:
-        message = f"expected one YAML document, got {len(given)}"
+    trees = [document for document in trees if document is not None]
+    if len(trees) > 1:
+        message = f"expected one YAML document, got {len(trees)}"
         raise ConfigErrors([Problem(where=source, message=message)])
-    return given[0] if given else None
+    return trees[0] if trees else None

@@ -1,7 +1,7 @@
 """Time, real or virtual, with one heap of timers.
 
-The engine never reads the wall clock: it asks its `Clock`. With `VirtualClock` time
-stands still until the engine has nothing to do, and then jumps to the next timer.
+The engine never reads the wall clock; it reads its `Clock`. A `VirtualClock` stands
+still while the engine has work, and then jumps to the next timer.
 """
 
 import heapq
@@ -19,12 +19,12 @@ _FEW_CANCELLED = 64
 
 
 class Timer:
-    """A call that is due at some time, unless `cancel` stops it.
+    """A call that is due at a set time, unless `cancel` stops it.
 
     Attributes:
         due: The time, in seconds since the Unix epoch.
-        background: Whether it is mere housekeeping (a periodic flush): a simulation
-            that has nothing but background timers left has no more work.
+        background: Whether it is only housekeeping, such as a periodic flush. A
+            simulation ends when only background timers are left.
     """
 
     __slots__ = ("__weakref__", "_clock", "background", "callback", "due")
@@ -42,12 +42,12 @@ class Timer:
         self.callback: Callable[[], None] | None = callback
 
     def cancel(self) -> None:
-        """Forget the call. Cancelling twice, or after it ran, does nothing."""
+        """Cancel the call. Cancelling twice, or after it ran, does nothing."""
         self._clock._cancel(self)
 
 
 class Clock(ABC):
-    """Tells the time and keeps the timers of one engine and its cluster.
+    """Returns the time and keeps the timers of one engine and its cluster.
 
     Timers run on the thread that calls `run_due`, in the order of their due times, and
     those of one time in the order in which they were set.
@@ -75,8 +75,9 @@ class Clock(ABC):
     def call_at(
         self, due: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
-        """Have ``callback`` called once, at ``due`` or as soon after as possible."""
-        due = float(due)  # a `Time` too: a virtual clock takes it over
+        """Call ``callback`` once, at ``due`` or as soon after as possible."""
+        # A `Time` becomes a float too: a virtual clock returns it from `now`.
+        due = float(due)
         timer = Timer(self, due, callback, background)
         self._foreground += not background
         heapq.heappush(self._timers, (due, next(self._sequence), timer))
@@ -85,7 +86,7 @@ class Clock(ABC):
     def call_later(
         self, delay: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
-        """Have ``callback`` called once, ``delay`` seconds from now."""
+        """Call ``callback`` once, ``delay`` seconds from now."""
         return self.call_at(self.now() + delay, callback, background=background)
 
     def next_due(self) -> float | None:
@@ -97,7 +98,7 @@ class Clock(ABC):
 
     @property
     def has_foreground_timers(self) -> bool:
-        """Whether any timer is left that is not mere housekeeping."""
+        """Whether any timer is left that is not a background timer."""
         return self._foreground > 0
 
     def run_due(self) -> int:
@@ -113,7 +114,7 @@ class Clock(ABC):
         return ran
 
     def _cancel(self, timer: Timer) -> None:
-        """Forget a timer; its entry in the heap is freed later, with many others."""
+        """Cancel a timer; its entry in the heap is freed later, with many others."""
         if self._take(timer) is None:
             return
         self._cancelled += 1
@@ -147,7 +148,7 @@ class RealClock(Clock):
 
 
 class VirtualClock(Clock):
-    """A clock that moves only when it is told to, or when the engine waits.
+    """A clock that moves only when `advance` is called or the engine waits.
 
     Args:
         start: The first ``now()``, in seconds since the Unix epoch; by default
@@ -160,10 +161,10 @@ class VirtualClock(Clock):
         self._listeners: list[Callable[[], None]] = []
 
     def before_moving(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have ``callback`` called each time before time passes.
+        """Call ``callback`` each time before time passes.
 
         Returns:
-            Ends that; to call it twice does no harm.
+            A function that removes the callback; a second call does nothing.
         """
         self._listeners.append(callback)
         return lambda: self._forget(callback)

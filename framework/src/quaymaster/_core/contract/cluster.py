@@ -1,8 +1,8 @@
 """The port: the calls that the engine and its plugins may make to a cluster.
 
-Two kinds of cluster can stand behind it: the one of `quaymaster.inmemory`, and a real
-API server. Nothing that uses this port may assume that a call is instant, that
-events arrive in step with calls, or that a call which failed did nothing.
+Two kinds of cluster implement it: the one of `quaymaster.inmemory`, and a real API
+server. Callers must not assume that a call is instant, that events arrive in step with
+calls, or that a call which failed had no effect.
 """
 
 import enum
@@ -43,7 +43,7 @@ class ApiError(QuaymasterError):
     """A call that the cluster refused or did not answer.
 
     Attributes:
-        status: The HTTP status that an API server would give, 0 if none came.
+        status: The HTTP status that an API server would return; 0 without a response.
     """
 
     status = 500
@@ -62,28 +62,29 @@ class AlreadyExistsError(ApiError):
 
 
 class ConflictError(ApiError):
-    """The object is not (or no longer) the one that the caller knew."""
+    """The caller's version of the object is not, or no longer, the stored one."""
 
     status = 409
 
 
 class ResourceExpiredError(ApiError):
-    """The resource version is older than what the cluster remembers: list again."""
+    """The cluster no longer has this resource version: list again."""
 
     status = 410
 
 
 class ListPendingError(ApiError):
-    """The objects are still arriving; the caller goes on with something else.
+    """The objects are still arriving; the caller must list them again later.
 
     Attributes:
-        ask_again: Has a call made, on any thread, once asking again is worth while.
+        ask_again: Takes a function, and calls it on any thread once a new list may
+            succeed.
     """
 
     status = 0
 
     def __init__(self, ask_again: Callable[[Callable[[], None]], None]) -> None:
-        super().__init__("it is still being listed")
+        super().__init__("the list has not arrived yet")
         self.ask_again = ask_again
 
 
@@ -94,10 +95,10 @@ class InvalidError(ApiError):
 
 
 class ForbiddenError(ApiError):
-    """A rule of the cluster keeps the object out, such as a quota.
+    """A rule of the cluster forbids the object, such as a quota.
 
     Attributes:
-        reason: What the rule says, in upstream's words.
+        reason: The reason in upstream's words.
     """
 
     status = 403
@@ -108,11 +109,11 @@ class ForbiddenError(ApiError):
 
 
 class TooManyRequestsError(ApiError):
-    """Not now, perhaps later, such as an eviction that a disruption budget forbids.
+    """The call may succeed later, such as an eviction that a disruption budget forbids.
 
     Attributes:
-        cause: What stands in the way, in upstream's words; may be empty.
-        retry_after_seconds: When to ask again; 0 if the answer does not say.
+        cause: The obstacle in upstream's words; may be empty.
+        retry_after_seconds: When to retry; 0 if the response does not set it.
     """
 
     status = 429
@@ -126,7 +127,7 @@ class TooManyRequestsError(ApiError):
 
 
 class UnknownOutcomeError(ApiError):
-    """No answer came, so the call may have taken effect or not: read to find out."""
+    """Without a response, the call may have taken effect or not: read the object."""
 
     status = 0
 
@@ -139,8 +140,8 @@ class WatchEventType(enum.Enum):
     DELETED = "DELETED"
 
 
-# There is an instance for each change, and it lives long: structs are made three times
-# as fast as attrs classes, and the garbage collector need not visit them.
+# Each change has an instance, which lives long. Structs are created three times as fast
+# as attrs classes, and the garbage collector need not visit them.
 
 
 class WatchEvent(msgspec.Struct, Generic[ObjT_co], eq=False, gc=False):
@@ -150,8 +151,8 @@ class WatchEvent(msgspec.Struct, Generic[ObjT_co], eq=False, gc=False):
         type: What happened.
         object: The object after the change; if it was deleted, as it was last.
         resource_version: The cluster's version right after the change.
-        is_missed: Whether the deletion itself was missed: of the object, only the name
-            and the namespace can be relied on.
+        is_missed: Whether the watch missed the deletion itself. Only the name and the
+            namespace of the object are then reliable.
     """
 
     type: WatchEventType
@@ -181,7 +182,7 @@ class Watch(Protocol[ObjT_co]):
 
         Raises:
             ResourceExpiredError: Changes were lost: list again and watch from there.
-            ApiError: The stream broke: watch again from the last version seen.
+            ApiError: The stream broke: watch again from the last version received.
         """
 
     def stop(self) -> None:
@@ -209,7 +210,7 @@ class EventNote(msgspec.Struct, eq=False):
         type: ``Normal`` or ``Warning``.
         reason: One word in CamelCase, such as ``FailedScheduling``.
         action: What the reporter was doing, such as ``Scheduling``.
-        note: The text. Given as a function, it is made only when it is read.
+        note: The text, or a function that renders it when it is read.
         reporter: The reporting controller.
         related: A second object, or None.
     """
@@ -251,8 +252,8 @@ class Cluster(Protocol):
 
         Args:
             kind: The class of the objects.
-            resource_version: The version of a list, or of the last event seen.
-            notify: Called, from any thread, when `Watch.take` has something to give, or
+            resource_version: The version of a list, or of the last event received.
+            notify: Called, from any thread, when `Watch.take` has changes to return, or
                 an error to raise.
 
         Raises:
@@ -293,7 +294,7 @@ class Cluster(Protocol):
 
         Raises:
             NotFoundError: There is no such object.
-            ConflictError: The uid is another one.
+            ConflictError: The object has another uid.
         """
 
     def bind(
@@ -306,15 +307,15 @@ class Cluster(Protocol):
         """Bind a pod to a node, through the binding subresource.
 
         Args:
-            pod: The pod as the caller knows it; its uid must be the stored one.
+            pod: The caller's version of the pod; its uid must be the stored one.
             node_name: The node.
-            annotations: Those that the pod gets with it; others that it has stay. A
-                Bind plugin gives `CycleState.annotations`. Mirrors
+            annotations: Annotations to add to the pod in the same call; others stay. A
+                Bind plugin passes `CycleState.annotations`. Mirrors
                 ``setPodNodeAndMetadata`` (Kubernetes v1.36,
                 ``pkg/registry/core/pod/storage/storage.go``).
 
         Raises:
-            ConflictError: The pod is bound already, or is another one by now.
+            ConflictError: The pod is bound already, or has another uid now.
             NotFoundError: The pod or the node is gone.
             UnknownOutcomeError: The bind may have happened or not; read the pod.
         """
@@ -323,24 +324,24 @@ class Cluster(Protocol):
         """Change parts of a pod's status.
 
         Raises:
-            NotFoundError: The pod is gone, or is another one by now.
+            NotFoundError: The pod is gone, or has another uid now.
         """
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
         """Change fields of an object's status, through the status subresource.
 
         Args:
-            obj: The object as the caller knows it. Its uid and its resource version, if
-                it has them, must be the stored ones.
-            changes: Field of the status, as its class has it -> new value.
+            obj: The caller's version of the object. Its uid and its resource version,
+                if it has them, must be the stored ones.
+            changes: Field of the status, as named in its class -> new value.
 
         Returns:
             The object as it is stored now.
 
         Raises:
             NotFoundError: The object is gone.
-            ConflictError: Somebody changed it meanwhile, or it is another one by now.
-            InvalidError: It has no status, or the status no such fields or values.
+            ConflictError: The object was changed meanwhile, or has another uid now.
+            InvalidError: The object has no status, or a field or value is not valid.
         """
 
     def record(self, note: EventNote) -> None:

@@ -1,7 +1,7 @@
 """Events of a cluster, as the scheduling queue sees them.
 
-A plugin that rejects pods registers the events that may change its mind, each with an
-optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36 and v0.37,
+A plugin that rejects pods registers the events that may make them schedulable, each
+with an optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36 and v0.37,
 ``framework/types.go``.
 """
 
@@ -36,9 +36,9 @@ __all__ = [
 class ActionType(enum.IntFlag):
     """Kinds of change; several may be OR-ed into one registration.
 
-    The numbers are those of Kubernetes 1.37. With 1.36 nothing happens that is called
-    ``UPDATE_POD_SCALE_UP`` or ``UPDATE_NODE_PREEMPTION_POLICY``: a pod that asks for
-    more is an ``UPDATE`` there.
+    The numbers are those of Kubernetes 1.37. With 1.36, ``UPDATE_POD_SCALE_UP`` and
+    ``UPDATE_NODE_PREEMPTION_POLICY`` never occur: a pod that requests more is an
+    ``UPDATE`` there.
     """
 
     ADD = 1
@@ -68,7 +68,7 @@ class ActionType(enum.IntFlag):
 _GVR: Final = re.compile(
     r"[a-z][-a-z0-9]*\.[a-z0-9]+\.([a-z0-9][-.a-z0-9]*)?", re.ASCII
 )
-"""Upstream asks for two dots or more; the core group is the empty one."""
+"""Upstream requires at least two dots; the core group is empty."""
 
 _ACTION_LABELS = {
     action: "".join(word.capitalize() for word in name.split("_"))
@@ -77,17 +77,17 @@ _ACTION_LABELS = {
 
 
 class EventResource(enum.StrEnum):
-    """The resources that events are about. ``WILDCARD`` stands for every resource.
+    """The resources that events are about. ``WILDCARD`` means every resource.
 
-    ``POD`` stands for every pod, and these for some: ``ASSIGNED_POD`` for those with a
-    node, ``TARGET_POD`` for the rejected pod itself, as it waits, ``UNSCHEDULED_POD``
-    for other pods without a node. Kubernetes 1.36 has one name for the last two,
-    ``UNSCHEDULABLE_POD``. Each name may be registered for with either version, whatever
-    the name of the event is.
+    ``POD`` means every pod, and three names mean some pods. ``ASSIGNED_POD`` is a pod
+    with a node, ``TARGET_POD`` the rejected pod itself while it waits, and
+    ``UNSCHEDULED_POD`` any other pod without a node. Kubernetes 1.36 has one name for
+    the last two, ``UNSCHEDULABLE_POD``. A registration may use each name with either
+    version, whatever name the event has.
 
-    Besides the members there is one resource for each kind that a plugin or a package
-    declares, as upstream writes it: plural, version and group. The same text gives the
-    same object: ``EventResource("podgroups.v1alpha1.scheduling.x-k8s.io")``.
+    Each kind that a plugin or a package declares adds a resource, named as upstream
+    names it: plural, version and group. The same text returns the same object:
+    ``EventResource("podgroups.v1alpha1.scheduling.x-k8s.io")``.
     """
 
     POD = "Pod"
@@ -113,15 +113,15 @@ class EventResource(enum.StrEnum):
         if not isinstance(value, str) or not _GVR.fullmatch(value):
             expected = "plural.version.group such as foos.v1.example.com"
             raise ValueError(f"expected a resource, or {expected}, got {value!r}")
-        made = str.__new__(cls, value)
-        made._name_ = made._value_ = value
-        # As for combined flags: the enumeration keeps what it has made.
-        cls._value2member_map_[value] = made
-        return made
+        resource = str.__new__(cls, value)
+        resource._name_ = resource._value_ = value
+        # As for combined flags, the enumeration caches the new member.
+        cls._value2member_map_[value] = resource
+        return resource
 
     @property
     def is_declared(self) -> bool:
-        """Whether this is the resource of a declared kind, and no member."""
+        """Whether this is the resource of a declared kind, not a member."""
         return self._name_ not in type(self).__members__
 
 
@@ -141,7 +141,7 @@ _COVERED: Final = {
     EventResource.UNSCHEDULED_POD: frozenset({EventResource.UNSCHEDULABLE_POD}),
     EventResource.TARGET_POD: frozenset({EventResource.UNSCHEDULABLE_POD}),
 }
-"""The resources of events that a registration for another resource is also for."""
+"""Resource of a registration -> other resources whose events it matches too."""
 
 
 class QueueingHint(enum.Enum):
@@ -163,7 +163,7 @@ class ClusterEvent:
 
     Attributes:
         resource: What changed.
-        action: How; a registration may OR several.
+        action: How it changed; a registration may OR several actions.
         custom_label: Overrides `label` for the queue's own events.
     """
 
@@ -178,13 +178,13 @@ class ClusterEvent:
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether this stands for every change of every resource."""
+        """Whether this means every change of every resource."""
         return self.resource is EventResource.WILDCARD and self.action == ActionType.ALL
 
     def matches(self, incoming: "ClusterEvent") -> bool:
-        """Whether a registration for this event is interested in ``incoming``.
+        """Whether a registration for this event matches ``incoming``.
 
-        The registration has to cover the incoming action: a registration for one kind
+        The registration has to cover the incoming action. A registration for one kind
         of update does not cover ``Update`` as a whole.
         """
         if self.is_wildcard:
@@ -205,13 +205,13 @@ class ClusterEvent:
 class ClusterEventWithHint:
     """An element of ``events_to_register``: an event, and a hint to narrow it.
 
-    `on_pod`, `on_node` and `EventsOf` make these, and let type checkers see that the
-    hint fits the event.
+    `on_pod`, `on_node` and `EventsOf` create these, so that type checkers verify that
+    the hint fits the event.
 
     Attributes:
         event: The changes that may help a pod which this plugin rejected.
-        hint: Asked for each such change and pod; None means always QUEUE.
-        index: Finds the pods that the hint is asked about; None: it is asked about all.
+        hint: Called for each such change and pod; None means always QUEUE.
+        index: Selects the pods that the hint is called for; None selects all.
     """
 
     event: ClusterEvent
@@ -223,16 +223,16 @@ class ClusterEventWithHint:
         pod_keys: Callable[[Pod], Iterable[Hashable] | None],
         event_keys: Callable[[Any, Any], Iterable[Hashable] | None],
     ) -> "ClusterEventWithHint":
-        """Return the same, with a hint that is asked about fewer pods.
+        """Return the same registration with a hint that is called for fewer pods.
 
-        Without that, a hint is asked about each change for every pod that the plugin
-        rejected: thousands of pods times thousands of changes. The hint has to say SKIP
-        of each pod that has none of a change's keys.
+        Without an index, a hint is called for each change and every pod that the plugin
+        rejected: thousands of pods times thousands of changes. The hint must return
+        SKIP for each pod that has none of a change's keys.
 
         Args:
-            pod_keys: Gives the keys of a rejected pod, from nothing but the pod; None
-                if any change may concern it.
-            event_keys: Gives the keys of a change, called with ``(old, new)`` as the
+            pod_keys: Returns the keys of a rejected pod, computed from the pod alone;
+                None if any change may concern it.
+            event_keys: Returns the keys of a change, called with ``(old, new)`` as the
                 hint is; None if it may concern any pod.
         """
         return attrs.evolve(self, index=HintIndex(pod_keys, event_keys))
@@ -240,11 +240,11 @@ class ClusterEventWithHint:
 
 @attrs.frozen(eq=False)
 class HintIndex:
-    """How the pods are found that a change may concern.
+    """Two functions that select the pods that a change may concern.
 
     Attributes:
-        pod_keys: Gives the keys of a rejected pod; None if any change may concern it.
-        event_keys: Gives the keys of a change; None if it may concern any pod.
+        pod_keys: Returns the keys of a rejected pod; None if any change may concern it.
+        event_keys: Returns the keys of a change; None if it may concern any pod.
     """
 
     pod_keys: Callable[[Pod], Iterable[Hashable] | None]
@@ -252,15 +252,15 @@ class HintIndex:
 
 
 class Added:
-    """Marks, for type checkers, a `Change` after which an object is there."""
+    """Marks, for type checkers, a `Change` after which an object exists."""
 
 
 class Updated:
-    """Marks a `Change` before and after which an object is there."""
+    """Marks a `Change` before and after which an object exists."""
 
 
 class Deleted:
-    """Marks a `Change` before which an object was there."""
+    """Marks a `Change` before which an object existed."""
 
 
 KindT_co = TypeVar("KindT_co", covariant=True)
@@ -271,8 +271,8 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 class Change(Generic[KindT_co]):
     """A change of an object; several are OR-ed: ``Change.ADD | Change.DELETE``.
 
-    These are the flags of `ActionType`, which type checkers know apart: from them
-    follows whether a hint gets an old and a new object, see `EventsOf`.
+    These are the flags of `ActionType` with types of their own. Type checkers derive
+    from them whether a hint gets an old and a new object, see `EventsOf`.
 
     Args:
         action: The flags.
@@ -314,13 +314,13 @@ for _name, _action in ActionType.__members__.items():
 
 @cache
 def resource_of(kind: type[ApiObject]) -> EventResource:
-    """What upstream calls the resource of a class.
+    """Return upstream's name for the resource of a class.
 
-    That is its group, if any, and its kind if upstream has a name for it, and else its
-    plural, version and group.
+    For kinds that upstream has a name for, it is the group, if any, and the kind. For
+    others it is the plural, version and group.
 
     Raises:
-        ValueError: The class does not say what it is of.
+        ValueError: The class declares no valid resource.
     """
     group, version = group_of(kind.api_version), version_of(kind.api_version)
     name = f"{group}/{kind.kind}" if group else kind.kind
@@ -332,15 +332,15 @@ def resource_of(kind: type[ApiObject]) -> EventResource:
 class EventsOf(Generic[ObjT]):
     """Registers for changes of one resource: ``on_node(Change.ADD, hint)``.
 
-    The hint is asked about each change, for each pod that this plugin rejected:
-    ``hint(pod, old, new)``. ``old`` is None for what was added, ``new`` is None for
-    what was deleted, and both are otherwise objects of this
-    resource. So a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
-    None, and a ``new`` that is not. Without a hint, each change wakes the pod.
+    For each change and each pod that this plugin rejected, the queue calls
+    ``hint(pod, old, new)``. ``old`` is None for an added object, ``new`` is None for a
+    deleted one; otherwise both are objects of this resource. So a hint for
+    ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be None, and a ``new`` that
+    is not. Without a hint, each change requeues the pod.
 
-    For pods and nodes there are `on_pod` and `on_node`. For other objects, give their
+    For pods and nodes there are `on_pod` and `on_node`. For other objects, pass their
     class: ``EventsOf(StorageClass)(Change.ADD)``, ``EventsOf(PodGroup)(Change.ALL)``.
-    A profile whose plugin registers for objects that nobody follows is not built.
+    A profile is rejected if its plugin registers for objects that have no informer.
 
     Args:
         of: The class of the objects, or the resource, also as a text:
@@ -404,7 +404,7 @@ class EventsOf(Generic[ObjT]):
 
         Args:
             change: What must happen.
-            hint: Asked for each pod whether this may help it.
+            hint: Returns for each pod whether this may help it.
         """
         event = ClusterEvent(self._resource, change.action)
         return ClusterEventWithHint(event, cast("QueueingHintFn | None", hint))
@@ -413,10 +413,11 @@ class EventsOf(Generic[ObjT]):
 class PodEvents(EventsOf[Pod]):
     """Registers for changes of pods: ``on_pod(Change.DELETE, hint)``.
 
-    Who names the pods wakes less: ``on_pod.assigned(Change.DELETE)`` is for pods that
-    have a node or are nominated to one, and ``on_pod.target(Change.UPDATE_POD_LABEL)``
-    for updates of the rejected pod itself. A pod that is being tried also hears of
-    updates of others that are, so that a hint asks ``new.uid == pod.uid``.
+    A narrower registration requeues fewer pods: ``on_pod.assigned(Change.DELETE)`` is
+    for pods that have a node or are nominated to one, and
+    ``on_pod.target(Change.UPDATE_POD_LABEL)`` for updates of the rejected pod itself. A
+    pod in flight also gets updates of other pods in flight, so a hint should check
+    ``new.uid == pod.uid``.
     """
 
     assigned: ClassVar = EventsOf[Pod](EventResource.ASSIGNED_POD)

@@ -28,7 +28,7 @@ class StateNotFoundError(QuaymasterError, KeyError):
 
     Attributes:
         name: The key's name.
-        missing: The text that the key has for this, see `StateKey`; or empty.
+        missing: The key's own text for this error, see `StateKey`; or empty.
     """
 
     def __init__(self, name: str, missing: str = "") -> None:
@@ -41,7 +41,7 @@ class StateNotFoundError(QuaymasterError, KeyError):
 
 
 class StateCloneError(QuaymasterError):
-    """A value that cannot be cloned although it says that it can.
+    """A value whose method ``clone`` raised an exception.
 
     Attributes:
         name: The name of its key.
@@ -57,17 +57,18 @@ class StateCloneError(QuaymasterError):
 class StateKey(Generic[T]):
     """Names one value in a `CycleState` and carries its type.
 
-    Make one per value, at module level: ``_PORTS = StateKey[Ports]("PreFilterPorts")``.
-    Two keys are never equal, so plugins cannot overwrite each other by accident; a
-    plugin that wants to share a value exports its key.
+    Create one per value, at module level:
+    ``_PORTS = StateKey[Ports]("PreFilterPorts")``. Two keys are never equal, so plugins
+    cannot overwrite each other by accident. A plugin that shares a value exports its
+    key.
 
-    A hook reads what an earlier hook of its plugin wrote by ``state[_PORTS]``. If there
-    is nothing, the profile has the earlier hook disabled. With ``missing``, the hook's
-    answer is then an Error status with this text; without it, the error is reported
-    like any other exception, with its type and place.
+    By ``state[_PORTS]``, a hook reads the value that an earlier hook of its plugin
+    wrote. The value is missing if the profile disables the earlier hook. With
+    ``missing``, the hook's result is then an Error status with this text. Without it,
+    the error is reported like any other exception, with its type and place.
 
     Args:
-        name: Identifies the value to those who read logs.
+        name: Identifies the value in logs.
         missing: The whole text of the status, as in ``reading "PreFilterPorts" from
             cycleState: not found``.
     """
@@ -83,14 +84,14 @@ class StateKey(Generic[T]):
 
 
 class Cloneable(Protocol):
-    """A state value that must be copied when a cycle is tried out on the side."""
+    """A state value that must be copied for a trial, as preemption does."""
 
     def clone(self) -> object:
         """Return a copy that may be changed without changing this one."""
 
 
 class _LoggingDict(dict[StateKey[Any], Any]):
-    """Values, and the keys that were written since it was made."""
+    """Values, and the keys that were written since its creation."""
 
     __slots__ = ("log",)
 
@@ -110,13 +111,13 @@ class CycleState(msgspec.Struct, eq=False):
         skip_filter_plugins: Plugins whose PreFilter returned Skip.
         skip_score_plugins: Plugins whose PreScore returned Skip.
         skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
-        pods_to_activate: Keys (``namespace/name``) of pods that a plugin wants moved
-            to the active queue when this attempt succeeds.
-        annotations: What plugins have had written onto the pod by `annotate`; a Bind
-            plugin hands it to `Cluster.bind`.
+        pods_to_activate: Keys (``namespace/name``) of pods that move to the active
+            queue when this attempt succeeds.
+        annotations: The annotations that plugins added to the pod by `annotate`; a
+            Bind plugin passes them to `Cluster.bind`.
     """
 
-    # Any: only the keys know the types, and each cast would be a call.
+    # Any: only the keys carry the types, and each cast would cost a call.
     _values: dict[StateKey[Any], Any] = {}
     skip_filter_plugins: frozenset[str] = frozenset()
     skip_score_plugins: frozenset[str] = frozenset()
@@ -125,34 +126,34 @@ class CycleState(msgspec.Struct, eq=False):
     annotations: dict[str, str] = {}
 
     def annotate(self, key: str, value: str) -> None:
-        """Have an annotation written onto the pod by the same call that binds it.
+        """Add an annotation to the pod, written by the same call that binds it.
 
-        For what a plugin chooses with the node, such as the devices of the node that
-        the pod gets: who runs the pod reads it there, and so does the plugin after a
-        restart. What is chosen in ``reserve``, or before, counts at once: as soon as
-        all plugins have reserved, the assumed pod in the snapshot has the annotation.
-        What comes in ``permit`` or ``pre_bind`` is seen when the bound pod is. If the
-        pod loses its node on the way, the pod that is tried again has no such
-        annotation: ``unreserve`` need not take it back.
+        It is for a choice that a plugin makes together with the node, such as the
+        devices that the pod gets. The program that runs the pod reads it there, and so
+        does the plugin after a restart. Annotations of ``reserve`` and of earlier hooks
+        are on the assumed pod in the snapshot as soon as all plugins have reserved.
+        Those of ``permit`` and ``pre_bind`` become visible with the bound pod. If the
+        pod loses its node before it is bound, the next attempt starts without the
+        annotation, so ``unreserve`` need not remove it.
 
         Args:
-            key: Its key, such as ``example.com/gpu-index``; a second call, or one of
-                another plugin, with the same key takes the place of the first.
+            key: Its key, such as ``example.com/gpu-index``. A later call with the same
+                key replaces the value, also if another plugin set it.
             value: Its value.
 
         Raises:
             ValueError: The key cannot be the key of an annotation.
-            TypeError: The value is no text.
+            TypeError: The value is not a string.
         """
-        named: object = key
-        # Upstream's rule, other than for labels: capitals do not matter.
-        if not isinstance(named, str) or not is_label_key(key.lower()):
+        unchecked_key: object = key
+        # Upstream's rule: unlike for labels, case does not matter.
+        if not isinstance(unchecked_key, str) or not is_label_key(key.lower()):
             raise ValueError(
                 "annotate: expected the key of an annotation, such as "
                 f"example.com/gpu-index, got {key!r}"
             )
-        given: object = value
-        if not isinstance(given, str):
+        unchecked_value: object = value
+        if not isinstance(unchecked_value, str):
             raise TypeError(f"annotate: expected a text for {key}, got {value!r}")
         self.annotations[key] = value
 
@@ -191,16 +192,17 @@ class CycleState(msgspec.Struct, eq=False):
         self._values.update(values)
 
     def log_writes(self) -> Sequence[StateKey[object]]:
-        """Return a list that grows by the key whenever a value is written by its key.
+        """Return a list that gets the key of each value that is written from now on.
 
-        For who keeps what plugins write; plugins have no use for it.
+        The engine uses it to cache the values that plugins write; plugins do not need
+        it.
         """
         values = _LoggingDict(self._values)
         self._values = values
         return values.log
 
     def clone(self) -> "CycleState":
-        """Return a copy for trying something out, as preemption does.
+        """Return a copy for a trial, as preemption does.
 
         Values with a ``clone`` method are cloned, others are shared.
 
@@ -211,7 +213,7 @@ class CycleState(msgspec.Struct, eq=False):
         other._values = values = {}
         for key, value in self._values.items():
             try:
-                # Not isinstance with a Protocol: that takes longer than all the rest.
+                # isinstance with a Protocol would take longer than all the rest.
                 if hasattr(value, "clone"):
                     value = cast(Cloneable, value).clone()  # noqa: PLW2901
             except Exception as error:

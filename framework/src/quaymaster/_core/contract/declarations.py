@@ -1,4 +1,4 @@
-"""What a plugin's class declares of itself: how far it reaches, what it writes."""
+"""The declarations of a plugin's class: its scope, its use of pods, its writes."""
 
 import enum
 from typing import Protocol
@@ -12,58 +12,58 @@ __all__ = ["PodUse", "Revised", "Scope", "Verb", "Write", "may_block", "skips_bi
 
 
 class Scope(enum.Enum):
-    """What a plugin's answer for one node depends on.
+    """The inputs that a plugin's result for one node depends on.
 
-    Set as a class attribute: ``scope = Scope.NODE``. Without it, CLUSTER holds.
+    Set as a class attribute: ``scope = Scope.NODE``. The default is CLUSTER.
     """
 
     NODE = "node"
-    """On the pod's signature fragment and that node alone, and on data from outside
-    whose changes are told by `Handle.changed`. What ``pre_filter`` and
-    ``pre_score`` do depends on the fragment alone, and ``normalize_score`` gives equal
-    scores where all raw scores are equal."""
+    """On the pod's signature fragment and that node alone, and on external data whose
+    changes the plugin reports by `Handle.changed`. The results of ``pre_filter`` and
+    ``pre_score`` depend on the fragment alone. ``normalize_score`` returns equal scores
+    where all raw scores are equal."""
 
     NODES = "nodes"
     """On the fragment and the objects of all nodes, but not on pods or other objects.
-    For plugins that score only."""
+    For plugins that only score."""
 
     CLUSTER = "cluster"
     """On other nodes, other pods or other objects too."""
 
 
 class PodUse(enum.Enum):
-    """How much a plugin's ``filter`` and ``score`` look at the pods on a node.
+    """How much a plugin's ``filter`` and ``score`` read of the pods on a node.
 
-    Set as a class attribute: ``pod_use = PodUse.SUMS``. Without it, PODS holds, as it
-    does for a plugin with ``add_pod`` or ``remove_pod``. Preemption tries many nodes at
-    once where no filter needs more than SUMS, instead of one pod after the other.
+    Set as a class attribute: ``pod_use = PodUse.SUMS``. The default is PODS, which also
+    holds for every plugin with ``add_pod`` or ``remove_pod``. If no filter needs more
+    than SUMS, preemption tries many nodes at once instead of one pod after the other.
     """
 
     NONE = "none"
-    """Not at all: its answer is the same, whatever runs on the node."""
+    """Nothing: its result is the same, whatever runs on the node."""
 
     SUMS = "sums"
-    """Only at their number and at the sums of what they request. Its ``filter_nodes``
-    reads these from the `NodeTable` that it is given, whose columns may tell of pods
-    that were imagined away."""
+    """Only their number and the sums of their requests. Its ``filter_nodes`` reads
+    these from the `NodeTable` argument. In a trial, the columns of that table may
+    leave out pods."""
 
     PODS = "pods"
-    """At single pods, at their host ports, or at anything else."""
+    """Single pods, their host ports, or anything else."""
 
 
 class Revised(Protocol):
-    """Anything that tells by a number whether it is still what it was.
+    """An object with a revision number that changes whenever its content does.
 
-    `ChangeLog`, the counts of a snapshot and `Namespaces` are such.
+    Examples are `ChangeLog`, the counts of a snapshot and `Namespaces`.
     """
 
     @property
     def revision(self) -> int:
-        """Another number after each change."""
+        """The revision; it differs after each change."""
 
 
 class Verb(enum.Enum):
-    """What a plugin may do to objects of a kind, in the words of RBAC."""
+    """RBAC's verbs for what a plugin may do to objects of a kind."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -75,13 +75,13 @@ class Verb(enum.Enum):
 class Write:
     """One sort of write that a plugin makes to the cluster.
 
-    Set as a class attribute: ``writes = (Write(Verb.CREATE, Pod, "binding"),)``. The
-    rights of a scheduler follow from what its plugins declare, and nothing else.
+    Set as a class attribute: ``writes = (Write(Verb.CREATE, Pod, "binding"),)``. A
+    scheduler gets exactly the permissions that its plugins declare.
 
     Attributes:
-        verb: What is done. `Cluster.bind` is CREATE of a pod's ``binding``;
+        verb: The verb of RBAC. `Cluster.bind` is CREATE of a pod's ``binding``;
             `Cluster.patch_status` and `Cluster.patch_pod_status` are PATCH of a
-            ``status``; other calls are called like their verb.
+            ``status``; other calls have the name of their verb.
         kind: The class of the objects.
         subresource: The part of them, such as ``status``; empty for the object itself.
     """
@@ -97,7 +97,7 @@ class Write:
 
     @property
     def resource(self) -> str:
-        """What RBAC calls the resource: ``pods``, ``pods/binding``."""
+        """RBAC's name for the resource: ``pods``, ``pods/binding``."""
         plural = plural_of(self.kind)
         return f"{plural}/{self.subresource}" if self.subresource else plural
 
@@ -107,18 +107,18 @@ class Write:
 
 
 def may_block(plugin: object) -> bool:
-    """Whether a plugin, or its class, may wait for something but the cluster.
+    """Whether a plugin, or its class, may wait for anything but the cluster.
 
-    It says that it does not by the class attribute ``blocks = False``. Then its
-    ``pre_bind``, its ``bind`` and its tasks in the background take no thread.
+    The class attribute ``blocks = False`` declares that it does not. Then its
+    ``pre_bind``, its ``bind`` and its background tasks take no thread.
     """
     return getattr(plugin, "blocks", True) is not False
 
 
 def skips_binding(plugin: object) -> bool:
-    """Whether a plugin that skips a pod at PreFilter has nothing to do in binding it.
+    """Whether a plugin that skips a pod at PreFilter also skips binding it.
 
-    It says so by the class attribute ``skips_binding = True``. Then none of its
+    The class attribute ``skips_binding = True`` declares it. Then none of its
     ``reserve``, ``unreserve``, ``permit`` and ``pre_bind`` is called for that pod.
     """
     return getattr(plugin, "skips_binding", False) is True

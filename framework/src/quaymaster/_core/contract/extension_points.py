@@ -1,4 +1,4 @@
-"""The extension points, as profiles and plans know them.
+"""The extension points, as profiles and plans use them.
 
 Mirrors k8s.io/kubernetes v1.36, ``pkg/scheduler/framework/runtime/framework.go``.
 """
@@ -41,9 +41,9 @@ class ExtensionPoint:
         spec: The Protocol that declares its hooks.
         hooks: The names of those hooks, the defining one first.
         twins: Scalar hook -> its batch twin.
-        weighted: Whether a profile gives plugins a weight here.
-        field: The field of a profile that names the one plugin here; empty if plugins
-            come in by being enabled.
+        weighted: Whether a profile sets weights for plugins here.
+        field: The field of a profile that names the only plugin here; empty if the
+            profile enables plugins here.
     """
 
     key: str
@@ -59,7 +59,7 @@ class ExtensionPoint:
         return self.hooks[0]
 
     def age(self, hook: str) -> HookAge:
-        """How long one of its hooks has been there, and how long it will be."""
+        """Return the version that added one of its hooks, and its deprecation."""
         return age_of(getattr(self.spec, hook))
 
 
@@ -91,6 +91,6 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
     _point("bind", BindPlugin),
     _point("postBind", PostBindPlugin),
 )
-"""Every extension point, in the order of the calls: what profiles, plans and pages are
-made from. Adding a point is adding its Protocol to the hookspecs, a line here, and the
-call in its station."""
+"""Every extension point, in the order of the calls. Profiles, plans and reference pages
+are built from it. To add a point, add its Protocol to the hookspecs, a line here, and
+the call in its station."""

@@ -45,21 +45,21 @@ class UnfollowedKindError(QuaymasterError, KeyError):
 
     Attributes:
         kind: The kind's name.
-        followed: The names of those that it does.
+        followed: The names of the kinds that it follows.
     """
 
     def __init__(
         self, kind: type[ApiObject], followed: Iterable[type[ApiObject]]
     ) -> None:
         self.kind = kind.kind or kind.__name__
-        self.followed = tuple(one.kind for one in followed)
+        self.followed = tuple(other.kind for other in followed)
         self._attribute = "reads" if kind in KINDS.values() else "kinds"
         super().__init__(self.kind)
 
     def __str__(self) -> str:
         return (
             f"{self.kind} is not followed (followed: {', '.join(self.followed)}); a "
-            "plugin that needs it says so in its class: "
+            "plugin that needs it declares it in its class: "
             f"{self._attribute} = ({self.kind},)"
         )
 
@@ -67,33 +67,33 @@ class UnfollowedKindError(QuaymasterError, KeyError):
 class Informers(Protocol):
     """The engine's own copy of the cluster's objects, kept up to date by watches.
 
-    It has nodes, pods, and the kinds that the plugins at work declare as ``reads`` and
-    ``kinds``. For a plugin that says nothing of what it reads or writes there are also
-    namespaces, services, what owns pods, volumes, disruption budgets and so on.
+    It has nodes, pods, and the kinds that the active plugins declare as ``reads`` and
+    ``kinds``. If a plugin declares neither its reads nor its writes, it also has
+    namespaces, services, owners of pods, volumes, disruption budgets and so on.
     """
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """Return one object by its key, or None.
 
         Raises:
-            UnfollowedKindError: Nobody declared this kind.
+            UnfollowedKindError: No plugin declared this kind.
         """
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         """Return the objects of a kind, of one namespace if given, as they arrived.
 
         Raises:
-            UnfollowedKindError: Nobody declared this kind.
+            UnfollowedKindError: No plugin declared this kind.
         """
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """Return the log of which objects of a kind came, changed and went.
+        """Return the log of added, changed and deleted objects of a kind.
 
-        Indexes over these objects follow it. It is kept from the first call on; read
-        it within hooks.
+        Indexes over these objects follow it. The log is kept from the first call on.
+        Read it within hooks.
 
         Raises:
-            UnfollowedKindError: Nobody declared this kind.
+            UnfollowedKindError: No plugin declared this kind.
         """
 
     def index(
@@ -101,16 +101,16 @@ class Informers(Protocol):
     ) -> ObjectIndex[K, ObjT]:
         """Return an index of the objects of a kind: ``index(Pod, by=lambda p: ...)``.
 
-        Make it once, in the constructor or in ``start``, and ask it within hooks.
+        Create it once, in the constructor or in ``start``, and use it within hooks.
 
         Args:
             kind: The class of the objects.
-            by: Gives the key of an object, such as a label, a namespace, or a tuple of
-                several things; None for an object that is not to be found. It must
-                depend on nothing but the object.
+            by: Returns the key of an object, such as a label, a namespace, or a tuple;
+                None leaves the object out of the index. It must depend on the object
+                alone.
 
         Raises:
-            UnfollowedKindError: Nobody declared this kind.
+            UnfollowedKindError: No plugin declared this kind.
         """
 
 
@@ -123,12 +123,12 @@ class WaitingPod(Protocol):
 
     @property
     def pending_plugins(self) -> frozenset[str]:
-        """The plugins that have not allowed it yet."""
+        """The plugins that have not allowed the pod yet."""
 
     def allow(self, plugin: str) -> None:
-        """Withdraw the objection of one plugin; the last one lets the pod go on.
+        """Allow the pod for one plugin; it continues once no plugin is pending.
 
-        A second call does nothing, nor does one that comes too late.
+        A second call, or a call after the wait has ended, does nothing.
 
         Args:
             plugin: The plugin's name in the profile.
@@ -138,35 +138,35 @@ class WaitingPod(Protocol):
         """
 
     def reject(self, plugin: str, message: str) -> None:
-        """Refuse the pod in the name of a plugin; it goes back to the queue.
+        """Reject the pod for a plugin; it goes back to the queue.
 
-        Only events that this plugin registered wake it there, so the name must be one
-        that a profile has; it need not be one that the pod waits for.
+        Only events that this plugin registered requeue the pod, so a profile must have
+        a plugin of this name. The pod need not be waiting for it.
 
         Args:
             plugin: The plugin's name in the profile.
-            message: Why.
+            message: The reason.
 
         Raises:
-            UnknownObjectionError: No profile has this plugin, nor did the pod wait for
-                it.
+            UnknownObjectionError: No profile has this plugin, and the pod did not wait
+                for it.
         """
 
 
 @attrs.frozen(eq=False, kw_only=True)
 class LastingFilters:
-    """The filters of an attempt whose answers are the same for each pod of a kind.
+    """The filters of an attempt whose verdicts are the same for each pod of a kind.
 
-    What they say of a node depends on that node, the pods on it and those that are
-    nominated to it; so it lasts until one of these changes.
+    Their verdict on a node depends on the node, the pods on it and the pods nominated
+    to it. It stays valid until one of these changes.
 
     Attributes:
-        kind: The same object for pods of the same kind, as long as the answers last.
+        kind: The same object for pods of the same kind, while the verdicts are valid.
         plugins: The plugins of these filters.
-        others: The plugins of the other filters that take part, which have to be asked
-            for each pod. None of them looks at the pods on a node.
-        nominated: The log of rows where the pod has to leave room for other nominated
-            pods than before; None if there have been none yet.
+        others: The plugins of the other filters of the attempt, which have to run for
+            each pod. None of them reads the pods on a node.
+        nominated: The log of rows whose nominated pods have changed, of those that the
+            pod must leave room for. None if there have been none yet.
     """
 
     kind: object
@@ -176,10 +176,10 @@ class LastingFilters:
 
 
 class FilterRunner(Protocol):
-    """Runs the filters of one profile, for a plugin that imagines other clusters.
+    """Runs the filters of one profile on trial states of the cluster.
 
-    Preemption asks it on which node a pod would fit if some pods were gone. It works
-    once all plugins of the profile have been built, so within hooks.
+    With it, preemption finds the nodes where a pod would fit without some other pods.
+    It works once all plugins of the profile have been built, so only within hooks.
     """
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -204,43 +204,45 @@ class FilterRunner(Protocol):
         Args:
             state: The pod's scratch space.
             pod: The pod being scheduled.
-            nodes: The snapshot's table, or an imagined one (`NodeTable.imagined`). The
+            nodes: The snapshot's table, or a trial table (`NodeTable.imagined`). The
                 latter needs `pod_use` below PODS.
-            rows: The rows to judge.
-            pod_use: If given, only the plugins that look so much at pods are run.
-            among: If given, only plugins of these names are run.
+            rows: The rows to filter.
+            pod_use: If set, only plugins with this use of pods run.
+            among: If set, only plugins with these names run.
 
         Returns:
-            The rows that passed and why others did not, or the Error of a plugin.
+            The rows that passed with the statuses of the others, or the Error of a
+            plugin.
         """
 
     def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
-        """Count the pods that a pod must leave room for in on a copy of the table.
+        """Add the pods that a pod must leave room for to a copy of the table.
 
-        They are the nominated pods of equal or higher priority, but for itself.
+        They are the other nominated pods of equal or higher priority.
 
         Args:
             pod: The pod that needs room.
 
         Returns:
-            The table, which is imagined, and which rows have such pods, shape ``(C,)``
-            like its columns. None if one of them requests what the table has no column
-            for: then only `run_with_nominated_pods` can tell.
+            The trial table, and which rows have such pods, shape ``(C,)`` like its
+            columns. None if one of them requests a resource that has no column in the
+            table: then only `run_with_nominated_pods` gives the right result.
         """
 
     def pod_use(self, state: CycleState) -> PodUse:
-        """Return how much the Filter plugins of an attempt look at pods."""
+        """Return how much the Filter plugins of an attempt read of pods."""
 
     def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
-        """Tell whose answers last, for a plugin that imagines the same again and again.
+        """Return the filters whose verdicts may be cached, for repeated trials.
 
         Args:
             state: The pod's scratch space after filtering.
             pod: The pod being scheduled.
 
         Returns:
-            None if nothing is remembered of the attempt, a filter looks at pods whose
-            answers do not last, or the pod itself is nominated to a node.
+            The filters. None if no results of the attempt are cached, if a filter reads
+            pods and its verdicts may not be cached, or if the pod itself is nominated
+            to a node.
         """
 
     def add_pod(
@@ -272,20 +274,20 @@ class Handle(Protocol):
 
     @property
     def kubernetes(self) -> Kubernetes:
-        """The Kubernetes whose decisions are made; ask it once, in the constructor."""
+        """The version of Kubernetes to follow; read it once, in the constructor."""
 
     @property
     def clock(self) -> Clock:
-        """The engine's clock; read no other one.
+        """The engine's clock; read no other clock.
 
         Timers are cancelled when a reload replaces the plugins of this handle, when
-        their profile cannot be built, and when the scheduler stops; one that is set
-        after that never rings.
+        their profile cannot be built, and when the scheduler stops. A timer that is
+        set after that never runs.
         """
 
     @property
     def random(self) -> Random:
-        """The engine's seeded random generator; use no other one."""
+        """The engine's seeded random generator; use no other generator."""
 
     @property
     def cluster(self) -> Cluster:
@@ -300,22 +302,22 @@ class Handle(Protocol):
         """All nodes with their pods, assumed ones included."""
 
     def shared(self, kind: type[T], make: Callable[[], T]) -> T:
-        """Return the one object of a class that all profiles of the engine have.
+        """Return the only object of a class, shared by all profiles of the engine.
 
-        For what all of them must know, such as what is promised to pods that are being
-        bound: a profile has plugins of its own, and new ones after a reload, while this
-        lives as long as the engine.
+        Use it for data that all profiles need, such as reservations for pods that are
+        being bound. Each profile has its own plugins, and new ones after a reload. The
+        shared object lives as long as the engine.
 
         Args:
             kind: The class of the object, which is the plugin's own.
-            make: Makes it, for the first who asks.
+            make: Creates the object at the first call.
         """
 
     def waiting_pods(self) -> Iterable[WaitingPod]:
-        """Return the pods that wait on Permit, the one that waits longest first.
+        """Return all pods that wait on Permit, the longest wait first.
 
-        All of them: those that wait for other plugins alone do not have this one among
-        their ``pending_plugins``, and cannot be allowed by it.
+        Some may wait for other plugins only. Their ``pending_plugins`` lack this
+        plugin, which cannot allow them.
         """
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
@@ -325,18 +327,18 @@ class Handle(Protocol):
         """Move pods to the active queue at once, whatever their backoff."""
 
     def changed(self) -> None:
-        """Say that this plugin would answer otherwise now, for a reason from outside.
+        """Report that external data have changed this plugin's results.
 
-        From the next attempt on it is asked again, ``sign_pod`` included, where an
-        answer was remembered for this profile. Then the pods of this profile that it
-        has rejected or gated are woken, as by an event that it registered: a pod that
-        it keeps waiting (``PENDING``) at once, the others after their backoff. An
-        attempt that is under way hears of it in the end. Other pods sleep on.
+        The profile's cached results of this plugin, also of ``sign_pod``, become stale
+        from the next attempt on. The pods of this profile that it has rejected or gated
+        are requeued, as by an event that it registered: pods that it keeps ``PENDING``
+        at once, the others after their backoff. An attempt in progress gets the event
+        when it ends. Other pods are not requeued.
 
-        Call it after the data have changed, which is to happen on the scheduling thread
-        (in ``done`` of `run_in_background`, or in a timer), and only if they have. It
-        may be called from any thread, and often: calls before the engine has looked
-        count as one. It does nothing once the plugin has been replaced.
+        Call it after the data have changed, and only if they have. Change the data on
+        the scheduling thread, in ``done`` of `run_in_background` or in a timer. Any
+        thread may call this method, as often as needed: calls before the engine handles
+        the report count as one. It does nothing once the plugin has been replaced.
         """
 
     @overload
@@ -351,16 +353,16 @@ class Handle(Protocol):
         The pod that is being scheduled may be among them. Its node need not exist.
 
         Args:
-            node_name: The node; without it, all nominated pods are told.
+            node_name: The node; without it, the pods of all nodes are returned.
 
         Returns:
-            The pods in the order of nomination, the same object as before if nothing
-            has changed; of all nodes, node name -> its pods, of which there are some.
+            The pods in the order of nomination; the same object as before if nothing
+            has changed. For all nodes: node name -> its pods, without empty entries.
         """
 
     @property
     def filters(self) -> FilterRunner:
-        """This profile's own filters, to be run on what a plugin imagines."""
+        """This profile's own filters, for trials of a plugin."""
 
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]
@@ -383,10 +385,10 @@ class Handle(Protocol):
     ) -> None:
         """Count an eviction in the scheduler's metrics, if it has any.
 
-        `quaymaster.preemption.Evictions` does it by itself.
+        `quaymaster.preemption.Evictions` calls it itself.
 
         Args:
-            victims: How many pods were to go.
+            victims: How many pods were to be evicted.
             seconds: How long it took to evict them.
             has_failed: Whether a call to the cluster has failed.
         """
@@ -394,15 +396,15 @@ class Handle(Protocol):
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:
-        """Make calls that may have to wait for the cluster, off this thread.
+        """Run calls that may wait for the cluster outside the scheduling thread.
 
-        In a simulation both run at once, before this returns. Once the plugins of this
-        handle have been replaced by a reload, or the scheduler has stopped, a task that
-        has not begun never does, and neither does a new one.
+        In a simulation both functions run at once, before this returns. After a reload
+        has replaced the plugins of this handle, or the scheduler has stopped, no
+        further task starts.
 
         Args:
-            task: Makes the calls, on a thread of its own unless the plugin's class says
-                ``blocks = False``: it must touch nothing else of the handle than
-                `cluster`, and must not raise.
+            task: Makes the calls, on its own thread unless the plugin's class declares
+                ``blocks = False``. It must use nothing of the handle but `cluster`, and
+                must not raise.
             done: Takes the result, on the scheduling thread.
         """

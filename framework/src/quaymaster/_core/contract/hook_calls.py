@@ -1,4 +1,4 @@
-"""What an observer of hooks is told."""
+"""Observers of hooks, and the calls that they receive."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,22 +14,22 @@ __all__ = ["HookCall", "HookObserver"]
 
 @attrs.define(eq=False)
 class HookCall:
-    """One call of one hook of one plugin, which has ended.
+    """One finished call of one hook of one plugin.
 
-    All but the texts and numbers is what the hook was given and what it returned: only
-    to be read. ``nodes`` follows the cluster, so read it before ``called`` returns.
+    The objects are the hook's own arguments and its own result; do not change them.
+    ``nodes`` follows the cluster, so read it before ``called`` returns.
 
     Attributes:
         plugin: The plugin's name.
         hook: The hook.
         pod: The pod that it was called for; None for ``start`` and ``close``.
-        node: The name of the node that it was asked about; empty if it was asked about
-            many or none.
-        nodes: The columns of all nodes, for a hook that gets them.
-        rows: The rows of ``nodes`` that it was asked about, for a hook that gets them.
-        seconds: How long it took, with the check of its answer.
-        answer: What the framework was given: the plugin's answer, or an Error status
-            for what it raised or must not answer.
+        node: The name of the node that it was called for; empty if it was called for
+            many nodes or none.
+        nodes: The columns of all nodes, for a hook that takes them.
+        rows: The rows of ``nodes`` that it was called for, for a hook that takes them.
+        seconds: How long it took, with the check of its result.
+        answer: The result that the framework uses: the plugin's own, or an Error status
+            if the hook raised or its result was not valid.
     """
 
     plugin: str
@@ -42,29 +42,29 @@ class HookCall:
     answer: object
 
     def node_names(self) -> Sequence[str]:
-        """Return the names of the nodes that the hook was asked about."""
+        """Return the names of the nodes that the hook was called for."""
         if self.nodes is not None and self.rows is not None:
             return self.nodes.names_at(self.rows)
         return (self.node,) if self.node else ()
 
 
 class HookObserver(Protocol):
-    """Is told of the calls of all plugins' hooks, on the scheduler's thread.
+    """Receives the calls of all plugins' hooks, on the scheduler's thread.
 
-    It sees what is called, and changes nothing of it: batch twins are called and
-    answers are remembered as without an observer. A hook that is not called, since its
-    answer is remembered or a twin answers for it, is not told. What it raises is
-    logged, and has no effect on any decision.
+    An observer does not change which hooks are called: batch twins are called and
+    results are cached as without it. It receives no call for a hook that was not
+    called, because its result was cached or its batch twin ran instead. An exception of
+    an observer is logged, and has no effect on any decision.
 
-    Given by ``SchedulerOptions(hook_observers=[...])``, or by an installed distribution
-    in the entry-point group ``quaymaster.observers``: a class, or a function, that is
-    called without arguments once for each scheduler. Without an observer, hooks are
-    compiled as if there were no such thing.
+    Pass observers as ``SchedulerOptions(hook_observers=[...])``. An installed
+    distribution can add one in the entry-point group ``quaymaster.observers``: a class
+    or a function that is called without arguments once for each scheduler. Without an
+    observer, hooks are compiled without any code for observers.
 
     Mirrors the metric ``plugin_execution_duration_seconds`` (Kubernetes v1.36,
-    ``pkg/scheduler/metrics/metrics.go``), which samples a tenth of the attempts; here
-    all calls are told, so that two runs tell the same.
+    ``pkg/scheduler/metrics/metrics.go``), which samples a tenth of the attempts. Here
+    observers receive all calls, so that two runs report the same.
     """
 
     def called(self, call: HookCall, /) -> None:
-        """Called when a hook has returned; PreBind and Bind may be told later."""
+        """Handle a call that has returned; those of PreBind and Bind may come later."""

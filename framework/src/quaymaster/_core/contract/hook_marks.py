@@ -29,17 +29,17 @@ _KUBERNETES: Final = f"{PROJECT}_since_kubernetes"
 
 
 class DeprecatedHookWarning(FutureWarning):
-    """A plugin implements a hook that a later version will not call any more."""
+    """A plugin implements a hook that a later version will no longer call."""
 
 
 @attrs.frozen(kw_only=True)
 class Deprecation:
-    """The end of a hook, announced.
+    """The announced removal of a hook.
 
     Attributes:
         since: The version that announced it.
-        until: The version in which the hook will be gone; it is called before.
-        instead: What a plugin does instead, as the end of a sentence: ``use 'score'``.
+        until: The version that removes the hook; earlier versions still call it.
+        instead: The replacement, as the end of a sentence: ``use 'score'``.
     """
 
     since: str
@@ -56,11 +56,11 @@ class Deprecation:
 
 @attrs.frozen(kw_only=True)
 class HookAge:
-    """How long a hook has been there, and how long it will be.
+    """The version that added a hook, and its deprecation.
 
     Attributes:
-        since: The version that it came with.
-        deprecated: Its end, if that is announced.
+        since: The version that added it.
+        deprecated: Its announced removal, or None.
     """
 
     since: str
@@ -72,12 +72,12 @@ def hookspec(
 ) -> Callable[[HookT], HookT]:
     """Mark a hook.
 
-    The framework calls plugins one by one, so every call, and with it what a
-    ``hookimpl(wrapper=True)`` sees, is the answer of a single plugin.
+    The framework calls plugins one by one. So every call returns the result of a single
+    plugin, also to a ``hookimpl(wrapper=True)``.
 
     Args:
-        since: The version that the hook came with.
-        deprecated: Its end, if that is announced.
+        since: The version that added the hook.
+        deprecated: Its announced removal, or None.
     """
     mark = pluggy.HookspecMarker(PROJECT)
 
@@ -101,7 +101,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def since_kubernetes(version: str) -> Callable[[HookT], HookT]:
     """Mark an implementation that schedulers of an older Kubernetes do not have.
 
-    The plugin is not listed at that extension point in profiles for an older one.
+    Profiles for an older Kubernetes do not list the plugin at that extension point.
 
     Args:
         version: The first Kubernetes that has it, such as ``1.37``.

@@ -1,4 +1,4 @@
-"""Upstream's sentences to users that more than one part of the framework says."""
+"""Upstream's messages to users that more than one part of the framework renders."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ __all__ = ["unfit_message"]
 
 
 def unfit_message(nodes: int, reasons: Mapping[str, int]) -> str:
-    """Say that a pod fits on none of the nodes, and why.
+    """Render the message that a pod fits on none of the nodes, with the reasons.
 
     Mirrors ``FitError.Error`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
 

@@ -1,4 +1,4 @@
-"""Objects of one kind, found by what they say: by a label, a namespace, an owner."""
+"""Indexes of the objects of one kind: by a label, a namespace, an owner."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -23,29 +23,29 @@ class _Source(Protocol):
         """Return the objects of a kind."""
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """Return the log of which objects of a kind came, changed and went."""
+        """Return the log of added, changed and deleted objects of a kind."""
 
 
 class ObjectIndex(Generic[K, ObjT]):
-    """Finds objects by a key; `Informers.index` makes it.
+    """Finds objects by a key; `Informers.index` creates it.
 
-    It follows the informers: what has changed since it was last asked is read anew.
+    It follows the informers: each call first reads the objects that have changed.
 
     Args:
         source: The informers.
         kind: The class of the objects.
-        by: Gives the key of an object; None for an object that is not to be found.
+        by: Returns the key of an object; None leaves the object out of the index.
     """
 
     __slots__ = (
         "_by",
-        "_found",
         "_groups",
         "_keys",
         "_kind",
         "_log",
         "_revision",
         "_source",
+        "_tuples",
     )
 
     def __init__(
@@ -59,19 +59,19 @@ class ObjectIndex(Generic[K, ObjT]):
         # Key of the index -> key of the object -> object.
         self._groups: dict[K, dict[str, ObjT]] = {}
         self._keys: dict[str, K] = {}
-        # What was asked for since it changed last.
-        self._found: dict[K, Sequence[ObjT]] = {}
+        # Key of the index -> the objects as a tuple, built by `get`.
+        self._tuples: dict[K, Sequence[ObjT]] = {}
 
     def get(self, key: K) -> Sequence[ObjT]:
         """Return the objects with this key, in the order in which they got it."""
         self._catch_up()
-        found = self._found.get(key)
-        if found is None:
+        objects = self._tuples.get(key)
+        if objects is None:
             group = self._groups.get(key)
             if group is None:
                 return ()
-            found = self._found[key] = tuple(group.values())
-        return found
+            objects = self._tuples[key] = tuple(group.values())
+        return objects
 
     def count(self, key: K) -> int:
         """Return how many objects have this key; that is quicker than to `get` them."""
@@ -91,18 +91,18 @@ class ObjectIndex(Generic[K, ObjT]):
         try:
             changed = self._log.since(self._revision)
             if changed is None:
-                self._begin_anew()
+                self._read_all()
             for key in changed or ():
                 self._read(key, self._source.get(self._kind, key))
         except BaseException:
-            self._revision = -1  # what was not read must be read next time
+            self._revision = -1  # the next call must read the objects left out
             raise
         self._revision = revision
 
-    def _begin_anew(self) -> None:
+    def _read_all(self) -> None:
         self._groups.clear()
         self._keys.clear()
-        self._found.clear()
+        self._tuples.clear()
         for obj in self._source.list(self._kind):
             self._read(obj.key, obj)
 
@@ -112,10 +112,10 @@ class ObjectIndex(Generic[K, ObjT]):
         if before is not None and before != now:
             group = self._groups[before]
             del group[key], self._keys[key]
-            self._found.pop(before, None)
+            self._tuples.pop(before, None)
             if not group:
                 del self._groups[before]
         if obj is not None and now is not None:
             self._keys[key] = now
             self._groups.setdefault(now, {})[key] = obj
-            self._found.pop(now, None)
+            self._tuples.pop(now, None)

@@ -14,7 +14,7 @@ __all__ = ["HookError", "SchedulerOptions", "SlowHook"]
 def _check_seconds(
     options: object, attribute: "attrs.Attribute[Any]", seconds: object
 ) -> None:
-    """Refuse a limit that is no number above 0."""
+    """Reject a limit that is not a number above 0."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if number and cast(float, seconds) > 0:  # which NaN is not
         return
@@ -38,15 +38,17 @@ def _check_count(
     raise ValueError(f"{where}: expected a number from 0, got {count!r}")
 
 
-def _observers(given: Iterable[HookObserver]) -> tuple[HookObserver, ...]:
-    """Return observers as a tuple; refuse what is none."""
+def _observers(objects: Iterable[HookObserver]) -> tuple[HookObserver, ...]:
+    """Return observers as a tuple; reject objects that are not observers."""
     where = "SchedulerOptions.hook_observers: expected"
-    if not isinstance(given, Iterable):
-        raise ValueError(f"{where} a list of observers, got {given!r}")
-    observers = tuple(given)
-    for one in observers:
-        if isinstance(one, type) or not callable(getattr(one, "called", None)):
-            raise ValueError(f"{where} objects with a method 'called', got {one!r}")
+    if not isinstance(objects, Iterable):
+        raise ValueError(f"{where} a list of observers, got {objects!r}")
+    observers = tuple(objects)
+    for observer in observers:
+        called = getattr(observer, "called", None)
+        if isinstance(observer, type) or not callable(called):
+            expected = "objects with a method 'called'"
+            raise ValueError(f"{where} {expected}, got {observer!r}")
     return observers
 
 
@@ -56,29 +58,29 @@ class SchedulerOptions:
 
     Attributes:
         max_in_unschedulable_seconds: How long a rejected pod waits for an event that
-            helps it; after that, the next flush lets it try again. Upstream's flag
+            requeues it; after that, the next flush requeues it. Upstream's flag
             ``--pod-max-in-unschedulable-pods-duration``.
-        flush_gated_pods: Whether that flush asks PreEnqueue about gated pods, too.
+        flush_gated_pods: Whether that flush also runs PreEnqueue for gated pods.
             Kubernetes v1.36.2 does not: a gate that no event opens stays closed
-            (kubernetes/kubernetes#139162). It helps against plugins that forget to
-            register an event. With Kubernetes 1.37 they are asked anyway.
-        check_mutations: Whether each hook of a plugin is followed by a search for what
-            it changed but may only read; slow, for tests and for debugging.
-        verify: With N above 0, every Nth decision is made a second time, by scalar
-            hooks alone and with nothing remembered, and plugins find out again what
-            they reserved, if they can: devices are. A difference ends the run with a
+            (kubernetes/kubernetes#139162). Set it for plugins that forget to register
+            an event. With Kubernetes 1.37 the flush always runs PreEnqueue.
+        check_mutations: Whether to check after each hook that it has not changed its
+            read-only arguments; slow, for tests and for debugging.
+        verify: With N above 0, every Nth decision is repeated with scalar hooks alone
+            and without caches. Plugins that can, such as those for devices, compute
+            their reservations again. A difference ends the run with a
             `VerificationError`.
         slow_hook_seconds: How long a hook may take before it is reported; None for no
-            limit. The default leaves room for a machine that is busy.
-            PreBind and Bind may wait for servers, and are not timed.
-        hook_observers: Are told of each call of a hook, after those that are installed.
-        trace: Writes lines about hooks, queues and cache, if given.
-        kept_attempts: How many of the last attempts are remembered, to be told why
-            they ended as they did; 0: none.
+            limit. The default allows for a busy machine. PreBind and Bind may wait for
+            servers, and are not timed.
+        hook_observers: Receive each call of a hook, after the installed observers.
+        trace: Writes lines about hooks, queues and cache, if set.
+        kept_attempts: How many of the last attempts are kept, so that their results can
+            be explained; 0 keeps none.
 
     Raises:
         ValueError: A number of seconds is not above 0, ``verify`` or ``kept_attempts``
-            is below 0, or something is no observer.
+            is below 0, or an object in ``hook_observers`` is not an observer.
     """
 
     max_in_unschedulable_seconds: float = attrs.field(
@@ -99,7 +101,7 @@ class SchedulerOptions:
 
 @attrs.frozen(kw_only=True)
 class SlowHook:
-    """A hook that took too long. The call itself was not ended.
+    """A hook that took too long. The call itself was not interrupted.
 
     Attributes:
         plugin: The plugin's name.
@@ -119,7 +121,7 @@ class SlowHook:
 
 @attrs.frozen(kw_only=True, eq=False)
 class HookError:
-    """A hook that raised an exception, or whose answer broke its contract.
+    """A hook that raised an exception, or whose result broke its contract.
 
     Attributes:
         plugin: The plugin's name.

@@ -25,32 +25,32 @@ class QueueName(enum.Enum):
     """The queues that a pending pod can be in."""
 
     ACTIVE = "active"
-    """About to be tried."""
+    """Ready for the next attempt."""
 
     BACKOFF = "backoff"
-    """To be tried again at the end of its backoff, or when no pod is active."""
+    """Retried at the end of its backoff, or earlier when no pod is active."""
 
     ERROR_BACKOFF = "error backoff"
-    """To be tried again after an error: never before the end of its backoff."""
+    """Retried after an error, but never before the end of its backoff."""
 
     UNSCHEDULABLE = "unschedulable"
-    """Rejected or gated, until an event helps it."""
+    """Rejected or gated, until an event requeues it."""
 
 
 @attrs.frozen(kw_only=True)
 class PendingPod:
-    """Why a pod is pending, as far as the queue knows.
+    """A pending pod, with the reasons that the queue has for it.
 
     Attributes:
         key: ``namespace/name``.
         uid: The pod's uid.
-        queue: Where it is.
-        gated_by: The PreEnqueue plugin that holds it back, or empty.
+        queue: The queue that it is in.
+        gated_by: The PreEnqueue plugin that gates it, or empty.
         rejected_by: The plugins that rejected it, sorted; empty after an error.
-        waits_for: The plugins among them that said Pending, sorted.
-        attempts: How often it has been tried.
+        waits_for: The plugins among them that returned Pending, sorted.
+        attempts: The number of attempts.
         since: When it arrived or last failed, seconds since the Unix epoch.
-        retry_at: When it will be tried again if no event helps it, in seconds since
+        retry_at: When it will be retried if no event requeues it, in seconds since
             the Unix epoch; None if it is active or gated.
     """
 
@@ -82,24 +82,24 @@ class QueuedPodInfo(Protocol):
 
     @property
     def attempts(self) -> int:
-        """How often it has been tried."""
+        """The number of attempts."""
 
     @property
     def unschedulable_count(self) -> int:
-        """How many attempts ended with a rejection."""
+        """The number of attempts that ended with a rejection."""
 
     @property
     def consecutive_errors_count(self) -> int:
-        """How many attempts in a row ended with an error."""
+        """The number of attempts in a row that ended with an error."""
 
     @property
     def unschedulable_plugins(self) -> AbstractSet[str]:
-        """The plugins that rejected it last time."""
+        """The plugins that rejected it in the last attempt."""
 
     @property
     def pending_plugins(self) -> AbstractSet[str]:
-        """The plugins among them that said Pending."""
+        """The plugins among them that returned Pending."""
 
     @property
     def gating_plugin(self) -> str:
-        """The PreEnqueue plugin that keeps it out of the queue, or empty."""
+        """The PreEnqueue plugin that gates it, or empty."""

@@ -45,11 +45,11 @@ class NodeStatuses(Protocol):
 
 @attrs.frozen(eq=False)
 class FilteredRows:
-    """The answer of a profile's filters for some rows.
+    """The result of a profile's filters for some rows.
 
     Attributes:
         passed: The rows that pass, ascending.
-        statuses: Why the others do not.
+        statuses: Why the others were rejected.
     """
 
     passed: Rows
@@ -61,7 +61,7 @@ class PreFilterResult:
     """Restricts an attempt to some nodes.
 
     Attributes:
-        node_names: The nodes that are worth filtering; all others count as
+        node_names: The nodes to filter; all others count as
             UnschedulableAndUnresolvable.
     """
 
@@ -69,7 +69,7 @@ class PreFilterResult:
 
 
 class NominatingMode(enum.Enum):
-    """Whether a failed attempt touches the pod's nominated node."""
+    """Whether a failed attempt changes the pod's nominated node."""
 
     NOOP = "noop"
     OVERRIDE = "override"
@@ -77,11 +77,11 @@ class NominatingMode(enum.Enum):
 
 @attrs.frozen
 class NominatingInfo:
-    """The node that a pod should get next, as PostFilter leaves it.
+    """The nomination that a PostFilter plugin returns for a pod.
 
     Attributes:
         node_name: The nominated node; empty clears the nomination.
-        mode: ``OVERRIDE`` sets ``node_name``; ``NOOP`` keeps what the pod has.
+        mode: ``OVERRIDE`` sets ``node_name``; ``NOOP`` keeps the pod's nomination.
     """
 
     node_name: str = ""
@@ -93,10 +93,10 @@ class PostFilterResult:
     """The result of a PostFilter plugin for a pod that fits nowhere.
 
     Attributes:
-        status: Success as None; Unschedulable when nothing could be done. Its reasons
-            become the last part of the pod's message.
-        nominating: What happens to the pod's nomination; None keeps it.
-        message: What is said of a success, as the last part of the pod's message.
+        status: None for success; Unschedulable if the plugin could not help. Its
+            reasons become the last part of the pod's message.
+        nominating: The change of the pod's nomination; None keeps it.
+        message: The last part of the pod's message after a success.
     """
 
     status: Status | None = None
@@ -106,12 +106,12 @@ class PostFilterResult:
 
 @attrs.frozen(eq=False, kw_only=True)
 class Candidate:
-    """A node, and the pods that would have to go from it.
+    """A node, and the pods that preemption would evict from it.
 
     Attributes:
         node_name: The node.
         victims: The pods, the most important first; at least one.
-        violations: How many of them a disruption budget protects.
+        violations: The number of victims that a disruption budget protects.
     """
 
     node_name: str
@@ -122,7 +122,7 @@ class Candidate:
 def _check_seconds(
     wait: object, attribute: "attrs.Attribute[float]", seconds: object
 ) -> None:
-    """Refuse a time that no timer can be set to, in the plugin that asks for it."""
+    """Reject a time that no timer can be set to, at the plugin that sets it."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if number and not math.isnan(cast(float, seconds)):
         return
@@ -131,7 +131,7 @@ def _check_seconds(
 
 
 _MIN_INTERVAL = 0.001
-"""With a shorter time, a clock may show the same time as before."""
+"""After a shorter wait, a clock may return the same time as before."""
 
 
 @attrs.frozen
@@ -139,7 +139,7 @@ class PermitWait:
     """Makes an assumed pod wait before it is bound.
 
     Attributes:
-        timeout_seconds: After this long the pod is rejected; at most 15 minutes.
+        timeout_seconds: The pod is rejected after this time; at most 15 minutes.
     """
 
     timeout_seconds: float = attrs.field(validator=_check_seconds)
@@ -147,16 +147,15 @@ class PermitWait:
 
 @attrs.frozen(eq=False, kw_only=True)
 class PreBindWait:
-    """Makes a pod wait, on no thread, until the cluster has done what was asked of it.
+    """Makes a pod wait, without a thread, until the cluster has handled a request.
 
     Attributes:
-        check: Asked on the scheduling thread, so it may read informers: True lets the
-            pod go on, False has it asked again, a `Status` ends the attempt.
-        timeout_seconds: How long to ask at most. At the end it is not asked again,
-            as upstream's ``PollUntilContextTimeout`` has it.
-        timed_out: The status that ends the attempt then.
-        interval_seconds: How long to wait before each time that it is asked; at least
-            a millisecond.
+        check: Called on the scheduling thread, so it may read informers. True lets the
+            pod continue, False schedules another check, a `Status` ends the attempt.
+        timeout_seconds: The time limit. No check runs at the limit itself, as in
+            upstream's ``PollUntilContextTimeout``.
+        timed_out: The status that ends the attempt at the limit.
+        interval_seconds: How long to wait before each check; at least a millisecond.
     """
 
     check: Callable[[], bool | Status]
@@ -169,11 +168,11 @@ class PreBindWait:
 
 @attrs.frozen
 class PreBindPreFlightResult:
-    """The way in which ``pre_bind`` of a plugin may be run.
+    """How the framework may run ``pre_bind`` of a plugin.
 
     Attributes:
-        allow_parallel: Whether it may run beside the neighbouring plugins that say
-            the same.
+        allow_parallel: Whether it may run in parallel with neighbouring plugins that
+            allow the same.
     """
 
     allow_parallel: bool = False
@@ -184,14 +183,14 @@ StatusOf: TypeAlias = Callable[[int], Status]
 
 @attrs.define(eq=False)
 class NodeVerdicts:
-    """The answer of ``filter_nodes`` for many nodes at once.
+    """The result of ``filter_nodes`` for many nodes at once.
 
     Attributes:
         codes: Shape ``(N,)``, any integer or bool dtype, in the order of ``rows``;
             0 passes.
-        status_of: The status for a non-zero code. It is asked once per distinct code
-            and only when the reasons are read, so it may be slow. That may be long
-            after the attempt, so it has to rely on nothing that changes.
+        status_of: Returns the status for a non-zero code. It is called once per
+            distinct code and only when the reasons are read, so it may be slow. That
+            may be long after the attempt, so it must not depend on data that change.
     """
 
     codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]
@@ -205,6 +204,6 @@ class NodeVerdicts:
 
         Args:
             rejected: Shape ``(N,)``, in the order of ``rows``.
-            status: The answer for each of them.
+            status: The status of each of them.
         """
         return cls(rejected, lambda _code: status)

@@ -1,4 +1,4 @@
-"""The range of scores, and a way to bring scores into it."""
+"""The range of scores, and the default normalisation."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ def default_normalize(scores: Int64Array, *, reverse: bool = False) -> Int64Arra
 
     Args:
         scores: Shape ``(N,)``, dtype int64, none negative.
-        reverse: Whether less is better: the results are then taken from 100.
+        reverse: Whether lower scores are better: results are then subtracted from 100.
 
     Returns:
         Shape ``(N,)``, dtype int64; it may be ``scores`` itself.

@@ -1,7 +1,7 @@
 """A plugin's answer about a pod: a code, the reasons, and the plugin's name.
 
 Mirrors ``Status`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``). Success
-is ``None``: a hook returns a `Status` only when it has something else to say.
+is ``None``: a hook returns a `Status` only for other results.
 """
 
 import enum
@@ -52,7 +52,7 @@ class Status:
     Attributes:
         code: The verdict.
         reasons: Why, in the order in which they are shown.
-        plugin: The plugin that answered; filled in by the framework.
+        plugin: The plugin that returned it; set by the framework.
         error: The exception behind an ``ERROR``, with its traceback.
     """
 
@@ -63,22 +63,22 @@ class Status:
 
     @classmethod
     def unschedulable(cls, *reasons: str) -> "Status":
-        """Reject for now: preempting pods or a cluster event may change it."""
+        """Reject for now: preempting pods or a cluster event may resolve it."""
         return cls(Code.UNSCHEDULABLE, reasons)
 
     @classmethod
     def unresolvable(cls, *reasons: str) -> "Status":
-        """Reject in a way that preempting other pods cannot change."""
+        """Reject for a reason that preempting other pods cannot resolve."""
         return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
 
     @classmethod
     def skip(cls) -> "Status":
-        """Leave the coupled hooks of this plugin out of this cycle."""
+        """Skip the coupled hooks of this plugin in this cycle."""
         return _SKIP
 
     @classmethod
     def pending(cls, *reasons: str) -> "Status":
-        """Stop this cycle until something outside has finished; no backoff."""
+        """Stop this cycle until an external process has finished; no backoff."""
         return cls(Code.PENDING, reasons)
 
     @classmethod
@@ -91,7 +91,7 @@ class Status:
     @property
     def message(self) -> str:
         """The reasons joined as upstream shows them."""
-        # Reasons of plugins that no type checker has seen may be no strings.
+        # Reasons may not be strings in plugins that no type checker has checked.
         return ", ".join(map(str, self.reasons))
 
     @property
@@ -101,7 +101,7 @@ class Status:
 
     @property
     def is_wait(self) -> bool:
-        """Whether a Permit plugin wants the pod to wait."""
+        """Whether a Permit plugin makes the pod wait."""
         return self.code is Code.WAIT
 
     @property
@@ -115,14 +115,14 @@ class Status:
         return self.code in _REJECTIONS
 
     def with_plugin(self, plugin: str) -> "Status":
-        """Return the same answer with the name of the plugin that gave it."""
+        """Return the same status with the name of the plugin that returned it."""
         if self.plugin == plugin:
             return self
         return Status(self.code, self.reasons, plugin, self.error)
 
 
 def _text_of(error: BaseException) -> str:
-    """Return the text of an exception; a plugin's may fail even at this."""
+    """Return the text of an exception; a plugin's ``__str__`` may raise, too."""
     try:
         return str(error) or type(error).__name__
     except Exception:

@@ -1,4 +1,4 @@
-"""Lines about what a scheduler does, for people and for ``grep``."""
+"""A log of the scheduler's actions, one line each, for people and for ``grep``."""
 
 import enum
 import json
@@ -13,52 +13,53 @@ __all__ = ["Tell", "Trace", "TraceTopic"]
 _log = logging.getLogger(__name__)
 
 _PLAIN: Final = frozenset("-_./:,+")
-"""What texts may have beside letters and digits to go without quotes."""
+"""The characters, besides letters and digits, that need no quotes."""
 
 
 class TraceTopic(enum.Enum):
-    """What lines are about."""
+    """The topics of lines."""
 
     PLUGIN = "plugin"
     """The calls of hooks; see `HookObserver`."""
     QUEUE = "queue"
     """Pods that enter a queue or are popped, with the cause, and queueing hints."""
     CACHE = "cache"
-    """Pods and nodes as decisions see them: assumed, confirmed, removed."""
+    """Pods and nodes in the cache: assumed, confirmed, removed."""
 
 
 class Tell(Protocol):
     """Writes a line on one topic."""
 
     def __call__(self, event: str, pod: Pod | None, /, **fields: object) -> None:
-        """Write that something has happened.
+        """Write one event.
 
         Args:
-            event: What has happened, in one word.
-            pod: The pod that it is about, or None.
-            fields: What else there is to say; what is None or empty is left out.
+            event: The event, in one word.
+            pod: The pod of the event, or None.
+            fields: More fields of the line; None and empty texts are left out.
         """
 
 
 class Trace:
-    """Writes a line of ``key=value`` for everything that happens on some topics.
+    """Writes a line of ``key=value`` for each event of some topics.
 
-    Texts with spaces and the like are quoted as in JSON. The first keys of each line
-    are ``trace`` (the topic), ``at`` (seconds of the scheduler's clock since it was
-    built), ``event`` and ``pod``. Follows the structured logs of kube-scheduler
-    (``V(5)`` and up), in a form that is the same from run to run, but for ``seconds``.
+    Texts with spaces and other special characters are quoted as in JSON. The first keys
+    of each line are ``trace`` (the topic), ``at`` (seconds of the scheduler's clock
+    since it was built), ``event`` and ``pod``. Follows the structured logs of
+    kube-scheduler (``V(5)`` and up). Two runs write the same lines, except for
+    ``seconds``.
 
-    Lines are told on the scheduler's thread. If writing fails, that is logged, and no
-    more is written; no decision depends on it.
+    Lines are written on the scheduler's thread. If writing fails, the error is logged
+    and the trace ends; no decision depends on it.
 
     Args:
-        write: Takes each line, without its end.
-        topics: What is told.
-        pods: The keys of the pods that are told of; empty for all. If given, lines
-            about no pod are left out.
+        write: Receives each line, without its line end.
+        topics: The topics to write.
+        pods: The keys of the pods to write about; empty for all. If set, lines without
+            a pod are left out.
 
     Raises:
-        ValueError: There are no topics, or one is none.
+        ValueError: There are no topics, or an element is not a topic.
     """
 
     def __init__(
@@ -77,11 +78,11 @@ class Trace:
 
     @property
     def unseen_pods(self) -> Sequence[str]:
-        """The keys of the wanted pods that there was no line about."""
+        """The keys of the chosen pods that no line was written about."""
         return sorted(self._unseen)
 
     def on(self, topic: TraceTopic, now: Callable[[], float]) -> Tell | None:
-        """Return what a scheduler tells a topic with; None if nobody wants to know.
+        """Return the callback that writes a topic, or None if it is not traced.
 
         Args:
             topic: The topic.
@@ -90,18 +91,18 @@ class Trace:
         if topic not in self._topics:
             return None
 
-        def tell(event: str, pod: Pod | None, /, **fields: object) -> None:
-            if self._is_wanted(pod):
-                self._say(topic.value, now(), event, pod, fields)
+        def write(event: str, pod: Pod | None, /, **fields: object) -> None:
+            if self._covers(pod):
+                self._write_line(topic.value, now(), event, pod, fields)
 
-        return tell
+        return write
 
-    def _is_wanted(self, pod: Pod | None) -> bool:
+    def _covers(self, pod: Pod | None) -> bool:
         if self._write is None:
             return False
         return not self._pods or (pod is not None and pod.key in self._pods)
 
-    def _say(
+    def _write_line(
         self,
         topic: str,
         at: float,
@@ -116,12 +117,12 @@ class Trace:
         for key, value in fields.items():
             if value is not None and value != "":
                 line += f" {key}={_shown(value)}"
-        assert self._write is not None, "else nobody wants to know"
+        assert self._write is not None, "no line is written after a failure"
         try:
             self._write(line)
         except Exception:
             self._write = None
-            _log.exception("the trace cannot be written, and ends")
+            _log.exception("cannot write the trace; no more lines are written")
 
 
 def _shown(value: object) -> str:

@@ -1,1 +1,1 @@
-"""The scheduling cycle: from a pod to the node that it should run on."""
+"""The scheduling cycle: finds the node for a pod."""

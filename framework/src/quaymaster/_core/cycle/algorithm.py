@@ -1,4 +1,4 @@
-"""The scheduling algorithm: one pod against all nodes.
+"""The scheduling algorithm: filters and scores all nodes for a pod.
 
 Mirrors ``schedulePod`` and ``findNodesThatFitPod`` (Kubernetes v1.36,
 ``pkg/scheduler/schedule_one.go``).
@@ -35,22 +35,22 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["Algorithm", "Check", "Nominator", "PickNode", "Ties"]
 
 PickNode: TypeAlias = Callable[[NodeTable, Ties], int]
-"""Breaks ties: one of the given rows, which all have the highest total."""
+"""Breaks ties: returns one of some rows, which all have the highest total."""
 
 _ALL: Final = 100
 
 
 class Check(Protocol):
-    """Sees the results of every attempt: feasible nodes, ranking, the chosen one."""
+    """Checks the results of every attempt: feasible nodes, ranking, the chosen node."""
 
-    def found(self, attempt: Attempt, found: Feasible | FitError, /) -> None:
-        """See which nodes are feasible."""
+    def found(self, attempt: Attempt, outcome: Feasible | FitError, /) -> None:
+        """Check which nodes are feasible."""
 
     def ranked(self, ranking: Ranking | Status, /) -> None:
-        """See how the feasible nodes of the same attempt were ranked."""
+        """Check the ranking of the feasible nodes of the same attempt."""
 
     def chosen(self, row: int, /) -> None:
-        """See which of the best nodes of the same attempt was chosen."""
+        """Check which of the best nodes of the same attempt was chosen."""
 
 
 class Algorithm:
@@ -61,19 +61,20 @@ class Algorithm:
         nodes: The columns of all nodes.
         nominator: The pods' nominations.
         order: The order of sampling.
-        percentage: How many of the feasible nodes to find, at least.
-        extenders: Those that have a say.
-        tie_breaker: Chooses among the best nodes; None leaves it to whoever schedules.
+        percentage: ``percentageOfNodesToScore``: how many nodes to find, in percent.
+        extenders: The extenders of the configuration.
+        tie_breaker: Chooses among the best nodes; if None, the caller's `pick_node`
+            chooses.
 
     Attributes:
         pre_filter: The PreFilter station.
         filter: The Filter station.
         post_filter: The PostFilter station.
         score: The PreScore and Score station.
-        filters: Finds the feasible nodes; by default by asking `filter`.
-        scores: Ranks them; by default `score`.
-        tie_breaker: The same.
-        ties_broken_by: Who breaks ties, in the words of a profile.
+        filters: Finds the feasible nodes; by default it runs `filter`.
+        scores: Ranks the feasible nodes; by default `score`.
+        tie_breaker: Chooses among the best nodes, or None.
+        ties_broken_by: The ``tieBreaker`` of the profile.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Algorithm:
         self._extenders = ExtenderStation(extenders, nodes)
         self._asks_extenders = bool(extenders)
         self._is_scored = bool(self.score) or extenders.prioritizes
-        # Whoever comes first will do, unless somebody compares them.
+        # If nothing compares the nodes, the first feasible node is enough.
         self._compares = (
             self._is_scored or extenders.filters or self.ties_broken_by != RANDOM
         )
@@ -117,7 +118,7 @@ class Algorithm:
 
     @property
     def nominated(self) -> NominatedPods:
-        """The nominated pods, for which other pods leave room."""
+        """The nominated pods for which other pods leave room."""
         return self._nominated
 
     def with_stations(self, filters: Filters, scores: Scores) -> "Algorithm":
@@ -127,19 +128,19 @@ class Algorithm:
         return other
 
     def checked_by(self, check: Check) -> "Algorithm":
-        """Return the same algorithm with a check that sees what it finds."""
+        """Return the same algorithm with a check of its results."""
         other = copy.copy(self)
         other._check = check
         return other
 
     def choosing(self, row: int | None = None) -> "Algorithm":
-        """Return the same algorithm, which looks at all nodes and scores none.
+        """Return the same algorithm, which filters all nodes and scores none.
 
-        Its check, if it has one, does not see how it ranks.
+        Its check, if any, does not check the ranking.
 
         Args:
-            row: The row of the node that it takes, which has to be feasible. None if it
-                is only asked which nodes are.
+            row: The row of the node to choose, which has to be feasible. None if only
+                the feasible nodes are needed.
         """
         other = copy.copy(self)
         other._percentage = _ALL
@@ -150,36 +151,36 @@ class Algorithm:
     def schedule(
         self, state: CycleState, pod: Pod, pick_node: PickNode
     ) -> Decision | FitError:
-        """Find the best node for a pod, or say why there is none."""
+        """Return the best node for a pod, or the reasons why there is none."""
         nodes = self._nodes
         size = len(nodes)
         if not size:
             status = Status.unresolvable("no nodes available to schedule pods")
             return FitError(status, no_nodes=True)
         attempt = Attempt.begin(state, pod, nodes)
-        found = self.find_feasible(attempt)
+        feasible = self.find_feasible(attempt)
         if self._check is not None:
-            self._check.found(attempt, found)
-        if isinstance(found, FitError):
-            self._order.advance(_processed(found), size)
-            return self._post_filtered(attempt, found)
-        count = found.count
-        evaluated = count + found.diagnosis.processed()
-        if not found.via_nominated_node:
-            filtered = found.diagnosis.filtered
+            self._check.found(attempt, feasible)
+        if isinstance(feasible, FitError):
+            self._order.advance(_processed(feasible), size)
+            return self._post_filtered(attempt, feasible)
+        count = feasible.count
+        evaluated = count + feasible.diagnosis.processed()
+        if not feasible.via_nominated_node:
+            filtered = feasible.diagnosis.filtered
             self._order.advance(evaluated if filtered is None else filtered, size)
-        ranking = self.rank(attempt, found)
+        ranking = self.rank(attempt, feasible)
         if self._check is not None and self._chosen is None:
             self._check.ranked(ranking)
         if isinstance(ranking, Status):
             return FitError(ranking)
-        best = self.choose(attempt, found, ranking, pick_node)
+        best = self.choose(attempt, feasible, ranking, pick_node)
         if isinstance(best, Status):
             return FitError(best)
         if self._check is not None:
             self._check.chosen(best)
-        node = self._node(found, best)
-        return Decision(node, count, evaluated, found.rows, found.diagnosis)
+        node = self._node(feasible, best)
+        return Decision(node, count, evaluated, feasible.rows, feasible.diagnosis)
 
     def find_feasible(self, attempt: Attempt) -> Feasible | FitError:
         """Run PreFilter, Filter and the extenders that filter."""
@@ -210,17 +211,17 @@ class Algorithm:
         return Feasible(passed, count, diagnosis)
 
     def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Run PreFilter and Filter on the given nodes only.
+        """Run PreFilter and Filter on some nodes only.
 
-        Unlike in `find_feasible` each node is judged as it stands: there is no
-        sampling, nominated pods are not there, and no extender is asked.
+        Unlike `find_feasible`, it does not sample, does not imagine nominated pods, and
+        does not call extenders.
 
         Args:
-            attempt: The attempt; its diagnosis takes the rejections.
+            attempt: The attempt; rejections are added to its diagnosis.
             rows: The rows to judge.
 
         Returns:
-            The rows that pass, ascending; or what PreFilter said against all of them,
+            The rows that pass, ascending; or the rejection of all nodes by PreFilter,
             or the Error of a plugin.
         """
         outcome = self.pre_filter.run(attempt)
@@ -232,7 +233,7 @@ class Algorithm:
             rows = np.intersect1d(number(rows), number(allowed))
         return self.filter.run_on_rows(attempt, rows)
 
-    def rank(self, attempt: Attempt, found: Feasible) -> Ranking | Status:
+    def rank(self, attempt: Attempt, feasible: Feasible) -> Ranking | Status:
         """Run PreScore and Score on the feasible nodes; a single one is not scored.
 
         Returns:
@@ -241,11 +242,11 @@ class Algorithm:
         if self._chosen is not None:
             chosen = np.array([self._chosen], dtype=np.intp)
             return Ranking(chosen, np.zeros(1, dtype=np.int64))
-        nodes, rows, scores = self._nodes, found.rows, self.scores
-        if found.answered is not None:
-            nodes, scores = found.answered, self.score_of(found)
+        nodes, rows, scores = self._nodes, feasible.rows, self.scores
+        if feasible.answered is not None:
+            nodes, scores = feasible.answered, self.score_of(feasible)
             attempt = attempt.on(nodes)
-        count = found.count
+        count = feasible.count
         if count == 1 or not self._is_scored:
             return Ranking(rows, np.zeros(count, dtype=np.int64))
         status = scores.prepare(attempt, rows)
@@ -255,50 +256,54 @@ class Algorithm:
         if isinstance(ranking, Status) or not self._extenders.prioritizes:
             return ranking
         total = ranking.totals
-        for extra in self.extender_scores(attempt.pod, found):
+        for extra in self.extender_scores(attempt.pod, feasible):
             total = total + extra.weighted
         return Ranking(rows, total)
 
     def choose(
-        self, attempt: Attempt, found: Feasible, ranking: Ranking, pick_node: PickNode
+        self,
+        attempt: Attempt,
+        feasible: Feasible,
+        ranking: Ranking,
+        pick_node: PickNode,
     ) -> int | Status:
-        """Return the row that the pod gets, or the Error of the tie breaker.
+        """Return the row of the chosen node, or the Error of the tie breaker.
 
         Args:
             attempt: The attempt.
-            found: The feasible nodes.
-            ranking: How they were ranked.
+            feasible: The feasible nodes.
+            ranking: The ranking of these nodes.
             pick_node: Breaks ties unless the profile has a tie breaker.
         """
         best = ranking.best_rows()
         if self.tie_breaker is None:
-            return pick_node(self.nodes_of(found), best)
+            return pick_node(self.nodes_of(feasible), best)
         if len(best) == 1:
             return int(best[0])
-        # A copy: a memo goes on with its own, and a plugin may keep what it gets.
+        # A copy: a memo changes its own array later, and a plugin may keep the rows.
         rows = np.array(best, dtype=np.intp)
-        return self.tie_breaker.choose(attempt.on(self.nodes_of(found)), rows)
+        return self.tie_breaker.choose(attempt.on(self.nodes_of(feasible)), rows)
 
-    def nodes_of(self, found: Feasible) -> NodeTable:
-        """Return the table that the feasible rows are rows of."""
-        return self._nodes if found.answered is None else found.answered
+    def nodes_of(self, feasible: Feasible) -> NodeTable:
+        """Return the node table of the feasible rows."""
+        return self._nodes if feasible.answered is None else feasible.answered
 
-    def score_of(self, found: Feasible) -> ScoreStation:
+    def score_of(self, feasible: Feasible) -> ScoreStation:
         """Return the plain station that scores these nodes.
 
-        Plugins are asked about nodes of extenders one by one: batch twins may rely on
-        what they keep of the snapshot's nodes.
+        Nodes from extenders are scored one by one, because batch twins may use data
+        that they keep about the snapshot's nodes.
         """
-        if found.answered is None or self._score_of_answered is None:
+        if feasible.answered is None or self._score_of_answered is None:
             return self.score
         return self._score_of_answered
 
-    def extender_scores(self, pod: Pod, found: Feasible) -> Sequence[PluginScores]:
-        """Ask each extender that scores about the feasible nodes."""
-        return self._extenders.scores(pod, self.nodes_of(found), found.rows)
+    def extender_scores(self, pod: Pod, feasible: Feasible) -> Sequence[PluginScores]:
+        """Return the scores of each extender that scores the feasible nodes."""
+        return self._extenders.scores(pod, self.nodes_of(feasible), feasible.rows)
 
     def _extended(self, attempt: Attempt, rows: Rows) -> Feasible | FitError:
-        """Ask the extenders about the nodes that passed the plugins."""
+        """Filter the nodes that passed the plugins by the extenders."""
         diagnosis = attempt.diagnosis
         left = self._extenders.passing(attempt.pod, rows, diagnosis)
         if isinstance(left, Status):
@@ -347,24 +352,24 @@ class Algorithm:
         )
 
     def _passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Filter all rows, or until there are as many feasible ones as are wanted."""
+        """Filter all rows, or until enough feasible ones are found."""
         nodes = self._nodes
-        # Identity: a short cut for most pods. What follows comes to the same.
+        # Identity: a short cut for most pods; the rest would give the same result.
         if self._looks_at_all and rows is attempt.rows:
             return self.filters.passing(attempt, rows)
         count = nodes.count(rows)
-        wanted = nodes_to_find(self._percentage, count) if self._compares else 1
-        if wanted >= count:
+        target = nodes_to_find(self._percentage, count) if self._compares else 1
+        if target >= count:
             return self.filters.passing(attempt, rows)
         attempt.is_sampled = True
-        return sample(self.filters, attempt, self._order.rotated(nodes), rows, wanted)
+        return sample(self.filters, attempt, self._order.rotated(nodes), rows, target)
 
-    def _node(self, found: Feasible, row: int) -> NodeInfo:
-        """Return the node of a feasible row, if possible as the snapshot has it."""
-        nodes = self._nodes if found.answered is None else found.answered
+    def _node(self, feasible: Feasible, row: int) -> NodeInfo:
+        """Return the node of a feasible row, from the snapshot if it has the node."""
+        nodes = self._nodes if feasible.answered is None else feasible.answered
         info = nodes.infos[row]
         assert info is not None, "only rows with nodes are feasible"
-        if found.answered is None:
+        if feasible.answered is None:
             return info
         return self._nodes.get(info.name) or info
 
@@ -376,7 +381,7 @@ def _scalar_score(profile: Profile) -> ScoreStation:
 
 
 def _processed(no_fit: FitError) -> int:
-    """Count the nodes that an attempt tried; the next sample begins after them."""
+    """Count the nodes that an attempt tried; the next sample starts after them."""
     if no_fit.diagnosis is None:
         return 0
     filtered = no_fit.diagnosis.filtered

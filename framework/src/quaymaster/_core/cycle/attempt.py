@@ -1,4 +1,4 @@
-"""One attempt to find a node for a pod, as it goes from station to station."""
+"""An attempt to find a node for a pod, passed from station to station."""
 
 import msgspec
 
@@ -12,17 +12,17 @@ __all__ = ["Attempt"]
 
 
 class Attempt(msgspec.Struct, eq=False):
-    """What a station that looks at many nodes is given.
+    """The input of stations that look at many nodes.
 
-    Whoever looks at one node takes what the hook takes instead: state, pod, node.
+    A function for one node has the arguments of the hook instead: state, pod, node.
 
     Attributes:
-        state: The pod's scratch space.
-        pod: The pod that a node is sought for.
+        state: The pod's cycle state.
+        pod: The pod to schedule.
         nodes: The columns of all nodes.
-        diagnosis: Takes the rejections.
-        rows: The rows of all nodes, as the columns have them.
-        is_sampled: Whether the search ends as soon as it has found enough nodes.
+        diagnosis: The rejections of nodes.
+        rows: The rows of all nodes: the table's own object.
+        is_sampled: Whether the search ends as soon as enough nodes are found.
     """
 
     state: CycleState
@@ -44,5 +44,5 @@ class Attempt(msgspec.Struct, eq=False):
         )
 
     def with_own_diagnosis(self) -> "Attempt":
-        """Return the same attempt with an empty diagnosis that nobody else reads."""
+        """Return the same attempt with an empty diagnosis of its own."""
         return Attempt.begin(self.state, self.pod, self.nodes)

@@ -23,12 +23,12 @@ class Feasible(msgspec.Struct, eq=False):
     """The nodes that a pod may run on.
 
     Attributes:
-        rows: Their rows; at least one.
-        count: How many they are.
-        diagnosis: Why the others were rejected.
-        via_nominated_node: Whether only the pod's own nominated node was looked at.
-        answered: The nodes as extenders sent them back, which is how they are scored;
-            None if none did.
+        rows: The rows of the nodes; at least one.
+        count: The number of nodes.
+        diagnosis: The reasons why the other nodes were rejected.
+        via_nominated_node: Whether only the pod's own nominated node was tried.
+        answered: The nodes in the form that extenders returned, which is scored. None
+            if no extender returned nodes.
     """
 
     rows: Rows
@@ -42,11 +42,11 @@ class Decision(msgspec.Struct, eq=False):
     """The node that an attempt found for a pod.
 
     Attributes:
-        node: The chosen node; if an extender made it up, as it described it.
-        feasible_nodes: How many nodes would have done.
-        evaluated_nodes: How many nodes were looked at.
-        rows: The rows of the nodes that would have done.
-        diagnosis: Why the others would not.
+        node: The chosen node; if only an extender has it, in the extender's form.
+        feasible_nodes: The number of feasible nodes.
+        evaluated_nodes: The number of nodes that were filtered.
+        rows: The rows of the feasible nodes.
+        diagnosis: The reasons why the other nodes were rejected.
     """
 
     node: NodeInfo
@@ -62,10 +62,10 @@ class FitError:
 
     Attributes:
         status: Unschedulable, or the Error that ended the attempt.
-        diagnosis: Why; None after an Error, or when there are no nodes at all.
-        nominating: What happens to the pod's nomination.
-        no_nodes: Whether the cluster has no nodes at all.
-        post_filter: What the PostFilter plugins said together; None if none ran.
+        diagnosis: The reasons; None after an Error, or if the cluster has no nodes.
+        nominating: The change of the pod's nomination.
+        no_nodes: Whether the cluster has no nodes.
+        post_filter: The result of the PostFilter plugins; None if none ran.
     """
 
     status: Status

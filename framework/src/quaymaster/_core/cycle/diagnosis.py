@@ -1,4 +1,4 @@
-"""Why a pod fits nowhere: per node, and as one sentence.
+"""The reasons why a pod fits no node: for each node, and as one message.
 
 Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 ``pkg/scheduler/framework``).
@@ -29,19 +29,19 @@ __all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
 
 _UNRESOLVABLE = Status.unresolvable()
 
-# Up to so many codes are told apart by a set: 0.5 us for 16 of them, 1.2 for 64, and
-# 2 by an array's functions. Half a cluster of two nodes waits in some workloads.
+# Up to this many codes are counted in Python: 0.5 us for 16 codes and 1.2 us for 64,
+# while array functions take 2 us. Some workloads have many pods and only two nodes.
 _FEW_REJECTIONS: Final = 64
 
 _SMALL_CODE: Final = 1023  # plugins number their statuses from 1 on
 
 
 class Rejections(Protocol):
-    """Some rejected nodes, each with a code that stands for a status.
+    """Some rejected nodes, each with the code of a status.
 
     Attributes:
         rows: The rejected rows, ascending.
-        codes: The code of each.
+        codes: The code of each row.
     """
 
     @property
@@ -52,12 +52,12 @@ class Rejections(Protocol):
 
     @property
     def lasts(self) -> bool:
-        """Whether all of this can still be worked out after the attempt."""
+        """Whether rows and codes can still be computed after the attempt."""
 
     def __len__(self) -> int: ...
 
     def status(self, code: int, /) -> Status:
-        """The status behind a code, with its plugin."""
+        """Return the status of a code, with its plugin."""
 
 
 class PluginRejections:
@@ -67,7 +67,7 @@ class PluginRejections:
         plugin: The plugin's name.
         judged: The rows that it judged, ascending.
         verdicts: A code for each of them; 0 passes.
-        count: How many do not pass.
+        count: The number of rejected rows.
     """
 
     def __init__(
@@ -87,41 +87,40 @@ class PluginRejections:
 
     @property
     def lasts(self) -> bool:
-        """Whether the plugin's array is frozen, or was read in time."""
+        """Whether the plugin's array is frozen, or its codes have been copied."""
         return self._codes is not None or is_frozen(self._verdicts.codes)
 
-    # Not by functools.cached_property, whose lock takes longer than the rest does with
-    # few rows.
+    # Not `functools.cached_property`: with few rows, its lock takes most of the time.
     @property
     def rows(self) -> RowArray:
         """The rejected rows, ascending."""
         if self._rows is None:
-            self._rows = picked(self._judged, self._found)
+            self._rows = picked(self._judged, self._positions)
         return self._rows
 
     @property
     def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
-        """The code of each."""
+        """The code of each rejected row."""
         if self._codes is None:
-            self._codes = self._verdicts.codes[self._found]
+            self._codes = self._verdicts.codes[self._positions]
         return self._codes
 
     @property
-    def _found(self) -> RowArray:
+    def _positions(self) -> RowArray:
         if self._places is None:
-            # As flags, since those take a quarter of the time.
+            # Convert to flags first: `nonzero` of flags takes a quarter of the time.
             flags: BoolArray = self._verdicts.codes != 0
             self._places = flags.nonzero()[0]
         return self._places
 
     def status(self, code: int) -> Status:
-        """Return the plugin's status for a code, or one that stands in for it."""
-        known = self._statuses.get(code)
-        if known is None:
-            known = self._statuses[code] = self._asked(code)
-        return known
+        """Return the plugin's status for a code, or a substitute if that is invalid."""
+        status = self._statuses.get(code)
+        if status is None:
+            status = self._statuses[code] = self._status_of(code)
+        return status
 
-    def _asked(self, code: int) -> Status:
+    def _status_of(self, code: int) -> Status:
         status = self._verdicts.status_of(code)
         if not status.is_rejected:
             text = f"plugin '{self._plugin}' gave no reason: {status.message}"
@@ -130,16 +129,16 @@ class PluginRejections:
 
 
 class Diagnosis(msgspec.Struct, eq=False):
-    """Why each node was rejected. Details are worked out when somebody asks.
+    """The reasons why each node was rejected; details are computed on first use.
 
     Attributes:
-        nodes: The nodes that the attempt looked at.
+        nodes: The nodes of the attempt.
         absent: The status of the nodes that were never filtered.
-        pre_filter_message: What the rejecting PreFilter plugin said, or empty.
-        post_filter_message: What the PostFilter plugins said, or empty.
+        pre_filter_message: The message of the rejecting PreFilter plugin, or empty.
+        post_filter_message: The message of the PostFilter plugins, or empty.
         pre_filter_plugins: The plugins that restricted the nodes in PreFilter.
-        extender_plugins: The name that stands for extenders, if they took nodes away.
-        filtered: How many nodes the plugins judged, if extenders came after them.
+        extender_plugins: The plugin name of extenders, if they rejected nodes.
+        filtered: The number of nodes that plugins judged; None without extenders.
     """
 
     nodes: NodeTable
@@ -156,17 +155,17 @@ class Diagnosis(msgspec.Struct, eq=False):
     _batches: list[Rejections] = []
 
     def reject(self, node_name: str, status: Status) -> None:
-        """Note one node's rejection; the last one for a node counts."""
+        """Add a node's rejection, and replace an earlier one."""
         self._explicit[node_name] = status
         self._by_node = None
 
     def reject_batch(self, rejections: Rejections) -> None:
-        """Note the rejections of many nodes at once."""
+        """Add the rejections of many nodes at once."""
         self._batches.append(rejections)
         self._by_node = self._tallies = None
 
     def override(self, rejections: Rejections) -> None:
-        """Replace what was noted of some nodes by these rejections."""
+        """Add rejections, and drop earlier ones of the same nodes."""
         if self._batches:
             apart: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
             apart[rejections.rows] = True
@@ -174,14 +173,14 @@ class Diagnosis(msgspec.Struct, eq=False):
         self.reject_batch(rejections)
 
     def write_codes(self, codes: Int32Array, code_of: Callable[[Status], int]) -> None:
-        """Write a code for each rejected node, shape ``(C,)``, by row.
+        """Write the code of each rejected node.
 
         Args:
-            codes: Where to.
-            code_of: The code to write for a status.
+            codes: The array to write to, shape ``(C,)``.
+            code_of: Returns the code of a status.
         """
         for batch in self._batches:
-            new = {code: code_of(batch.status(code)) for code in _found_in(batch)}
+            new = {code: code_of(batch.status(code)) for code in _distinct(batch)}
             if len(new) == 1:
                 codes[batch.rows] = next(iter(new.values()))
                 continue
@@ -190,42 +189,43 @@ class Diagnosis(msgspec.Struct, eq=False):
                 codes[rows[own == code]] = written
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)
-            assert row is not None, "it was judged a moment ago"
+            assert row is not None, "it was judged in this attempt"
             codes[row] = code_of(status)
 
     def reject_all(self, status: Status) -> None:
-        """Note that PreFilter rejected the pod before any node was looked at."""
+        """Note that PreFilter rejected the pod, before any node was filtered."""
         self.absent = status
         self.pre_filter_message = status.message
         self._plugin_statuses = (*self._plugin_statuses, status)
 
     @property
     def is_filtered(self) -> bool:
-        """Whether PreFilter left all nodes to the filters."""
-        return self.absent is _UNRESOLVABLE  # Identity: nobody has set another one
+        """Whether PreFilter restricted no nodes and did not reject the pod."""
+        # Identity: only PreFilter replaces the default object.
+        return self.absent is _UNRESOLVABLE
 
     def __getitem__(self, node_name: str) -> Status:
         return self.by_node().get(node_name, self.absent)
 
     def nodes_with(self, *codes: int) -> Sequence[str]:
-        """Name the nodes whose status has one of these codes."""
+        """Return the names of the nodes whose status has one of these codes."""
         return self.nodes.names_at(self.rows_with(*codes))
 
     def rows_with(self, *codes: int) -> RowArray:
-        """Find the rows whose status has one of these codes, ascending."""
-        found: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
-        found[self.nodes.rows] = self.absent.code in codes
+        """Return the rows whose status has one of these codes, ascending."""
+        flags: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
+        flags[self.nodes.rows] = self.absent.code in codes
         for batch, tally in self._tallied():
-            wanted = [code for code in tally if batch.status(code).code in codes]
-            if len(wanted) in (0, len(tally)):
-                found[batch.rows] = bool(wanted)
+            matching = [code for code in tally if batch.status(code).code in codes]
+            if len(matching) in (0, len(tally)):
+                flags[batch.rows] = bool(matching)
             else:
-                found[batch.rows] = np.isin(batch.codes, wanted)
+                flags[batch.rows] = np.isin(batch.codes, matching)
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)
             if row is not None:
-                found[row] = status.code in codes
-        return found.nonzero()[0]
+                flags[row] = status.code in codes
+        return flags.nonzero()[0]
 
     def by_node(self) -> Mapping[str, Status]:
         """Map the name of each node that has a status of its own to that status."""
@@ -244,14 +244,14 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     @property
     def lasts(self) -> bool:
-        """Whether this can be told long after the attempt, just as it was then."""
+        """Whether the diagnosis can still be read long after the attempt."""
         return all(batch.lasts for batch in self._batches)
 
     def by_row(self, names: Mapping[int, str]) -> Mapping[int, Status]:
         """Map each row that has a status of its own to that status.
 
         Args:
-            names: The name of the node that each row held during the attempt.
+            names: Row -> the name of its node during the attempt.
         """
         merged: dict[int, Status] = {}
         for batch, tally in self._tallied():
@@ -280,15 +280,15 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     @property
     def pending_plugins(self) -> frozenset[str]:
-        """Those of the plugins whose status is Pending."""
+        """The plugins whose status is Pending."""
         return self._plugins(Code.PENDING)
 
     def message(self) -> str:
-        """Return the whole sentence, as the pod's condition and event have it."""
+        """Return the message of the pod's condition and Event."""
         return self.told()[0]
 
     def told(self) -> tuple[str, tuple[str, ...]]:
-        """Return the whole sentence, and each reason in it once, without counts."""
+        """Return the message, and each of its reasons once, without counts."""
         reasons: tuple[str, ...]
         if self.pre_filter_message:
             reasons = (self.pre_filter_message,)
@@ -327,28 +327,28 @@ class Diagnosis(msgspec.Struct, eq=False):
         return filtered
 
     def _plugins(self, *codes: Code) -> frozenset[str]:
-        found = {
+        plugins = {
             status.plugin
             for status in (*self._explicit.values(), *self._plugin_statuses)
             if status.code in codes
         }
         for batch, tally in self._tallied():
-            found.update(
+            plugins.update(
                 status.plugin
                 for status in map(batch.status, tally)
                 if status.code in codes
             )
-        return frozenset(found - {""})
+        return frozenset(plugins - {""})
 
     def _tallied(self) -> Iterator[tuple[Rejections, Mapping[int, int]]]:
-        """Each batch, and how many nodes got each code; it is counted once."""
+        """Return each batch with the number of nodes per code; it is counted once."""
         if self._tallies is None:
             self._tallies = [_counted(batch) for batch in self._batches]
         return zip(self._batches, self._tallies, strict=True)
 
 
 def picked(rows: Rows, positions: RowArray) -> RowArray:
-    """Return the rows at some positions among the given rows."""
+    """Return the rows at some positions of `rows`."""
     if not isinstance(rows, slice):
         return rows.take(positions)
     return positions + rows.start if rows.start else positions
@@ -387,23 +387,23 @@ def _less(batch: Rejections, apart: BoolArray) -> Rejections:
 
 def _counted(batch: Rejections) -> Mapping[int, int]:
     """Count the nodes that got each code."""
-    given = batch.codes
-    if given.dtype == np.bool_:
-        return {1: len(batch)}  # they are rejected, all of them
-    if len(given) == 1:  # in most batches of clusters with few nodes
-        return {given.item(): 1}
+    codes = batch.codes
+    if codes.dtype == np.bool_:
+        return {1: len(batch)}  # all rows of a batch are rejected
+    if len(codes) == 1:  # most batches of clusters with few nodes
+        return {codes.item(): 1}
     if len(batch) <= _FEW_REJECTIONS:
-        return Counter(sorted(given.tolist()))
-    if given.min() >= 0 and given.max() <= _SMALL_CODE:
-        # Sorting them takes twice the time.
-        of_each = np.bincount(given.astype(np.intp, copy=False))
-        found = of_each.nonzero()[0]
-        return dict(zip(found.tolist(), of_each[found].tolist(), strict=True))
-    codes, counts = np.unique(given, return_counts=True)
-    return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+        return Counter(sorted(codes.tolist()))
+    if codes.min() >= 0 and codes.max() <= _SMALL_CODE:
+        # `np.unique` sorts the codes, which takes twice as long.
+        of_each = np.bincount(codes.astype(np.intp, copy=False))
+        distinct = of_each.nonzero()[0]
+        return dict(zip(distinct.tolist(), of_each[distinct].tolist(), strict=True))
+    unique, counts = np.unique(codes, return_counts=True)
+    return dict(zip(unique.tolist(), counts.tolist(), strict=True))
 
 
-def _found_in(batch: Rejections) -> Iterable[int]:
+def _distinct(batch: Rejections) -> Iterable[int]:
     """Return each code that some node got."""
     codes = batch.codes
     if len(codes) <= _FEW_REJECTIONS and codes.dtype != np.bool_:

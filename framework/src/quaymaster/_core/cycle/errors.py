@@ -1,4 +1,4 @@
-"""Error statuses for what goes wrong in plugins, in upstream's words."""
+"""Error statuses for failures of plugins, with upstream's texts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,19 +14,20 @@ _WITHOUT_REASONS: Final[Mapping[Code, str]] = {
 
 
 def failed(prefix: str, plugin: str, status: Status) -> Status:
-    """Make an Error status in upstream's form: ``running <what> "<plugin>": <why>``.
+    """Make an Error status in upstream's form: ``running X "plugin": message``.
 
     Args:
-        prefix: The text in front of the reasons.
+        prefix: The text before the message.
         plugin: The plugin that failed.
-        status: What it said. Upstream's text ends with the colon if that is nothing.
+        status: The status of the plugin. If it has no message, upstream's text ends
+            with the colon; here the meaning of its code follows.
     """
-    why = status.message or reasons_of(status)[0]
-    return Status(Code.ERROR, (f"{prefix}: {why}",), plugin, status.error)
+    message = status.message or reasons_of(status)[0]
+    return Status(Code.ERROR, (f"{prefix}: {message}",), plugin, status.error)
 
 
 def reasons_of(status: Status) -> tuple[str, ...]:
-    """Return the reasons of a status that ends an attempt, or what its code means."""
+    """Return the reasons of a status that ends an attempt, or its code's meaning."""
     code = status.code
     meaning = _WITHOUT_REASONS.get(code, f"{code.label} is no answer to this hook")
     return status.reasons or (meaning,)

@@ -1,4 +1,4 @@
-"""Take one attempt apart, changing nothing."""
+"""Explains an attempt: runs it with every plugin's answers, and changes nothing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,13 +31,13 @@ __all__ = ["Scored", "explain", "explain_and_score", "judge_node"]
 
 
 class Scored:
-    """The scores of all feasible nodes, of which few may be asked for.
+    """The scores of all feasible nodes; objects are made only for requested nodes.
 
     Args:
         names: The nodes, shape ``(N,)``.
         plugins: The scores of each plugin.
         total: The sums of the weighted scores, shape ``(N,)``.
-        ranks: The order among equals, shape ``(N,)``; None: as they stand.
+        ranks: The order of nodes with equal totals, shape ``(N,)``; None for row order.
     """
 
     def __init__(
@@ -53,20 +53,20 @@ class Scored:
         self._ranks = ranks
 
     def __len__(self) -> int:
-        """How many nodes are feasible."""
+        """The number of feasible nodes."""
         return len(self._names)
 
     def best(self, most: int | None = None) -> tuple[NodeScores, ...]:
         """Return the nodes, the best first.
 
         Args:
-            most: How many of them at most; None: all.
+            most: The maximum number of nodes; None for all.
         """
         keys = [-self._total] if self._ranks is None else [self._ranks, -self._total]
         return tuple(map(self._at, np.lexsort(keys)[:most].tolist()))
 
     def of(self, name: str) -> NodeScores | None:
-        """Return one node's scores; None if it is not feasible."""
+        """Return a node's scores, or None if it is not feasible."""
         return self._at(self._names.index(name)) if name in self._names else None
 
     def _at(self, index: int) -> NodeScores:
@@ -74,10 +74,10 @@ class Scored:
 
 
 def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
-    """Run PreFilter, Filter and Score for a pod and keep what every plugin said.
+    """Run PreFilter, Filter and Score for a pod, and return every plugin's answers.
 
-    Unlike in a real attempt a single feasible node is scored too, and PostFilter does
-    not run.
+    Unlike in a real attempt, a single feasible node is scored as well, and PostFilter
+    does not run.
     """
     explanation, scored, attempt = _explained(algorithm, pod, scheduler)
     calls = {call.plugin: call for call in algorithm.filter.calls}
@@ -86,8 +86,8 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
         rejections = tuple(_failing(algorithm, pod, calls.get(status.plugin)))
     else:
         rejections = tuple(
-            _with_details(calls.get(one.plugin), attempt, one)
-            for one in explanation.rejections
+            _with_details(calls.get(rejection.plugin), attempt, rejection)
+            for rejection in explanation.rejections
         )
     return attrs.evolve(
         explanation,
@@ -100,7 +100,7 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
 def explain_and_score(
     algorithm: Algorithm, pod: Pod, scheduler: str
 ) -> tuple[Explanation, Scored | None]:
-    """Explain without details, and with the scores of all nodes apart, if any."""
+    """Return an explanation without details, and the scores of all nodes, if any."""
     explanation, scored, _ = _explained(algorithm, pod, scheduler)
     return explanation, scored
 
@@ -110,25 +110,25 @@ def _explained(
 ) -> tuple[Explanation, Scored | None, Attempt]:
     nodes = algorithm.nodes
     attempt = Attempt.begin(CycleState(), pod, nodes)
-    found = algorithm.find_feasible(attempt)
-    if isinstance(found, FitError):
-        return _unfit(nodes, pod, scheduler, found), None, attempt
-    scores = _scores(algorithm, attempt, found)
+    feasible = algorithm.find_feasible(attempt)
+    if isinstance(feasible, FitError):
+        return _unfit(nodes, pod, scheduler, feasible), None, attempt
+    scores = _scores(algorithm, attempt, feasible)
     failed = scores if isinstance(scores, Status) else None
     explanation = Explanation(
         pod=pod.key,
         scheduler=scheduler,
-        rejections=_rejections(found.diagnosis, nodes, _others(nodes, found)),
+        rejections=_rejections(feasible.diagnosis, nodes, _others(nodes, feasible)),
         status=failed,
     )
     return explanation, None if isinstance(scores, Status) else scores, attempt
 
 
 def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
-    """Ask every plugin about one node, also after one has rejected it.
+    """Run every Filter plugin on a node, even if an earlier one has rejected it.
 
-    What counts first is what a plugin says of the node as it stands; if none rejects
-    it, the pods that are nominated to it are imagined there, as in an attempt.
+    First the plugins judge the node without nominated pods. If none rejects it, the
+    pods that are nominated to it are imagined there, as in an attempt.
     """
     nodes = algorithm.nodes
     node = nodes.get(name)
@@ -138,21 +138,21 @@ def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
     attempt = Attempt.begin(CycleState(), pod, nodes)
     outcome = algorithm.pre_filter.run(attempt)
     if outcome.status is not None:
-        found = [_rejection(name, outcome.status)]
+        rejections = [_rejection(name, outcome.status)]
     elif outcome.node_names is not None and name not in outcome.node_names:
         plugins = ", ".join(sorted(outcome.restricting_plugins))
         left_out = Status.unresolvable("the pod asks for other nodes")
-        found = [_rejection(name, left_out.with_plugin(plugins))]
+        rejections = [_rejection(name, left_out.with_plugin(plugins))]
     else:
-        found = list(_filtered(algorithm, attempt, node))
-        if not found:
+        rejections = list(_filtered(algorithm, attempt, node))
+        if not rejections:
             status = algorithm.filter.run_with_nominated_pods(
                 attempt.state, pod, node, ahead
             )
-            found = [] if status is None else [_rejection(name, status)]
+            rejections = [] if status is None else [_rejection(name, status)]
     return JudgedNode(
         node=name,
-        rejections=tuple(found),
+        rejections=tuple(rejections),
         nominated=tuple(other.key for other in ahead),
     )
 
@@ -170,9 +170,9 @@ def _filtered(
 def _failing(
     algorithm: Algorithm, pod: Pod, call: FilterCall | None
 ) -> Iterator[NodeRejection]:
-    """The nodes on which a filter fails that ended an attempt, if it says more of them.
+    """Yield the nodes on which a filter returns an Error, if it can explain them.
 
-    An attempt names none of them, since one is enough to end it.
+    An attempt names no node in that case, since the first Error ends it.
     """
     if call is None or not call.explains:
         return
@@ -189,12 +189,12 @@ def _failing(
 def _with_details(
     call: FilterCall | None, attempt: Attempt, rejection: NodeRejection
 ) -> NodeRejection:
-    """Add what the plugin has to say; none if its filter was not what rejected."""
+    """Add the plugin's details, unless PreFilter rejected the node."""
     node = attempt.nodes.get(rejection.node)
     if call is None or node is None or attempt.diagnosis.pre_filter_message:
         return rejection
-    said = call.explain(attempt.state, attempt.pod, node)
-    return attrs.evolve(rejection, details=tuple(said)) if said else rejection
+    details = call.explain(attempt.state, attempt.pod, node)
+    return attrs.evolve(rejection, details=tuple(details)) if details else rejection
 
 
 def _rejection(node: str, status: Status) -> NodeRejection:
@@ -220,8 +220,9 @@ def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: FitError) -> Expla
     )
 
 
-def _others(nodes: NodeTable, found: Feasible) -> Rows:
-    return np.setdiff1d(nodes.row_numbers(nodes.rows), nodes.row_numbers(found.rows))
+def _others(nodes: NodeTable, feasible: Feasible) -> Rows:
+    rows = nodes.row_numbers(nodes.rows)
+    return np.setdiff1d(rows, nodes.row_numbers(feasible.rows))
 
 
 def _rejections(
@@ -230,15 +231,17 @@ def _rejections(
     return tuple(_rejection(name, diagnosis[name]) for name in nodes.names_at(rows))
 
 
-def _scores(algorithm: Algorithm, attempt: Attempt, found: Feasible) -> Scored | Status:
-    nodes, rows = algorithm.nodes_of(found), found.rows
+def _scores(
+    algorithm: Algorithm, attempt: Attempt, feasible: Feasible
+) -> Scored | Status:
+    nodes, rows = algorithm.nodes_of(feasible), feasible.rows
     attempt = attempt.on(nodes)
-    station = algorithm.score_of(found)
+    station = algorithm.score_of(feasible)
     plugins = station.run(attempt, rows)
     if isinstance(plugins, Status):
         return plugins
     total = station.summed(plugins, nodes.count(rows))
-    for scores in algorithm.extender_scores(attempt.pod, found):
+    for scores in algorithm.extender_scores(attempt.pod, feasible):
         plugins.append(scores)
         total = total + scores.weighted
     by_name = algorithm.ties_broken_by == BY_NAME

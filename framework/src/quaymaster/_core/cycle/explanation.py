@@ -1,4 +1,4 @@
-"""Why a pod went where it went, node by node and plugin by plugin."""
+"""The explanation of an attempt, for each node and each plugin."""
 
 from collections.abc import Mapping
 
@@ -18,14 +18,14 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class NodeRejection:
-    """Why one node was out of the question.
+    """The rejection of a node.
 
     Attributes:
         node: The node's name.
-        plugin: The first plugin that rejected it; empty if PreFilter left it out.
-        code: The plugin's verdict.
-        reasons: Why.
-        details: What the plugin has to say beside that.
+        plugin: The first plugin that rejected it; empty if PreFilter excluded it.
+        code: The code of the plugin's status.
+        reasons: The reasons of the plugin's status.
+        details: Further explanations of the plugin.
     """
 
     node: str
@@ -37,14 +37,14 @@ class NodeRejection:
 
 @attrs.frozen(kw_only=True)
 class JudgedNode:
-    """What all plugins say of one node, not only the first that rejects it.
+    """The verdicts of all plugins on a node, not only of the first that rejects it.
 
     Attributes:
         node: The node's name.
-        is_known: Whether there was such a node.
-        rejections: One for each plugin that rejects it, in profile order.
-        nominated: The keys of the pods that are nominated to it, for which room has to
-            be left.
+        is_known: Whether the cluster has such a node.
+        rejections: The rejections of all plugins, in profile order.
+        nominated: The keys of the pods that are nominated to it, and for which the pod
+            has to leave room.
     """
 
     node: str
@@ -55,12 +55,12 @@ class JudgedNode:
 
 @attrs.frozen(kw_only=True)
 class PluginScore:
-    """What one plugin gave one node.
+    """The score of a node by one plugin.
 
     Attributes:
-        raw: As its ``score`` said.
-        normalized: From 0 to 100.
-        weighted: Normalised, times the plugin's weight: its part of the total.
+        raw: The result of ``score``.
+        normalized: The normalised score, from 0 to 100.
+        weighted: The normalised score times the plugin's weight: its part of the total.
     """
 
     raw: int
@@ -70,7 +70,7 @@ class PluginScore:
 
 @attrs.frozen(kw_only=True)
 class NodeScores:
-    """How one feasible node was rated.
+    """The scores of a feasible node.
 
     Attributes:
         node: The node's name.
@@ -85,18 +85,18 @@ class NodeScores:
 
 @attrs.frozen(kw_only=True)
 class Explanation:
-    """One attempt to schedule one pod, taken apart.
+    """The explanation of an attempt to schedule a pod.
 
     Attributes:
         pod: The pod's key, ``namespace/name``.
-        scheduler: The profile that tried it.
-        rejections: The nodes that were rejected, in row order.
-        scores: The feasible nodes, the best first; of equals, the smallest name if ties
-            are broken so.
+        scheduler: The profile of the attempt.
+        rejections: The rejected nodes, in row order.
+        scores: The feasible nodes, the best first. Nodes with equal totals are in the
+            order of their names if the tie breaker is ``name``.
         status: The Error that ended the attempt early, or None.
-        message: The whole sentence of a pod that fits nowhere; empty otherwise.
-        tie_breaker: Who chooses among the nodes with the highest total, as the profile
-            has it.
+        message: The message of a pod that fits no node; empty otherwise.
+        tie_breaker: The ``tieBreaker`` of the profile, which chooses among the nodes
+            with the highest total.
     """
 
     pod: str
@@ -108,12 +108,12 @@ class Explanation:
     tie_breaker: str = RANDOM
 
     def tied_with(self, node: str) -> int:
-        """Return how many nodes have the highest total, if this one is of them.
+        """Return the number of nodes with the highest total, if this node has it.
 
         Args:
-            node: The node that was chosen; 0 is returned if it is not of them.
+            node: The chosen node; 0 is returned if its total is lower.
         """
-        totals = {one.node: one.total for one in self.scores}
+        totals = {scores.node: scores.total for scores in self.scores}
         best = max(totals.values(), default=None)
         if node not in totals or totals[node] != best:
             return 0

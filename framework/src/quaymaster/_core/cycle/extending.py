@@ -1,4 +1,4 @@
-"""The extenders' part in a decision: they judge what passed, and add to its scores.
+"""The extenders' part of a decision: they filter the passing nodes and add scores.
 
 Mirrors ``findNodesThatPassExtenders`` and the second half of ``prioritizeNodes``
 (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``).
@@ -18,7 +18,7 @@ __all__ = ["ExtenderStation"]
 
 
 class ExtenderStation:
-    """Asks the extenders on behalf of one profile.
+    """Calls the extenders for one profile.
 
     Args:
         extenders: The extenders.
@@ -38,7 +38,7 @@ class ExtenderStation:
     def passing(
         self, pod: Pod, rows: Rows, diagnosis: Diagnosis
     ) -> ExtenderVerdicts | Status:
-        """Ask about the nodes that passed the plugins, and note the answers."""
+        """Filter the nodes that passed the plugins, and update the diagnosis."""
         if self._extenders is None:
             return ExtenderVerdicts(rows)
         before = self._nodes.count(rows)
@@ -51,7 +51,7 @@ class ExtenderStation:
     def judge(
         self, pod: Pod, rows: Rows, diagnosis: Diagnosis
     ) -> ExtenderVerdicts | Status:
-        """Ask about some nodes, and note nothing but the rejections."""
+        """Filter some nodes, and add only the rejections to the diagnosis."""
         if self._extenders is None:
             return ExtenderVerdicts(rows)
         verdicts = self._extenders.filter(pod, self._nodes, rows)
@@ -61,12 +61,12 @@ class ExtenderStation:
         return verdicts
 
     def scores(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Sequence[PluginScores]:
-        """Ask each extender that scores about the feasible nodes.
+        """Return the scores of each extender that scores the feasible nodes.
 
         Args:
             pod: The pod.
-            nodes: The feasible nodes, as extenders sent them back if they did.
-            rows: Their rows.
+            nodes: The feasible nodes, in the form that extenders returned, if any did.
+            rows: The rows of the nodes.
         """
         if self._extenders is None:
             return ()

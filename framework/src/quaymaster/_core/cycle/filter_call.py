@@ -1,4 +1,4 @@
-"""One plugin's verdicts on nodes: its hooks, called and checked.
+"""The verdicts of one plugin on nodes: calls and checks its hooks.
 
 Mirrors ``runFilterPlugin`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -26,24 +26,24 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["FilterCall"]
 
 # Up to this many rows are judged one by one. For all filters of the default profile,
-# that takes 0.3 of the time of their twins for one row, 0.8 for 4 and 1.6 for 8. With
-# 0, a decision of SchedulingDaemonset takes 1.7 times as long.
+# that takes 0.3 of the time of their twins for one row, 0.8 for 4 rows and 1.6 for 8.
+# Without this, a decision of SchedulingDaemonset takes 1.7 times as long.
 _FEW_ROWS: Final = 4
 
 
 class FilterCall:
-    """Calls ``filter`` and ``filter_nodes`` of one plugin; nobody else calls them.
+    """Calls ``filter`` and ``filter_nodes`` of one plugin; the only caller of both.
 
     Args:
         call: The plugin and its hooks.
-        imagines: Whether it wants to be told of pods that come or go.
+        imagines: Whether the plugin has ``add_pod`` or ``remove_pod``.
 
     Attributes:
-        call: The same.
+        call: The plugin and its hooks.
         plugin: The plugin's name.
-        imagines: The same.
-        pod_use: How much it looks at the pods on a node.
-        scalar: Its compiled ``filter``: for a loop over rows, which saves a call each.
+        imagines: Whether the plugin has ``add_pod`` or ``remove_pod``.
+        pod_use: How much the plugin looks at the pods on a node.
+        scalar: The compiled ``filter``, for loops over rows: saves a call per row.
     """
 
     __slots__ = (
@@ -70,14 +70,17 @@ class FilterCall:
         self._narrow = None if imagines else call.hooks.get("filter_pod_use")
 
     def pod_use_in(self, state: CycleState) -> PodUse:
-        """Return how much it looks at the pods on a node in one attempt."""
+        """Return how much the plugin looks at the pods on a node in one attempt."""
         if self._narrow is None or self.pod_use is PodUse.NONE:
             return self.pod_use
-        said: PodUse | Status = self._narrow(state)
-        # The guard has told of a failure; the class is right in any case.
-        if isinstance(said, Status) or (said is PodUse.SUMS and self._twin is None):
+        pod_use: PodUse | Status = self._narrow(state)
+        # After a failure, which the guard reports, the declaration of the class holds.
+        if isinstance(pod_use, Status):
             return self.pod_use
-        return said
+        # Only a batch twin can work with sums instead of pods.
+        if pod_use is PodUse.SUMS and self._twin is None:
+            return self.pod_use
+        return pod_use
 
     def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Return the verdict on one node: None, a rejection, or an Error."""
@@ -85,25 +88,25 @@ class FilterCall:
         return None if status is None else self.verdict(status)
 
     def verdict(self, status: Status) -> Status:
-        """Return the rejection that ``filter`` gave, or an Error."""
+        """Return a status of ``filter`` as a rejection with its plugin, or an Error."""
         if status.is_rejected:
             return status.with_plugin(self.plugin)
         return self._failed(status)
 
     @property
     def explains(self) -> bool:
-        """Whether the plugin may have more to say of nodes."""
+        """Whether the plugin has ``explain_filter``."""
         return self._explain is not None
 
     def explain(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[str]:
-        """Return what the plugin has to say of a node that it has rejected."""
+        """Return the plugin's details about a node that it has rejected."""
         if self._explain is None:
             return ()
-        said: Sequence[str] | Status = self._explain(state, pod, node)
-        return () if isinstance(said, Status) else said
+        details: Sequence[str] | Status = self._explain(state, pod, node)
+        return () if isinstance(details, Status) else details
 
     def judge_rows(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Find the rows that pass, ascending, and note the others in the diagnosis.
+        """Return the rows that pass, ascending; add the others to the diagnosis.
 
         Args:
             attempt: The attempt; its nodes may be imagined.
@@ -138,7 +141,7 @@ class FilterCall:
     def _verdicts_on(
         self, attempt: Attempt, rows: Rows
     ) -> NodeVerdicts | Status | None:
-        """Call the twin, and check its answer: verdicts, None, or an Error."""
+        """Call the twin, and return its verdicts, None if all pass, or an Error."""
         assert self._twin is not None
         nodes = attempt.nodes
         verdicts: NodeVerdicts | Status | None
@@ -163,8 +166,8 @@ class FilterCall:
                 return status
         if len(passed) == nodes.count(rows):
             return rows
-        found: RowArray = np.array(passed, dtype=np.intp)
-        return found
+        passing: RowArray = np.array(passed, dtype=np.intp)
+        return passing
 
     def _failed(self, status: Status) -> Status:
         if isinstance(status.error, WrongAnswerError):

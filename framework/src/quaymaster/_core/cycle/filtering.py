@@ -1,4 +1,4 @@
-"""The Filter station: which nodes can run the pod.
+"""The Filter station: finds the nodes that can run the pod.
 
 Mirrors ``findNodesThatPassFilters`` (Kubernetes v1.36,
 ``pkg/scheduler/schedule_one.go``), ``RunFilterPlugins`` and
@@ -31,7 +31,7 @@ _POD_USES = tuple(PodUse)
 
 
 class Filters(Protocol):
-    """Finds the nodes that can run a pod, by asking every plugin or with a memo."""
+    """Finds the nodes that can run a pod, by calling every plugin or with a memo."""
 
     def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
         """Run PreFilter."""
@@ -40,7 +40,7 @@ class Filters(Protocol):
         """Run Filter, and leave room for nominated pods.
 
         Args:
-            attempt: The attempt; its diagnosis takes the rejections.
+            attempt: The attempt; rejections are added to its diagnosis.
             rows: The rows to judge.
 
         Returns:
@@ -65,7 +65,7 @@ class FilterStation:
         return [call.plugin for call in self.calls]
 
     def pod_use(self, state: CycleState) -> PodUse:
-        """Return how much the plugins that take part look at the pods on a node."""
+        """Return how much the plugins that are not skipped look at pods on a node."""
         skipped = state.skip_filter_plugins
         used = {
             call.pod_use_in(state) for call in self.calls if call.plugin not in skipped
@@ -85,7 +85,7 @@ class FilterStation:
     def run_one(
         self, plugin: str, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Status | None:
-        """Run one plugin alone on one node; for explanations."""
+        """Run a single plugin on a node; used by explanations."""
         call = next(call for call in self.calls if call.plugin == plugin)
         return call.judge(state, pod, node)
 
@@ -96,13 +96,13 @@ class FilterStation:
         pod_use: PodUse | None = None,
         among: Collection[str] | None = None,
     ) -> Rows | Status:
-        """Find the rows that pass every plugin; note the others in the diagnosis.
+        """Return the rows that pass every plugin; add the others to the diagnosis.
 
         Args:
             attempt: The attempt; its nodes may be imagined.
             rows: The rows to judge.
-            pod_use: If given, only the plugins that look so much at pods are run.
-            among: If given, only plugins of these names are run.
+            pod_use: If given, only plugins with this use of pods are run.
+            among: If given, only plugins with these names are run.
 
         Returns:
             The feasible rows, ascending, or the Error that ends the attempt.
@@ -128,11 +128,11 @@ class FilterStation:
     ) -> Status | None:
         """Run the plugins as if nominated pods of equal or higher priority ran there.
 
-        If the node passes with them it must pass without them too, since nobody knows
-        whether they will come.
+        The node must pass both with them and without them, since they may never be
+        bound there.
 
         Args:
-            state: The pod's scratch space; it is not changed.
+            state: The pod's cycle state; it is not changed.
             pod: The pod being scheduled.
             node: The node; it is not changed.
             nominated: All pods that are nominated to the node.
@@ -147,7 +147,7 @@ class FilterStation:
     def run_with_pods(
         self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
     ) -> Status | None:
-        """Run the plugins on a copy of a node on which other pods run, too."""
+        """Run the plugins on a copy of a node, with other pods added."""
         imagined, imagined_state = node.clone(), state.clone()
         for other in others:
             imagined.add_pod(other)
@@ -164,7 +164,7 @@ class FilterStation:
         Args:
             attempt: The attempt; its state is not changed.
             ahead: The pods to imagine on each row.
-            nominated: All nominated pods, which those are some of.
+            nominated: All nominated pods, including those.
 
         Returns:
             The rows that pass, ascending, or the Error that ends the attempt.
@@ -188,18 +188,18 @@ class FilterStation:
         return np.array(fitting, dtype=np.intp)
 
     def _imagined(self, attempt: Attempt, nominated: NominatedPods) -> NodeTable | None:
-        """Count nominated pods in on a copy of the table; None if that does not do."""
-        # Identity: nominations are followed on one table; extenders may send others.
+        """Return the table with nominated pods as sums; None if sums do not suffice."""
+        # Identity: nominations are followed on one table, not on those of extenders.
         if attempt.nodes is not nominated.nodes:
             return None
         if self.pod_use(attempt.state) is PodUse.PODS:
             return None
-        found = nominated.imagined(attempt.pod)
-        return None if found is None else found[0]
+        imagined = nominated.imagined(attempt.pod)
+        return None if imagined is None else imagined[0]
 
 
 class PlainFilters:
-    """Finds the nodes that can run a pod by upstream's rules, asking every plugin.
+    """Finds the nodes that can run a pod by upstream's rules, calling every plugin.
 
     Implements `Filters`.
 
@@ -208,8 +208,8 @@ class PlainFilters:
         nominated: The pods to leave room for.
 
     Attributes:
-        station: The same.
-        nominated: The same.
+        station: The Filter plugins.
+        nominated: The pods to leave room for.
     """
 
     def __init__(self, station: FilterStation, nominated: NominatedPods) -> None:
@@ -231,15 +231,15 @@ class PlainFilters:
     def passing_with_nominated(
         self, attempt: Attempt, rows: Rows, ahead: Ahead
     ) -> Rows | Status:
-        """Drop the rows that do not pass if nominated pods come.
+        """Drop the rows that do not pass with their nominated pods.
 
         Args:
             attempt: The attempt.
             rows: The rows to judge.
-            ahead: Those of them with nominated pods.
+            ahead: The rows with nominated pods.
 
         Returns:
-            The rows that must pass without those pods, too; or an Error.
+            The other rows, which must also pass without those pods; or an Error.
         """
         passed = self.station.run_with_pods_on_rows(attempt, ahead, self.nominated)
         if isinstance(passed, Status):

@@ -21,11 +21,11 @@ Ahead: TypeAlias = Mapping[int, Sequence[Pod]]
 # Chosen, not measured: the priorities of pods for which nominations are followed.
 _MOST_PRIORITIES: Final = 16
 
-_NOBODY: Final[Ahead] = {}
+_NO_PODS: Final[Ahead] = {}
 
 
 class Nominator(Protocol):
-    """Knows the nominations of all pods."""
+    """Has the nominations of all pods."""
 
     @property
     def changes(self) -> ChangeLog[str]:
@@ -35,7 +35,7 @@ class Nominator(Protocol):
         """Return the pods that are nominated to a node, in the order of nomination.
 
         Returns:
-            The same object as before if nothing has changed.
+            The pods; the same object as before if nothing has changed.
         """
 
     @property
@@ -49,15 +49,15 @@ class Nominator(Protocol):
 class NominatedPods:
     """Finds the nodes where a pod must leave room for others.
 
-    What is found is kept for each priority, and only nodes that have changed, or whose
-    nominations have, are looked at again.
+    The nodes are cached for each priority. Only nodes that have changed, or whose
+    nominations have changed, are looked at again.
 
     Args:
         nominator: The nominations of all pods.
         nodes: The columns of all nodes.
 
     Attributes:
-        nodes: The same.
+        nodes: The columns of all nodes.
     """
 
     def __init__(self, nominator: Nominator, nodes: NodeTable) -> None:
@@ -71,46 +71,46 @@ class NominatedPods:
 
     def ahead(self, pod: Pod, rows: Rows) -> Ahead:
         """Find the rows where a pod must leave room for nominated pods."""
-        # Mostly there are none, nor have been: that is found out without a call more.
+        # Mostly no pod is nominated, and none has been: then no call is needed.
         if not self._by_priority and self._nominator.is_empty:
-            return _NOBODY
-        known = self.followed(pod)
-        if known is None:
-            return _NOBODY
-        ahead = known.others(pod.uid)
-        # Identity: all rows come as the table's own slice; others take a set of them.
+            return _NO_PODS
+        nominated_rows = self.followed(pod)
+        if nominated_rows is None:
+            return _NO_PODS
+        ahead = nominated_rows.others(pod.uid)
+        # Identity: "all rows" is the table's own object, and needs no set of rows.
         if not ahead or rows is self.nodes.rows:
             return ahead
-        asked = set(self.nodes.row_numbers(rows).tolist())
-        return {row: others for row, others in ahead.items() if row in asked}
+        numbers = set(self.nodes.row_numbers(rows).tolist())
+        return {row: others for row, others in ahead.items() if row in numbers}
 
     def imagined(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
-        """Count the pods that a pod must leave room for in on a copy of the table.
+        """Add the pods that a pod must leave room for to a copy of the table.
 
         Returns:
-            The table, and which rows have such pods, shape ``(C,)``. None if one of
-            them requests what the table has no column for.
+            The table, and a flag for each row with such pods, shape ``(C,)``. None if
+            one of them requests a resource for which the table has no column.
         """
-        known = self.followed(pod)
-        return None if known is None else known.imagined(pod.uid)
+        nominated_rows = self.followed(pod)
+        return None if nominated_rows is None else nominated_rows.imagined(pod.uid)
 
     def followed(self, pod: Pod) -> NominatedRows | None:
-        """Return the rows with pods that are no less important, up to date.
+        """Return the rows with nominated pods of the same or a higher priority.
 
-        None as long as there are no such rows, nor have been since a pod of that
-        priority was looked at.
+        The rows are up to date. None if no pod is nominated, and none was at an earlier
+        call for the same priority.
         """
-        known, priority = self._by_priority, pod.priority
-        found = known.get(priority)
-        if found is None and self._nominator.is_empty:
+        by_priority, priority = self._by_priority, pod.priority
+        rows = by_priority.get(priority)
+        if rows is None and self._nominator.is_empty:
             return None
-        if found is None or not found.has_shape_of(self.nodes):
-            known.pop(priority, None)
-            if len(known) >= _MOST_PRIORITIES:
-                del known[next(iter(known))]
-            found = known[priority] = NominatedRows(priority, self.nodes)
-        found.follow(self._nominator)
-        return found
+        if rows is None or not rows.has_shape_of(self.nodes):
+            by_priority.pop(priority, None)
+            if len(by_priority) >= _MOST_PRIORITIES:
+                del by_priority[next(iter(by_priority))]
+            rows = by_priority[priority] = NominatedRows(priority, self.nodes)
+        rows.follow(self._nominator)
+        return rows
 
 
 def nominated_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:

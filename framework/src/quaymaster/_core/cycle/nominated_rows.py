@@ -1,4 +1,4 @@
-"""The nominated pods of some priority or above, by row, kept up to date."""
+"""The nominated pods of a priority or above, by row, kept up to date."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ __all__ = ["NominatedRows"]
 
 
 class _Nominations(Protocol):
-    """What is asked of a nominator."""
+    """The part of a nominator that is used here."""
 
     @property
     def changes(self) -> ChangeLog[str]: ...
@@ -22,7 +22,7 @@ class _Nominations(Protocol):
 
 
 class _OnRow:
-    """The nominated pods that count on one row, and what was counted for each."""
+    """The nominated pods on a row, and the usage that was added for each."""
 
     __slots__ = ("name", "pods", "usages")
 
@@ -42,7 +42,7 @@ class NominatedRows:
         nodes: The columns of all nodes.
 
     Attributes:
-        changes: The log of rows where other pods count than before.
+        changes: The log of the rows whose pods have changed.
     """
 
     def __init__(self, priority: int, nodes: NodeTable) -> None:
@@ -52,14 +52,14 @@ class NominatedRows:
         self._revision = self._node_revision = -1
         self._on_row: dict[int, _OnRow] = {}
         self._row_of: dict[str, int] = {}
-        # Row -> the pods; in the order of rows unless one has come in between.
+        # Row -> the pods; in the order of rows if `_is_sorted`.
         self._pods: dict[int, Sequence[Pod]] = {}
         self._is_sorted = True
-        # uid -> the rows that the pod is nominated to: one, or who gave it more?
+        # Uid -> the rows that the pod is nominated to; normally one.
         self._rows_of_pod: dict[str, set[int]] = {}
         self._sums = nodes.no_sums()
         self._shape = nodes.requested.shape
-        # Nodes with a pod that requests what the table has no column for.
+        # Nodes with a pod that requests a resource without a column.
         self._uncounted: dict[str, None] = {}
 
     def has_shape_of(self, nodes: NodeTable) -> bool:
@@ -67,41 +67,41 @@ class NominatedRows:
         return self._shape == nodes.requested.shape
 
     def follow(self, nominator: _Nominations) -> None:
-        """Take over what has changed since the last time."""
+        """Apply the changes since the last call."""
         changed = self._changed(nominator)
         for name in changed:
             self._leave(name)
-        # After that, since a node may have the row that another one had.
+        # Only then, since a node may have the row that another node had before.
         for name in changed:
             self._enter(name, nominator.pods_on(name))
 
     def others(self, uid: str) -> Mapping[int, Sequence[Pod]]:
-        """Return row -> the pods that count there but for one pod; ascending."""
+        """Return row -> the nominated pods, without one pod; ascending."""
         if not self._is_sorted:
             self._pods = {row: self._pods[row] for row in sorted(self._pods)}
             self._is_sorted = True
         own = self._rows_of_pod.get(uid)
         if own is None:
             return self._pods
-        found = dict(self._pods)
+        others = dict(self._pods)
         for row in own:
-            left = [pod for pod in found[row] if pod.uid != uid]
+            left = [pod for pod in others[row] if pod.uid != uid]
             if left:
-                found[row] = left
+                others[row] = left
             else:
-                del found[row]
-        return found
+                del others[row]
+        return others
 
     def rows_of(self, uid: str) -> Collection[int]:
-        """Return the rows that a pod counts on."""
+        """Return the rows that a pod is nominated to."""
         return self._rows_of_pod.get(uid, ())
 
     def imagined(self, uid: str) -> tuple[NodeTable, BoolArray] | None:
-        """Count the pods in on a copy of the table, but for one pod.
+        """Add the pods, without one pod, to a copy of the table.
 
         Returns:
-            The table, and which rows have such pods; None if the table has no column
-            for what one of them requests.
+            The table, and a flag for each row with such pods. None if one of them
+            requests a resource for which the table has no column.
         """
         if self._uncounted:
             return None
@@ -127,15 +127,15 @@ class NominatedRows:
         self._revision, self._node_revision = log.revision, node_log.revision
         if names is None or rows is None:
             return dict.fromkeys((*self._row_of, *nominator.nodes()))
-        found = dict.fromkeys((*names, *self._uncounted))
+        changed = dict.fromkeys((*names, *self._uncounted))
         infos = self._nodes.infos
         for row in rows:
             if row in self._on_row:
-                found[self._on_row[row].name] = None
+                changed[self._on_row[row].name] = None
             info = infos[row] if row < len(infos) else None
             if info is not None:
-                found[info.name] = None
-        return found
+                changed[info.name] = None
+        return changed
 
     def _leave(self, name: str) -> None:
         self._uncounted.pop(name, None)

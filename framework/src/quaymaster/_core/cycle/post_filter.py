@@ -1,4 +1,4 @@
-"""The PostFilter station: plugins try to make room for a pod that fits nowhere.
+"""The PostFilter station: plugins try to make room for a pod that fits no node.
 
 Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -45,12 +45,11 @@ class PostFilterStation:
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return PostFilterResult(status.with_plugin(plugin), result.nominating)
             if not status.is_rejected:
-                why = reasons_of(status)
-                error = Status(Code.ERROR, why, plugin, status.error)
+                error = Status(Code.ERROR, reasons_of(status), plugin, status.error)
                 return PostFilterResult(error)
-            wanted = result.nominating
-            if wanted is not None and wanted.mode is not NominatingMode.NOOP:
-                nominating = wanted
+            own = result.nominating
+            if own is not None and own.mode is not NominatingMode.NOOP:
+                nominating = own
             reasons.extend(status.reasons)
             rejector = rejector or plugin
         status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)

@@ -1,4 +1,4 @@
-"""The PreFilter station: plugins look at the pod before any node is filtered.
+"""The PreFilter station: runs plugins for a pod before any node is filtered.
 
 Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -22,28 +22,28 @@ from quaymaster._core.state.node_info import NodeInfo
 __all__ = [
     "ALL_NODES",
     "Calls",
-    "Heard",
     "PreFilterOutcome",
     "PreFilterStation",
+    "Record",
     "restricted_rows",
 ]
 
 Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
 """Plugins and one hook of each, in profile order."""
 
-Heard: TypeAlias = Callable[[str, object], None]
-"""Takes a plugin and what it answered."""
+Record: TypeAlias = Callable[[str, object], None]
+"""Called with each plugin and its answer."""
 
 
 @attrs.frozen
 class PreFilterOutcome:
-    """What the PreFilter plugins said together.
+    """The common result of the PreFilter plugins.
 
     Attributes:
         status: The rejection or error that ends the attempt, or None.
-        node_names: The only nodes worth filtering; None for all.
+        node_names: The nodes to filter; None for all.
         restricting_plugins: The plugins that restricted the nodes.
-        ended_by: The plugin after which no other was asked; empty if all were.
+        ended_by: The last plugin that was called, if others follow; else empty.
     """
 
     status: Status | None = None
@@ -53,7 +53,7 @@ class PreFilterOutcome:
 
 
 ALL_NODES: Final = PreFilterOutcome()
-"""The outcome if no plugin has anything to say."""
+"""The outcome if no plugin rejects the pod or restricts the nodes."""
 _NONE: Final[frozenset[str]] = frozenset()
 _SKIP: Final = Status.skip()
 
@@ -75,7 +75,7 @@ class PreFilterStation:
         return self.run_some(attempt, self.calls, _NONE)
 
     def run_one(self, plugin: str, attempt: Attempt) -> PreFilterResult | Status | None:
-        """Run one plugin alone; for explanations."""
+        """Run a single plugin; used by explanations."""
         answer: PreFilterResult | Status | None = dict(self.calls)[plugin](
             attempt.state, attempt.pod, attempt.nodes
         )
@@ -94,13 +94,13 @@ class PreFilterStation:
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
-        """Tell the plugins to imagine one more pod on a node."""
+        """Call ``add_pod`` of the plugins for an imagined pod on a node."""
         return self._extend(self._add_pod, "AddPod", state, pod, pod_to_add, node)
 
     def remove_pod(
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
-        """Tell the plugins to imagine that a pod has left a node."""
+        """Call ``remove_pod`` of the plugins for a pod that is imagined away."""
         return self._extend(
             self._remove_pod, "RemovePod", state, pod, pod_to_remove, node
         )
@@ -110,15 +110,15 @@ class PreFilterStation:
         attempt: Attempt,
         calls: Calls,
         skips: frozenset[str],
-        heard: Heard | None = None,
+        record: Record | None = None,
     ) -> PreFilterOutcome:
         """Run some calls, and note in the state which filters may be skipped.
 
         Args:
             attempt: The attempt.
-            calls: What to run, in profile order.
-            skips: Plugins that are not among them and skip.
-            heard: Is told what each plugin answered.
+            calls: The calls to run, in profile order.
+            skips: Other plugins, which skip the pod.
+            record: Called with each plugin and its answer, if given.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         if not calls:
@@ -131,8 +131,8 @@ class PreFilterStation:
         try:
             for plugin, pre_filter in calls:
                 answer: PreFilterResult | Status | None = pre_filter(state, pod, nodes)
-                if heard is not None:
-                    heard(plugin, answer)
+                if record is not None:
+                    record(plugin, answer)
                 if answer is None:
                     continue
                 if answer is _SKIP:
@@ -173,7 +173,7 @@ class PreFilterStation:
 
 
 def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
-    """Return the rows that PreFilter left, and note why the others are out."""
+    """Return the rows that PreFilter allows; add the reason for the others."""
     if outcome.node_names is None:
         return attempt.nodes.rows
     listed = " ".join(sorted(outcome.restricting_plugins))
@@ -187,7 +187,7 @@ def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:
 
 
 def _ended_by(plugin: str, answer: Status) -> PreFilterOutcome:
-    """Return the outcome of an answer after which no other plugin is asked."""
+    """Return the outcome of an answer after which no other plugin is called."""
     if answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
         status = answer.with_plugin(plugin)
     else:

@@ -1,4 +1,4 @@
-"""Sampling: filter fewer than all nodes, as many and in the order that upstream does.
+"""Sampling: filters fewer than all nodes, with upstream's number and order.
 
 Mirrors ``numFeasibleNodesToFind`` (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``)
 and ``nodeTree.list`` (``pkg/scheduler/backend/cache/node_tree.go``).
@@ -28,11 +28,11 @@ _ZONE_LABELS = (
 
 
 def nodes_to_find(percentage: int, nodes: int) -> int:
-    """Return how many feasible nodes are enough: at least 100, if there are so many.
+    """Return the number of feasible nodes to find: at least 100, if there are enough.
 
     Args:
         percentage: ``percentageOfNodesToScore``, 1 to 100.
-        nodes: The number of nodes to look at.
+        nodes: The number of nodes to sample from.
     """
     if nodes < _MIN_FEASIBLE_NODES:
         return nodes
@@ -40,7 +40,7 @@ def nodes_to_find(percentage: int, nodes: int) -> int:
 
 
 class NodeOrder:
-    """The order of sampling: zones take turns, from where the last attempt ended."""
+    """The order of sampling: zones alternate, starting where the last attempt ended."""
 
     def __init__(self) -> None:
         self._revision = -1
@@ -48,7 +48,7 @@ class NodeOrder:
         self._start = 0
 
     def rotated(self, nodes: NodeTable) -> RowArray:
-        """Return all rows, beginning where the last attempt ended."""
+        """Return all rows, starting where the last attempt ended."""
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._order = _interleaved(nodes)
@@ -56,39 +56,39 @@ class NodeOrder:
         return np.roll(self._order, -self._start)
 
     def advance(self, processed: int, nodes: int) -> None:
-        """Begin the next attempt after the nodes that this one tried."""
+        """Let the next attempt start after the nodes that this one tried."""
         self._start = (self._start + processed) % nodes if nodes else 0
 
 
 def sample(
-    filters: Filters, attempt: Attempt, order: RowArray, rows: Rows, wanted: int
+    filters: Filters, attempt: Attempt, order: RowArray, rows: Rows, target: int
 ) -> RowArray | Status:
-    """Filter nodes in sampling order until enough were found.
+    """Filter nodes in sampling order until enough are found.
 
     Args:
         filters: The filters.
         attempt: The attempt.
         order: All rows in sampling order.
-        rows: The rows to look at.
-        wanted: How many are enough.
+        rows: The rows to sample from.
+        target: The number of rows to find.
 
     Returns:
-        The rows that were found, ascending, or the Error that ends the attempt.
+        The feasible rows, ascending, or the Error that ends the attempt.
     """
     if not isinstance(rows, slice):
         order = order[np.isin(order, rows)]
-    found: list[int] = []
-    looked = 0
-    while looked < len(order) and len(found) < wanted:
-        part = order[looked : looked + wanted]
+    feasible: list[int] = []
+    tried = 0
+    while tried < len(order) and len(feasible) < target:
+        part = order[tried : tried + target]
         passed = filters.passing(attempt, np.sort(part))
         if isinstance(passed, Status):
             return passed
         fits = np.isin(part, attempt.nodes.row_numbers(passed))
-        enough = np.flatnonzero(fits)[: wanted - len(found)]
-        found.extend(part[enough].tolist())
-        looked += len(part)
-    return np.array(sorted(found), dtype=np.intp)
+        enough = np.flatnonzero(fits)[: target - len(feasible)]
+        feasible.extend(part[enough].tolist())
+        tried += len(part)
+    return np.array(sorted(feasible), dtype=np.intp)
 
 
 def _interleaved(nodes: NodeTable) -> RowArray:

@@ -1,4 +1,4 @@
-"""One plugin's scores: its hooks, called and checked.
+"""The scores of one plugin: calls and checks its hooks.
 
 Mirrors ``runScorePlugin`` and ``runScoreExtension`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -31,7 +31,7 @@ __all__ = ["MAX_SCORE", "PluginScores", "ScoreCall"]
 MAX_SCORE: Final = 100
 
 # Up to this many rows are scored one by one. For all scores of the default profile,
-# that takes 0.7 of the time of their twins for 2 rows, 1.1 for 4 and 1.9 for 8.
+# that takes 0.7 of the time of their twins for 2 rows, 1.1 for 4 rows and 1.9 for 8.
 _FEW_ROWS: Final = 4
 
 
@@ -41,9 +41,9 @@ class PluginScores:
 
     Attributes:
         plugin: The plugin's name.
-        weight: What its normalised scores are multiplied by.
-        raw: As ``score`` gave them.
-        normalized: From 0 to 100.
+        weight: The factor of the normalised scores.
+        raw: The results of ``score``.
+        normalized: The normalised scores, from 0 to 100.
     """
 
     plugin: str
@@ -64,10 +64,10 @@ class ScoreCall:
 
     Attributes:
         plugin: The plugin's name.
-        weight: What its scores are multiplied by.
-        is_static: Whether its scores are the same, whatever runs on the nodes.
-        normalizes: Whether its raw scores are not its scores yet.
-        scalar: Its compiled ``score``: for a loop over rows, which saves a call each.
+        weight: The factor of its scores.
+        is_static: Whether its scores do not depend on the pods on the nodes.
+        normalizes: Whether it has ``normalize_score``.
+        scalar: The compiled ``score``, for loops over rows: saves a call per row.
     """
 
     __slots__ = (
@@ -90,14 +90,14 @@ class ScoreCall:
         self.normalizes = self._normalize is not None
 
     def run(self, attempt: Attempt, rows: Rows) -> PluginScores | Status:
-        """Score rows, and normalise the scores; the rows are all that are feasible."""
+        """Score all feasible rows, and normalise the scores."""
         raw = self._raw(attempt, rows)
         if isinstance(raw, Status):
             return self.failed(raw)
         return self.normalized(attempt, rows, raw)
 
     def weighted(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
-        """Return the plugin's part of the totals, if its raw scores are its scores."""
+        """Return the plugin's part of the totals; only if it does not normalise."""
         raw = self._raw(attempt, rows)
         if isinstance(raw, Status):
             return self.failed(raw)
@@ -152,14 +152,15 @@ class ScoreCall:
     ) -> Int64Array | Status:
         if self._normalize is None:
             return raw
-        # A plugin knows a frozen array of its own again: it gets that very object.
-        given = raw if is_frozen(raw) else freeze(raw.view())
+        # A plugin gets its own frozen array back, and may recognise it by identity.
+        frozen = raw if is_frozen(raw) else freeze(raw.view())
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         scores: Int64Array | Status | None
-        scores = self._normalize(attempt.state, attempt.pod, given, attempt.nodes, rows)
+        scores = self._normalize(state, pod, frozen, nodes, rows)
         return raw if scores is None else scores
 
     def failed(self, status: Status) -> Status:
-        """Make the Error for a score that is none."""
+        """Make the Error for a failed or invalid score."""
         prefix = f'running Score plugins: plugin "{self.plugin}" failed with'
         return failed(prefix, self.plugin, status)
 
@@ -179,13 +180,13 @@ def _times(scores: Int64Array, weight: int) -> Int64Array:
 
 
 def _out_of_range(scores: Int64Array) -> int | None:
-    """Return the first score that is not between 0 and 100, if there is one."""
+    """Return the first score that is not between 0 and 100, if any."""
     if not len(scores):
         return None
     if is_constant(scores):
         scores = scores[:1]
-    # Seen as unsigned, a negative score is far above the limit: one pass, not two. To
-    # find where the highest is takes half as long as what it is.
+    # As unsigned numbers, negative scores are far above the limit: one pass, not two.
+    # `argmax` takes half as long as `max`.
     unsigned = scores.view(np.uint64)
     if unsigned.item(unsigned.argmax()) <= MAX_SCORE:
         return None

@@ -1,4 +1,4 @@
-"""The Score station: which of the feasible nodes suits the pod best.
+"""The Score station: ranks the feasible nodes.
 
 Mirrors ``prioritizeNodes``, ``RunPreScorePlugins`` and ``RunScorePlugins`` (Kubernetes
 v1.36, ``pkg/scheduler``).
@@ -13,7 +13,7 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.diagnosis import picked
 from quaymaster._core.cycle.errors import failed
-from quaymaster._core.cycle.pre_filter import Calls, Heard
+from quaymaster._core.cycle.pre_filter import Calls, Record
 from quaymaster._core.cycle.score_call import PluginScores, ScoreCall
 from quaymaster._core.runtime.profile import Call
 from quaymaster._core.state.arrays import Int64Array, RowArray, Rows
@@ -28,14 +28,14 @@ _SKIP: Final = Status.skip()
 
 
 class Ranking:
-    """Feasible nodes and how well they suit a pod; at least one.
+    """Feasible nodes with their totals; at least one.
 
     Args:
-        rows: Their rows.
-        totals: Shape ``(N,)``: the total of each.
+        rows: The rows of the nodes.
+        totals: Shape ``(N,)``: the total of each row.
 
     Attributes:
-        rows: The same.
+        rows: The rows of the nodes.
     """
 
     __slots__ = ("_totals", "rows")
@@ -57,7 +57,7 @@ class Ranking:
 
 
 class Scores(Protocol):
-    """Ranks the feasible nodes, by asking every plugin or with a memo."""
+    """Ranks the feasible nodes, by calling every plugin or with a memo."""
 
     def prepare(self, attempt: Attempt, rows: Rows, /) -> Status | None:
         """Run PreScore, and note in the state which scores may be skipped."""
@@ -70,8 +70,8 @@ class Scores(Protocol):
             rows: The feasible rows.
 
         Returns:
-            The rows with their totals, from all of which the same number may be
-            missing; or the Error that ends the attempt.
+            The rows with their totals, or the Error that ends the attempt. A number
+            that is equal for all rows may be missing in the totals.
         """
 
 
@@ -111,13 +111,13 @@ class ScoreStation:
     def summed(self, scores: Sequence[PluginScores], count: int) -> Int64Array:
         """Add up the weighted scores of some plugins for a number of nodes.
 
-        Without any Score plugin every node has 1.
+        Without Score plugins, the total of every node is 1.
         """
         if not self.calls:
             return np.ones(count, dtype=np.int64)
         total: Int64Array = np.zeros(count, dtype=np.int64)
-        for one in scores:
-            total += one.weighted
+        for plugin_scores in scores:
+            total += plugin_scores.weighted
         return total
 
     def run(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
@@ -127,15 +127,15 @@ class ScoreStation:
 
     def by_plugin(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
         """Return the scores of each plugin, after `prepare`."""
-        found = []
+        by_plugin = []
         skipped = attempt.state.skip_score_plugins
         for call in self.calls:
             if call.plugin not in skipped:
                 scores = call.run(attempt, rows)
                 if isinstance(scores, Status):
                     return scores
-                found.append(scores)
-        return found
+                by_plugin.append(scores)
+        return by_plugin
 
     def prepare_some(
         self,
@@ -143,16 +143,16 @@ class ScoreStation:
         rows: Rows,
         calls: Calls,
         skips: frozenset[str],
-        heard: Heard | None = None,
+        record: Record | None = None,
     ) -> Status | None:
         """Run some calls of PreScore, and note which scores may be skipped.
 
         Args:
             attempt: The attempt.
             rows: The feasible rows.
-            calls: What to run, in profile order.
-            skips: Plugins that are not among them and skip.
-            heard: Is told what each plugin answered.
+            calls: The calls to run, in profile order.
+            skips: Other plugins, which skip the pod.
+            record: Called with each plugin and its answer, if given.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         if not calls:
@@ -162,8 +162,8 @@ class ScoreStation:
         try:
             for plugin, pre_score in calls:
                 status: Status | None = pre_score(state, pod, nodes, rows)
-                if heard is not None:
-                    heard(plugin, status)
+                if record is not None:
+                    record(plugin, status)
                 if status is None:
                     continue
                 if status is not _SKIP:

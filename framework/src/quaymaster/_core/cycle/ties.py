@@ -1,4 +1,4 @@
-"""Tie breakers that do not draw: which of several equally good nodes a pod gets."""
+"""Deterministic tie breakers: choose among the nodes with the highest total."""
 
 from typing import Protocol
 
@@ -23,7 +23,7 @@ class TieBreaker(Protocol):
 
         Args:
             attempt: The attempt, on the nodes that have the rows.
-            rows: At least two rows, ascending; not used by anybody else.
+            rows: At least two rows, ascending; the callee may keep or change them.
         """
 
 
@@ -36,7 +36,7 @@ class SmallestName:
 
 
 class PlainSmallestName:
-    """The same without anything kept, to verify it; implements `TieBreaker`."""
+    """Chooses the same node without cached ranks, for verification."""
 
     def choose(self, attempt: Attempt, rows: RowArray) -> int:
         """See `TieBreaker.choose`."""
@@ -46,11 +46,11 @@ class PlainSmallestName:
 
 
 class PluginTieBreaker:
-    """Asks a plugin; implements `TieBreaker`.
+    """Calls a plugin; implements `TieBreaker`.
 
     Args:
         plugin: The plugin's name.
-        break_tie: Its hook.
+        break_tie: The plugin's hook.
     """
 
     def __init__(self, plugin: str, break_tie: HookFunction) -> None:
@@ -72,7 +72,7 @@ class PluginTieBreaker:
 
 
 def tie_breaker_of(profile: Profile) -> TieBreaker | None:
-    """Return the tie breaker of a profile; None if it draws."""
+    """Return the tie breaker of a profile; None if ties are broken at random."""
     if profile.break_tie is not None:
         return PluginTieBreaker(profile.config.tie_breaker, profile.break_tie)
     return SmallestName() if profile.config.tie_breaker == BY_NAME else None

@@ -1,1 +1,1 @@
-"""The engine: one thread that owns all state and takes pods through the stations."""
+"""The engine: one thread that owns all state and runs pods through the stations."""

@@ -1,4 +1,4 @@
-"""Builds the parts of a scheduler, and ties them together."""
+"""Builds the parts of a scheduler and connects them."""
 
 from collections.abc import Callable
 
@@ -29,11 +29,11 @@ class Engine:
     Attributes:
         runner: The profiles at work on a copy of the cluster.
         queue: The pods that wait for an attempt.
-        handlers: Take every change of the cluster to the cache and the queue.
+        handlers: Pass every change of the cluster to the cache and the queue.
         failures: Sends failed pods back to the queue.
-        binding: Takes pods that have a node to the end.
-        patches: Tells the cluster of pods' conditions and nominations.
-        progress: Tells whether the engine makes progress.
+        binding: Runs the binding cycle of pods that have a node.
+        patches: Writes conditions and nominations of pods to the cluster.
+        progress: Decides whether the engine makes progress.
         history: The last attempts.
         measured: Measures attempts, if the scheduler has metrics.
     """
@@ -52,12 +52,12 @@ class Engine:
 def assemble(
     runner: ProfileRunner, on_failure: Callable[[Pod, Failure], None] | None
 ) -> Engine:
-    """Build what takes pods from the cluster to a node, and back if that fails.
+    """Build the parts of a scheduler around its profiles.
 
     Args:
         runner: The profiles at work on a copy of the cluster.
-        on_failure: Called with every pod whose attempt has failed, and why, if it is to
-            be tried again.
+        on_failure: Called with each pod whose attempt failed and that will be tried
+            again, and with the failure.
     """
     progress = Progress(runner.clock)
     metrics = runner.metrics
@@ -127,6 +127,6 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
         max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
         flush_gated_pods=options.flush_gated_pods,
         rules=QueueRules.of(runner.config.kubernetes),
-        tell=runner.tell_on(TraceTopic.QUEUE),
+        trace=runner.trace_callback(TraceTopic.QUEUE),
         metrics=runner.metrics,
     )

@@ -27,12 +27,11 @@ _PodChecks: TypeAlias = Sequence[tuple[ActionType, Callable[[Pod, Pod], bool]]]
 
 
 class PodChanges:
-    """Tells an update of a pod as events of one version of Kubernetes.
+    """Translates an update of a pod into the events of one version of Kubernetes.
 
     Args:
-        kubernetes: The version. With 1.36 a pod that asks for more is an update like
-            any other, and a waiting pod has the name that other pods without a node
-            have.
+        kubernetes: The version. 1.36 has no event of its own for a pod that requests
+            more, and uses one resource name for all pods without a node.
     """
 
     __slots__ = ("_assigned", "_checks", "_waiting")
@@ -42,40 +41,40 @@ class PodChanges:
         waiting = EventResource.UNSCHEDULABLE_POD
         if is_newer:
             waiting = EventResource.TARGET_POD
-        footprint = _Footprint(kubernetes)
+        requests = _RequestChanges(kubernetes)
         checks: list[tuple[ActionType, Callable[[Pod, Pod], bool]]] = [
             (ActionType.UPDATE_POD_LABEL, _labels_changed),
-            (ActionType.UPDATE_POD_SCALE_DOWN, footprint.is_smaller),
+            (ActionType.UPDATE_POD_SCALE_DOWN, requests.is_smaller),
         ]
         if is_newer:
-            checks.append((ActionType.UPDATE_POD_SCALE_UP, footprint.is_larger))
+            checks.append((ActionType.UPDATE_POD_SCALE_UP, requests.is_larger))
         self._checks: _PodChecks = [*checks, *_OTHER_POD_CHECKS]
         actions = [*(action for action, _ in self._checks), ActionType.UPDATE]
         self._assigned = _events(EventResource.ASSIGNED_POD, actions)
         self._waiting = _events(waiting, actions)
 
     def of(self, old: Pod, new: Pod) -> Sequence[ClusterEvent]:
-        """Return an update of a pod as one event per changed property.
+        """Return one event per changed property of a pod.
 
-        Without any such property it is one general update, which only wakes plugins
-        that registered for updates of pods as a whole.
+        If no such property has changed, return one general update. That wakes only
+        the pods of plugins that registered for updates of pods in general.
         """
         events = self._assigned if new.node_name else self._waiting
-        found = [
+        changes = [
             events[action] for action, changed in self._checks if changed(old, new)
         ]
-        return found or [events[ActionType.UPDATE]]
+        return changes or [events[ActionType.UPDATE]]
 
 
 def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
-    """Return an update of a node as one event per changed property, if any."""
+    """Return one event per changed property of a node, if any."""
     return [_NODE[action] for action, changed in _NODE_CHECKS if changed(old, new)]
 
 
 def is_mere_report(old: Pod, new: Pod) -> bool:
     """Whether only conditions and nomination of a pod changed, as after a failure."""
-    # Identity: a report shares the spec. Another one of equal content counts as a
-    # change, and pods are tried again for nothing.
+    # Identity: a status patch keeps the spec object. A new object of equal content
+    # counts as a change: then pods are retried without need, but none is missed.
     if old.node_name != new.node_name or old.spec is not new.spec:
         return False
     metadata = msgspec.structs.replace(
@@ -93,8 +92,8 @@ def _labels_changed(old: Pod | Node, new: Pod | Node) -> bool:
     return old.metadata.labels != new.metadata.labels
 
 
-class _Footprint:
-    """Compares what pods request on a node, as a version of Kubernetes counts it."""
+class _RequestChanges:
+    """Compares the requests of pods, as a version of Kubernetes counts them."""
 
     __slots__ = ("_by_totals", "_usage_of")
 
@@ -103,8 +102,8 @@ class _Footprint:
         self._usage_of = usage_by(kubernetes)
 
     def is_smaller(self, old: Pod, new: Pod) -> bool:
-        """Whether any request is lower, or gone."""
-        # Identity: usage is worked out once per spec, and most updates share the spec.
+        """Whether any request is lower, or was removed."""
+        # Identity: usage is computed once per spec, and most updates share the spec.
         if self._usage_of(old) is self._usage_of(new):
             return False
         after = self._requests(new)
@@ -114,7 +113,7 @@ class _Footprint:
         )
 
     def is_larger(self, old: Pod, new: Pod) -> bool:
-        """Whether any request is higher, or new."""
+        """Whether any request is higher, or was added."""
         return self.is_smaller(new, old)
 
     def _requests(self, pod: Pod) -> ResourceList:
@@ -173,8 +172,8 @@ _OTHER_POD_CHECKS: _PodChecks = (
 )
 
 _NODE_CHECKS: Sequence[tuple[ActionType, Callable[[Node, Node], bool]]] = (
-    # Upstream has no event of its own for this; it stands in for the taint that an
-    # unschedulable node has, too.
+    # Upstream has no event of its own for this: it reports the change as one of the
+    # taint that an unschedulable node has as well.
     (ActionType.UPDATE_NODE_TAINT, _made_schedulable),
     (ActionType.UPDATE_NODE_ALLOCATABLE, _allocatable_changed),
     (ActionType.UPDATE_NODE_LABEL, _labels_changed),
@@ -186,7 +185,7 @@ _NODE_CHECKS: Sequence[tuple[ActionType, Callable[[Node, Node], bool]]] = (
 
 
 def _events(resource: EventResource, actions: Sequence[ActionType]) -> _Event:
-    """Make the events once: the queue remembers by event which plugins want them."""
+    """Make each event once: the queue caches by event which plugins registered it."""
     return {action: ClusterEvent(resource, action) for action in actions}
 
 

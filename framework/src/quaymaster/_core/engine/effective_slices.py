@@ -1,7 +1,7 @@
-"""Slices as plugins see them change: with the taints that rules add.
+"""Changes of slices as plugins see them: with the taints that rules add.
 
-A change of a rule is one of the slices whose devices it taints, for the queue as for
-everybody else. Mirrors ``syncSlice`` (k8s.io/dynamic-resource-allocation v0.37,
+A change of a rule is reported as a change of the slices whose devices it taints.
+Mirrors ``syncSlice`` (k8s.io/dynamic-resource-allocation v0.37,
 ``resourceslice/tracker/tracker.go``).
 """
 
@@ -31,7 +31,7 @@ class EffectiveSlices:
 
     Args:
         informers: The engine's copy of the cluster.
-        kubernetes: The Kubernetes whose decisions are made.
+        kubernetes: The version of Kubernetes whose decisions are made.
     """
 
     def __init__(self, informers: _Lister, kubernetes: Kubernetes) -> None:
@@ -45,7 +45,7 @@ class EffectiveSlices:
         old: ApiObject | None,
         new: ApiObject | None,
     ) -> Iterator[tuple[type[ApiObject], ApiObject | None, ApiObject | None]]:
-        """Yield what a change of a slice or of a rule means to plugins.
+        """Yield the changes that plugins see for a change of a slice or of a rule.
 
         Args:
             kind: `ResourceSlice` or `DeviceTaintRule`.
@@ -68,7 +68,7 @@ class EffectiveSlices:
     def _changed_by(
         self, changed: Sequence[DeviceTaintRule], *, was_there: bool
     ) -> Iterator[tuple[ResourceSlice, ResourceSlice]]:
-        """The slices whose devices get other taints, before and after."""
+        """Yield the slices whose devices get other taints, before and after."""
         if changed[0].spec == changed[-1].spec and len(changed) > 1:
             return
         rules = self._rules()

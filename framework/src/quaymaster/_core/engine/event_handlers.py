@@ -1,4 +1,4 @@
-"""Event handlers: they bring changes of the cluster to the cache and the queue.
+"""Event handlers: pass changes of the cluster to the cache and the queue.
 
 Mirrors Kubernetes v1.36 and v1.37, ``pkg/scheduler/eventhandlers.go``.
 """
@@ -29,23 +29,23 @@ from quaymaster._core.state.cache import Cache
 
 __all__ = ["EventHandlers"]
 
-# Made once each: to make one costs more than to find out that nobody waits for it.
+# Each event is made once: making it takes longer than finding that no pod waits for it.
 _event: Final = cache(ClusterEvent)
 _OF_SLICES: Final = (ResourceSlice, DeviceTaintRule)
 
 
 class EventHandlers:
-    """Takes every change of the cluster; implements `ChangeHandler`.
+    """Handles every change of the cluster; implements `ChangeHandler`.
 
     Args:
-        cache: What runs where.
+        cache: The nodes and their pods.
         queue: The pending pods.
         scheduler_names: The names of the profiles, which may change. Pods of other
             schedulers do not enter the queue.
-        reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
-            it did. The failure that follows may be handled then or later.
-        progress: Is told of every change but mere reports.
-        kubernetes: The Kubernetes that names the changes of pods.
+        reject_waiting: Rejects a pod, by uid, if it waits on Permit. Returns whether it
+            waited. The failure that follows may be handled in the call or later.
+        progress: Notified of every change, except for status patches.
+        kubernetes: The version of Kubernetes that names the changes of pods.
         slices: Adds the taints of rules to slices; None if there are no rules.
     """
 
@@ -117,15 +117,15 @@ class EventHandlers:
             action = ActionType.ADD
         elif new is None:
             action = ActionType.DELETE
-        # Upstream only follows what a plugin registered by name: one that registered
-        # all resources hears of this one only if another plugin asked for it.
+        # Upstream starts an informer only for a resource that some plugin registered by
+        # name. A plugin that registered all resources gets events of it only then.
         if self._queue.is_watched(resource, action):
             self._queue.move_all(_event(resource, action), old, new)
 
     # Pods ---------------------------------------------------------------------------
 
     def _pod_changed(self, old: Pod | None, new: Pod | None, missed: bool) -> None:
-        """Treat a finished pod as deleted: upstream's informer does not show it."""
+        """Treat a finished pod as deleted: upstream's informer leaves it out."""
         is_live = new is not None and new.status.phase not in FINISHED_PHASES
         if old is not None and old.status.phase not in FINISHED_PHASES:
             if new is not None and is_live:
@@ -134,8 +134,8 @@ class EventHandlers:
                 self._pod_deleted(old, missed)
         elif new is not None and is_live:
             self._pod_added(new)
-        elif old is not None and self._is_known(old):
-            # Its end came with its deletion, and was never told on its own.
+        elif old is not None and self._is_tracked(old):
+            # The pod finished and was deleted, and only the deletion was seen.
             self._pod_deleted(old, missed=True)
 
     def _pod_added(self, pod: Pod) -> None:
@@ -160,7 +160,7 @@ class EventHandlers:
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
         if old.metadata.resource_version == new.metadata.resource_version:
-            # The same object, told again: it must not enter the queue a second time.
+            # The same version, delivered twice, must not enter the queue twice.
             return
         if self._cache.is_assumed(new.uid):
             if new.is_terminating and not old.is_terminating:
@@ -173,7 +173,7 @@ class EventHandlers:
 
     def _pod_deleted(self, pod: Pod, missed: bool) -> None:
         if pod.node_name or missed:
-            # A pod whose deletion was missed may have got a node unseen.
+            # If the deletion was missed, a bind may have been missed before it.
             self._cache.remove_pod(pod)
             self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
         if self._is_ours(pod) and (missed or not pod.node_name):
@@ -187,7 +187,7 @@ class EventHandlers:
             self._nomination_freed(pod)
 
     def _assumed_deleted(self, pod: Pod) -> None:
-        """Free an assumed pod's place at once; its binding will fail by itself."""
+        """Free the resources of an assumed pod; its binding will fail by itself."""
         assumed = self._cache.get(pod.uid)
         assert assumed is not None, "an assumed pod is in the cache"
         if not self._reject_waiting(pod.uid):
@@ -195,7 +195,7 @@ class EventHandlers:
         self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
 
     def _nomination_freed(self, pod: Pod) -> None:
-        """Wake the pods that a nominated pod kept out, as it counted on its node."""
+        """Wake the pods that may fit now: the nomination counted on its node."""
         priority = pod.priority
         self._queue.move_all(
             ASSIGNED_POD_DELETE,
@@ -205,12 +205,12 @@ class EventHandlers:
         )
 
     def _is_ours(self, pod: Pod) -> bool:
-        """Whether the pod has a profile, or had one when it was assumed."""
+        """Whether the pod's scheduler is a profile here, or was when it was assumed."""
         return pod.spec.scheduler_name in self._scheduler_names or (
             self._cache.is_assumed(pod.metadata.uid)
         )
 
-    def _is_known(self, pod: Pod) -> bool:
+    def _is_tracked(self, pod: Pod) -> bool:
         queued = self._queue.get(pod.key)
         if queued is not None and queued.pod.uid == pod.uid:
             return True

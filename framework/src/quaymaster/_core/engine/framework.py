@@ -1,4 +1,4 @@
-"""One profile at work: its plugins, with the stations that call them.
+"""A profile at work: its plugins, and the stations that call them.
 
 Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
@@ -53,15 +53,15 @@ __all__ = [
 
 @attrs.frozen(eq=False, kw_only=True)
 class Framework:
-    """One profile at work: all that takes a pod through it.
+    """A profile at work.
 
     Attributes:
         profile: The plugins and plans.
-        algorithm: Finds nodes; it may remember what plugins said of earlier pods.
-        plain: The same, which asks every plugin every time.
+        algorithm: Finds nodes; it may reuse cached answers of plugins.
+        plain: The same algorithm without the memo: it calls every plugin every time.
         binding: The stations from Reserve to PostBind.
-        handle: What the handles of its plugins have in common.
-        measured: The same profile with stations that are timed, if there are metrics.
+        handle: The handle from which those of the plugins are copied.
+        measured: The same profile with timed stations; None without metrics.
     """
 
     profile: Profile
@@ -72,7 +72,7 @@ class Framework:
     measured: "Framework | None" = None
 
     def pre_enqueue(self, plugin: str, pod: Pod) -> Status | None:
-        """Ask one PreEnqueue plugin about a pod; for explanations."""
+        """Call one PreEnqueue plugin for a pod; used by explanations."""
         for call in self.profile.plan("preEnqueue"):
             if call.plugin == plugin:
                 return _pre_enqueue(call)(pod)
@@ -84,14 +84,14 @@ class FrameworkBuilder:
     """Builds the plugins and stations of profiles on the engine's parts.
 
     Attributes:
-        registry: Where plugins are found by name.
+        registry: Finds plugins by name.
         services: The engine's parts.
-        order: The engine's sampling order, shared by its profiles as upstream does.
+        order: The engine's sampling order; as upstream, all profiles share it.
         options: The options of the engine.
-        guards: Compile the hooks, and tell of those that fail or take long.
-        kinds: The kinds that are followed, so that there are events of them.
-        metrics: Takes numbers about plugins and extension points, if given.
-        run_here: Makes a call on the engine's thread, from any.
+        guards: Compile the hooks, and report those that fail or take too long.
+        kinds: The kinds that are followed, and whose events exist.
+        metrics: Records metrics of plugins and extension points; may be None.
+        run_here: Runs a call on the engine's thread; may be called from any thread.
     """
 
     registry: PluginRegistry
@@ -134,7 +134,8 @@ class FrameworkBuilder:
 
         Args:
             config: The profile, with all defaults filled in.
-            percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
+            percentage: The engine's ``percentageOfNodesToScore``; that of the profile
+                takes precedence.
             extenders: The engine's extenders.
 
         Raises:
@@ -155,12 +156,12 @@ class FrameworkBuilder:
             handle.retire()
             raise
         own = config.percentage_of_nodes_to_score
-        wanted = percentage if own is None else own
-        plain = self._decider(profile, wanted, extenders, tie_breaker_of(profile))
+        percentage = percentage if own is None else own
+        plain = self._algorithm(profile, percentage, extenders, tie_breaker_of(profile))
         handle.attach(plain)
         framework = Framework(
             profile=profile,
-            algorithm=self._with_memory(plain, profile, wanted, handle),
+            algorithm=self._with_memo(plain, profile, percentage, handle),
             plain=plain,
             binding=BindingStations(profile, extenders, self.options.verify),
             handle=handle,
@@ -170,7 +171,7 @@ class FrameworkBuilder:
         return attrs.evolve(framework, measured=self._measured(framework, self.metrics))
 
     def _guards(self, scheduler_name: str) -> HookGuards:
-        """Return the guards of one profile, which count calls if there are metrics."""
+        """Return the guards of a profile, which count calls if there are metrics."""
         if self.metrics is None:
             return self.guards
         timer = self.guards.timer
@@ -186,7 +187,7 @@ class FrameworkBuilder:
         )
 
     def _measured(self, framework: Framework, metrics: SchedulerMetrics) -> Framework:
-        """Return the same profile, with stations that are timed."""
+        """Return the same profile with timed stations."""
         times = PointTimes(metrics, framework.profile.name, self.run_here)
         return attrs.evolve(
             framework,
@@ -194,16 +195,16 @@ class FrameworkBuilder:
             binding=measured_stations(framework.binding, times),
         )
 
-    def _with_memory(
+    def _with_memo(
         self,
         plain: Algorithm,
         profile: Profile,
         percentage: int,
         handle: EngineHandle,
     ) -> Algorithm:
-        """Put a memory around the stations of an algorithm, and checks if asked for."""
+        """Wrap an algorithm in a memo, and in the recheck if the options say so."""
         algorithm, signatures = plain, None
-        # A search for mutations has to see every call.
+        # The search for mutations needs every call, so nothing is cached then.
         if not self.options.check_mutations:
             signatures = Signatures(profile, plain.nodes, handle.changed_plugins)
             algorithm = remember(plain, signatures)
@@ -212,12 +213,12 @@ class FrameworkBuilder:
         if not self.options.verify:
             return algorithm
         by_name = PlainSmallestName() if profile.config.tie_breaker == BY_NAME else None
-        slow = self._decider(
+        slow = self._algorithm(
             profile.without_twins(), percentage, handle.extenders, by_name
         )
         return algorithm.checked_by(Recheck(slow, self.options.verify, signatures))
 
-    def _decider(
+    def _algorithm(
         self,
         profile: Profile,
         percentage: int,
@@ -236,15 +237,15 @@ class FrameworkBuilder:
 
 
 def start_plugins(frameworks: Iterable[Framework]) -> None:
-    """Tell the plugins of some profiles that they are at work."""
+    """Call the start hooks of the plugins of some profiles."""
     for framework in frameworks:
         framework.profile.lifecycle.start()
 
 
 def retire(frameworks: Iterable[Framework]) -> None:
-    """End the plugins of some profiles, the last one first.
+    """Close the plugins of some profiles, the last profile first.
 
-    Their timers and tasks are cancelled before any of them is closed.
+    Their timers and tasks are cancelled before the first of them is closed.
     """
     listed = list(frameworks)
     for framework in listed:
@@ -255,7 +256,7 @@ def retire(frameworks: Iterable[Framework]) -> None:
 
 
 def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
-    """Return how long failed pods wait."""
+    """Return the backoff of failed pods."""
     return BackoffPolicy(
         initial_seconds=config.pod_initial_backoff_seconds,
         max_seconds=config.pod_max_backoff_seconds,
@@ -265,7 +266,7 @@ def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
 def queue_profiles(
     frameworks: Mapping[str, Framework], config: SchedulerConfig
 ) -> Mapping[str, QueueProfile]:
-    """Return what the queue needs to know of the profiles, by scheduler name."""
+    """Return the parts of the profiles that the queue uses, by scheduler name."""
     # Extenders register no events, so any event may change their answers.
     extended = bool(config.extenders)
     return {
@@ -276,7 +277,7 @@ def queue_profiles(
 
 def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
     sort = profile.plan("queueSort")[0]
-    # Only the same plugin with the same arguments gives keys that surely compare.
+    # Keys of different plugins, or of different arguments, may not be comparable.
     args = profile.config.plugin_args.get(sort.plugin)
     return QueueProfile(
         sort_key=sort.hooks["queue_sort"],

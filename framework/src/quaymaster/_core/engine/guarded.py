@@ -1,4 +1,4 @@
-"""Guards for functions that plugins hand to the engine, to be called outside hooks."""
+"""Guards for callbacks that plugins pass to the engine, called outside of hooks."""
 
 import logging
 import math
@@ -21,26 +21,26 @@ _log = logging.getLogger(__name__)
 class PluginClock(Clock):
     """The engine's clock, for the plugins of one profile.
 
-    A timer that fails is logged, and no more.
+    If a timer's callback fails, the error is logged and has no other effect.
 
     Args:
         clock: The engine's clock.
 
     Attributes:
-        is_retired: Whether the plugins have been replaced, or were never put to work.
+        is_retired: Whether the plugins have been replaced, or were never started.
     """
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
         self.is_retired = False
-        # The engine's clock holds those that are still to come.
-        self._set: WeakSet[Timer] = WeakSet()
+        # Weak: the engine's clock holds the timers that are not due yet.
+        self._live_timers: WeakSet[Timer] = WeakSet()
 
     def retire(self) -> None:
         """Cancel all timers; one that is set later is cancelled at once."""
         self.is_retired = True
-        for timer in list(self._set):
+        for timer in list(self._live_timers):
             timer.cancel()
 
     def now(self) -> float:
@@ -58,7 +58,7 @@ class PluginClock(Clock):
 
         Raises:
             ValueError: The time is NaN.
-            TypeError: The time is no number.
+            TypeError: The time is not a number.
         """
         if not isinstance(due, (int, float)):
             raise TypeError(f"call_at: expected a time, got {due!r}")
@@ -69,7 +69,7 @@ class PluginClock(Clock):
         if self.is_retired:
             timer.cancel()
         else:
-            self._set.add(timer)
+            self._live_timers.add(timer)
         return timer
 
     def next_due(self) -> float | None:
@@ -94,14 +94,14 @@ def run_guarded(
     *,
     blocks: bool,
 ) -> None:
-    """Submit a plugin's task. If it fails, the error is logged and `done` not called.
+    """Submit a plugin's task; if it fails, log the error and do not call `done`.
 
     Args:
-        executor: Runs it.
+        executor: Runs the task.
         task: See `quaymaster.Handle.run_in_background`.
-        done: The same.
-        is_retired: Whether nothing of the plugin may begin any more. What has begun
-            comes to its end, so that the plugin can tell what it has done.
+        done: See `quaymaster.Handle.run_in_background`.
+        is_retired: Whether the plugin is retired, so that no task of it may start. A
+            task that has started is completed, so that the plugin gets its result.
         blocks: Whether the task may wait for anything but the cluster.
     """
     if is_retired():
@@ -140,7 +140,7 @@ def _logging_errors(
 
 
 def _log_failure(callback: Callable[..., object]) -> None:
-    """Log an error with the function's module, which tells whose plugin it is."""
+    """Log an error with the callback's module, which identifies the plugin."""
     module = getattr(callback, "__module__", "")
     name = getattr(callback, "__qualname__", type(callback).__qualname__)
-    _log.exception("%s.%s, called for a plugin outside of a hook, failed", module, name)
+    _log.exception("the callback %s.%s of a plugin failed", module, name)

@@ -1,4 +1,4 @@
-"""The handle that the plugins of one profile get."""
+"""The handle for the plugins of one profile."""
 
 import copy
 import operator
@@ -41,11 +41,11 @@ def _no_pod(_uid: str) -> WaitingPod | None:
     return None
 
 
-def _leave(_pods: Sequence[Pod]) -> None:
+def _no_queue(_pods: Sequence[Pod]) -> None:
     return None
 
 
-def _wake_nobody(_scheduler_name: str, _plugin: str) -> None:
+def _no_pods_to_wake(_scheduler_name: str, _plugin: str) -> None:
     return None
 
 
@@ -55,17 +55,18 @@ class Services:
 
     Attributes:
         nominator: The nominations of all pods.
-        waiting_pods: The pods that wait on Permit; by default there are none.
-        waiting_pod: One of them by its uid.
+        waiting_pods: Returns the pods that wait on Permit; by default none.
+        waiting_pod: Returns a pod that waits on Permit, by its uid.
         activate: Moves pods to the active queue; by default there is no queue.
-        wake: Wakes the pods of a profile, by its name, that one of its plugins has
-            rejected; on the engine's thread.
-        post: Has a call made on the engine's thread, from any; by default at once.
+        wake: Wakes the pods of a profile that one of its plugins has rejected, by the
+            names of both; called on the engine's thread.
+        post: Runs a call on the engine's thread; may be called from any thread. By
+            default the call is made at once.
         record: Writes an Event; by default to the cluster.
         random: The engine's seeded generator.
-        executor: Runs what may wait for the cluster; inline by default.
-        metrics: Takes numbers, if given.
-        shared: What plugins of all profiles share, by its class.
+        executor: Runs tasks that may wait for the cluster; inline by default.
+        metrics: Records metrics; may be None.
+        shared: The objects that plugins of all profiles share, by class.
     """
 
     clock: Clock
@@ -75,8 +76,8 @@ class Services:
     nominator: Nominator
     waiting_pods: Callable[[], Iterable[WaitingPod]] = tuple
     waiting_pod: Callable[[str], WaitingPod | None] = _no_pod
-    activate: Callable[[Sequence[Pod]], None] = _leave
-    wake: Callable[[str, str], None] = _wake_nobody
+    activate: Callable[[Sequence[Pod]], None] = _no_queue
+    wake: Callable[[str, str], None] = _no_pods_to_wake
     post: Post = operator.call
     record: Callable[[EventNote], None] = attrs.Factory(
         lambda self: self.cluster.record, takes_self=True
@@ -100,11 +101,11 @@ class ProfileFilters:
         self._memory: LastingMemory | None = None
 
     def attach(self, algorithm: Algorithm) -> None:
-        """Give it the filters, once all plugins of the profile have been built."""
+        """Set the algorithm, once all plugins of the profile have been built."""
         self._algorithm = algorithm
 
     def remember(self, memory: LastingMemory) -> None:
-        """Give it what is remembered of filters in the profile's attempts."""
+        """Set the memo of the filters in the profile's attempts."""
         self._memory = memory
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -135,9 +136,9 @@ class ProfileFilters:
 
     def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
         algorithm = self._attached()
-        found = algorithm.nominated.imagined(pod)
-        if found is not None or self._nominator.nodes():
-            return found
+        imagined = algorithm.nominated.imagined(pod)
+        if imagined is not None or self._nominator.nodes():
+            return imagined
         table = algorithm.nodes.imagined()
         return table, np.zeros(table.capacity, dtype=np.bool_)
 
@@ -170,12 +171,13 @@ class EngineHandle:
         profile_name: The profile's scheduler name.
         services: The engine's parts.
         extenders: The engine's extenders.
-        kubernetes: The Kubernetes whose decisions are made.
+        kubernetes: The version of Kubernetes whose decisions are made.
 
     Attributes:
-        extenders: The same.
+        extenders: The engine's extenders.
         filters: The profile's own filters.
-        changed_plugins: The plugins that have said so since the memory looked last.
+        changed_plugins: The plugins that reported a change of their external data since
+            the memo looked last.
     """
 
     def __init__(
@@ -192,16 +194,16 @@ class EngineHandle:
         self._plugin_name = ""
         self._may_block = True
         self._services = services
-        self._is_telling = False
+        self._is_waking = False
         self.changed_plugins: set[str] = set()
         self.filters = ProfileFilters(services.nominator)
 
     def for_plugin(self, name: str, plugin: object = None) -> "EngineHandle":
-        """Return the handle of one plugin; it ends with this one.
+        """Return the handle of one plugin; it is retired together with this one.
 
         Args:
-            name: Its name.
-            plugin: Its class, which may say that its tasks do not block.
+            name: The plugin's name.
+            plugin: The plugin's class, which may declare that its tasks do not block.
         """
         other = copy.copy(self)
         other._plugin_name = name
@@ -209,9 +211,9 @@ class EngineHandle:
         return other
 
     def retire(self) -> None:
-        """Cancel the timers and tasks of the plugins, and take no new ones.
+        """Cancel the timers and tasks of the plugins, and accept no new ones.
 
-        This is for plugins that have been replaced, or were never put to work.
+        This is for plugins that have been replaced, or were never started.
         """
         self._clock.retire()
 
@@ -266,23 +268,23 @@ class EngineHandle:
     def activate(self, pods: Iterable[Pod]) -> None:
         listed = list(pods)
         for pod in listed:
-            found: object = pod
-            if not isinstance(found, Pod):
+            item: object = pod
+            if not isinstance(item, Pod):
                 raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
         self._services.activate(listed)
 
     def changed(self) -> None:
         if self._clock.is_retired:
             return
-        # The memory looks before each attempt, so that none goes by what was: neither
-        # one in the turn of a timer that calls this, nor one before the inbox is empty.
+        # The memo looks at this set before each attempt, so that no attempt uses stale
+        # answers. Posting a call would be too late for an attempt in the same turn.
         self.changed_plugins.add(self._plugin_name)
-        if not self._is_telling:
-            self._is_telling = True
+        if not self._is_waking:
+            self._is_waking = True
             self._services.post(self._wake)
 
     def _wake(self) -> None:
-        self._is_telling = False
+        self._is_waking = False
         if not self._clock.is_retired:
             self._services.wake(self._profile_name, self._plugin_name)
 

@@ -1,4 +1,4 @@
-"""Finds the instance of a plugin that a profile asks."""
+"""Finds the instance of a plugin in a profile."""
 
 from collections.abc import Iterable, Mapping
 
@@ -19,9 +19,9 @@ class PluginNotFoundError(QuaymasterError, LookupError):
     def __init__(
         self, plugin: str, scheduler_name: str, plugins: Iterable[str]
     ) -> None:
-        known = ", ".join(plugins) or "none"
+        names = ", ".join(plugins) or "none"
         super().__init__(
-            f"profile '{scheduler_name}': no plugin {plugin} (there: {known})"
+            f"profile '{scheduler_name}': no plugin {plugin} (plugins: {names})"
         )
         self.plugin = plugin
         self.scheduler_name = scheduler_name
@@ -30,12 +30,12 @@ class PluginNotFoundError(QuaymasterError, LookupError):
 def plugin_at_work(
     frameworks: Mapping[str, Framework], plugin: str | type, scheduler_name: str
 ) -> object:
-    """Return the instance of a plugin that a profile asks.
+    """Return the instance of a plugin that a profile calls.
 
     Args:
         frameworks: Scheduler name -> the profile at work.
-        plugin: The name that the profile has for the plugin; or its class, of which the
-            first instance is returned.
+        plugin: The plugin's name in the profile; or its class, of which the first
+            instance is returned.
         scheduler_name: The profile.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Measures attempts, from the pop of a pod to its bind; only if there are metrics."""
+"""Measures attempts, from the pop of a pod to its bind; only used with metrics."""
 
 from collections.abc import Callable
 
@@ -10,18 +10,19 @@ from quaymaster._core.runtime.metrics import SchedulerMetrics
 __all__ = ["MeasuredAttempts"]
 
 _MOST_ATTEMPTS = 15
-"""From so many attempts on, upstream counts them together."""
-# Chosen: what is measured in detail takes 40 us more, so 0.4 % of all time.
+"""From this number of attempts on, upstream counts pods under one label."""
+
+# Chosen so that it costs at most 0.4 %: a detailed measurement takes 40 us more.
 _SECONDS_BETWEEN_SAMPLES = 0.01
 
 
 class MeasuredAttempts:
-    """Takes the time of attempts, and chooses those that are measured in detail.
+    """Measures the time of attempts, and selects those that are measured in detail.
 
-    A hundred in a second are, which is all of them in most clusters.
+    At most a hundred per second are selected, which is every attempt in most clusters.
 
     Args:
-        metrics: Takes the numbers.
+        metrics: Records the values.
     """
 
     def __init__(self, metrics: SchedulerMetrics) -> None:
@@ -35,7 +36,7 @@ class MeasuredAttempts:
         self._attempts = metrics.pod_attempts.keep
 
     def begin(self, queued: QueuedPod, framework: Framework) -> Framework:
-        """Note that an attempt begins; return the profile to make it with."""
+        """Note the start of an attempt; return the profile that makes it."""
         start = self._start = queued.attempt_begun = self._now()
         self._since_sample += 1
         if start < self._next_sample:
@@ -47,22 +48,22 @@ class MeasuredAttempts:
         return framework.measured or framework
 
     def decided(self) -> None:
-        """Note that the algorithm has found a node, or that there is none."""
+        """Note that the algorithm has ended, with a node or without one."""
         self._decided(self._now() - self._start)
 
     def preempted(self) -> None:
-        """Note that PostFilter plugins were asked to make room."""
+        """Note that PostFilter plugins were called."""
         self._metrics.preemption_attempts += 1
 
     def ended(self) -> None:
-        """Note that the engine turns to something else."""
+        """Note that the engine's part of the attempt has ended."""
         self._metrics.sampling.end()
 
     def bound(self, queued: QueuedPod, now: float) -> None:
         """Note that a pod was bound.
 
         Args:
-            queued: The pod, as it came from the queue.
+            queued: The pod, as popped from the queue.
             now: The time of the engine's clock.
         """
         profile = queued.pod.spec.scheduler_name

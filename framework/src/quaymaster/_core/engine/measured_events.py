@@ -1,4 +1,4 @@
-"""Times how changes of the cluster are handled, and waits on Permit."""
+"""Measures the handling of the cluster's changes, and the waits on Permit."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
@@ -28,19 +28,19 @@ _ACTIONS: Final[Mapping[tuple[bool, bool], ActionType]] = {
     (True, True): ActionType.UPDATE,
     (True, False): ActionType.DELETE,
 }
-"""(whether it was there, whether it is) -> what happened."""
+"""(whether the object existed before, whether it exists now) -> the action."""
 
 _PodLabels: TypeAlias = Mapping[tuple[bool, bool, bool], Labels]
-"""(whether it was there, whether it is, whether it has a node) -> the event."""
+"""(whether the pod existed before, exists now, has a node) -> the label."""
 
 
 class MeasuredChanges:
-    """Passes changes on, and times one in ten; implements `ChangeHandler`.
+    """Passes changes on, and measures one in ten; implements `ChangeHandler`.
 
     Args:
-        handler: Takes the changes.
-        metrics: Takes the times.
-        kubernetes: The Kubernetes that names the changes of pods.
+        handler: Handles the changes.
+        metrics: Records the times.
+        kubernetes: The version of Kubernetes that names the changes of pods.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ def _pod_change(
     has_node = current.node_name != ""
     was_there = old is not None
     if was_there and has_node and isinstance(old, Pod) and new is not None:
-        # To get a node is to come among the pods that have one.
+        # Upstream reports a bind as an added assigned pod, not as an update.
         was_there = old.node_name != ""
     return was_there, new is not None, has_node
 
@@ -110,7 +110,7 @@ def _pod_change(
 def _labels(
     kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
 ) -> list[str]:
-    """Upstream's names of what has changed."""
+    """Return upstream's names of the change."""
     if isinstance(old, Node) and isinstance(new, Node):
         return [event.label for event in node_changes(old, new)]
     action = ActionType.UPDATE
@@ -122,12 +122,12 @@ def _labels(
 
 
 class MeasuredWaits(WaitingPods):
-    """Waiting pods whose waits are timed.
+    """Waiting pods whose waits are measured.
 
     Args:
-        clock: Keeps the deadlines.
+        clock: Runs the deadlines.
         post: Puts a call into the engine's inbox, from any thread.
-        metrics: Takes the times.
+        metrics: Records the times.
     """
 
     def __init__(self, clock: Clock, post: Post, metrics: SchedulerMetrics) -> None:

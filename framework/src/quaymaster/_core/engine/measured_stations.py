@@ -1,4 +1,4 @@
-"""Stations that are timed, for the attempts that are measured in detail."""
+"""Timed stations, for the attempts that are measured in detail."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 
 class PointTimes:
-    """Takes the times of one profile's extension points.
+    """Measures the extension points of one profile.
 
     Args:
-        metrics: Takes the numbers.
+        metrics: Records the times.
         profile: The profile's name.
-        run_here: Takes what is told on other threads.
+        run_here: Runs a call on the engine's thread; may be called from any thread.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class PointTimes:
         call: Callable[[], T],
         status: Callable[[T], str] = status_label,
     ) -> T:
-        """Make a call at an extension point, and note how long it takes."""
+        """Make a call at an extension point, and record its duration."""
         weight = self._metrics.sampling.weight
         start = self._metrics.now()
         answer = call()
@@ -107,7 +107,7 @@ class _TimedPostFilter(PostFilterStation):
 
 
 def measured_algorithm(algorithm: Algorithm, times: PointTimes) -> Algorithm:
-    """Return the same algorithm, with the same memory, whose stations are timed."""
+    """Return the same algorithm, with the same memo, and timed stations."""
     filters = _TimedFilters(algorithm.filters, times)
     other = algorithm.with_stations(filters, _TimedScores(algorithm.scores, times))
     other.post_filter = _TimedPostFilter(algorithm.post_filter, times)
@@ -125,8 +125,8 @@ class _TimedStations(BindingStations):
         self._inner = inner
         self._times = times
 
-    def asks_nobody(self, _state: CycleState) -> bool:
-        """Never: each point is measured, also if it has nobody to ask."""
+    def is_idle(self, _state: CycleState) -> bool:
+        """Never: each extension point is measured, also if it has no plugin."""
         return False
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
@@ -179,7 +179,7 @@ class _TimedStations(BindingStations):
         )
 
     def _watched(self, point: str, state: CycleState, call: Callable[[], T]) -> T:
-        """Time plugins, too, which may run on another thread than the engine's."""
+        """Time a call and its plugins, which may run outside the engine's thread."""
         states = self._times.states
         states.add(id(state))
         try:

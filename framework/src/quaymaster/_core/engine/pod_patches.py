@@ -1,4 +1,4 @@
-"""Patches of pods' statuses, on their way to the cluster."""
+"""Sends patches of pods' statuses to the cluster."""
 
 import logging
 from collections import deque
@@ -12,7 +12,8 @@ from quaymaster._core.contract.cluster import ApiError, Cluster, PodStatusPatch
 
 __all__ = ["PodPatches"]
 
-_SECONDS_TO_GATHER: Final = 1.0  # errors, so that one line tells of many pods
+# Chosen, not measured: equal errors of this time are logged in one line.
+_SECONDS_TO_GATHER: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -21,41 +22,41 @@ class PodPatches:
     """Sends patches of pods' statuses, those of one pod in order, one at a time.
 
     Workers may overtake each other. Then the nomination of an attempt could be written
-    after its failure has removed it, and would block a place for good. What waits for
-    one pod is merged: only the last state counts.
+    after its failure has removed it, and would reserve resources forever. Pending
+    patches of one pod are merged, because only the last state counts.
 
     Args:
-        cluster: Where the pods are.
+        cluster: The cluster of the pods.
         executor: Makes the calls.
-        clock: Says when to tell of errors.
+        clock: Schedules the logging of errors.
     """
 
     def __init__(self, cluster: Cluster, executor: Executor, clock: Clock) -> None:
         self._cluster = cluster
         self._executor = executor
         self._clock = clock
-        # By what was wrong: the keys of the pods, since errors were logged last.
+        # Error message -> the keys of the pods, since errors were logged last.
         self._failed: dict[str, list[str]] = {}
-        # By uid, for each pod with a call under way: what is to be sent after that.
+        # Uid of each pod whose patch is being sent -> the patches to send after it.
         self._waiting: dict[str, deque[tuple[Pod, PodStatusPatch]]] = {}
 
     def send(self, pod: Pod, patch: PodStatusPatch) -> None:
-        """Send a patch, once those before it have been answered; errors are logged.
+        """Send a patch, after the earlier ones of the pod have been answered.
 
-        A line tells of all pods that the same error has met within a second.
+        Errors are logged, in one line for all pods with the same error in a second.
         """
         waiting = self._waiting.get(pod.uid)
         if waiting is not None:
             before = waiting.pop()[1] if waiting else PodStatusPatch()
-            waiting += [(pod, one) for one in _merged(before, patch)]
+            waiting += [(pod, merged) for merged in _merged(before, patch)]
             return
         self._waiting[pod.uid] = deque()
         self._submit(pod, patch)
 
     def drop(self, pod: Pod) -> None:
-        """Send nothing of what waits for a pod: it gets a node, and all that is past.
+        """Drop the pending patches of a pod: it is being bound, so they are obsolete.
 
-        A condition that came after the bind would deny what has happened.
+        A condition written after the bind would contradict it.
         """
         waiting = self._waiting.get(pod.metadata.uid) if self._waiting else None
         if waiting:
@@ -64,18 +65,18 @@ class PodPatches:
     def log_failures(self) -> None:
         """Log the errors that have not been logged yet."""
         failed, self._failed = self._failed, {}
-        for why, (first, *others) in failed.items():
+        for problem, (first, *others) in failed.items():
             pods = f"pod {first}"
             if others:
                 pods = f"{len(others) + 1} pods (the first is {first})"
-            _log.error("the status of %s could not be patched: %s", pods, why)
+            _log.error("the status of %s could not be patched: %s", pods, problem)
 
-    def _note_failure(self, pod: Pod, why: str) -> None:
+    def _note_failure(self, pod: Pod, problem: str) -> None:
         if not self._failed:
             self._clock.call_later(
                 _SECONDS_TO_GATHER, self.log_failures, background=True
             )
-        self._failed.setdefault(why, []).append(pod.key)
+        self._failed.setdefault(problem, []).append(pod.key)
 
     def _submit(self, pod: Pod, patch: PodStatusPatch) -> None:
         def call() -> ApiError | None:
@@ -100,7 +101,7 @@ class PodPatches:
 
 
 def _merged(before: PodStatusPatch, patch: PodStatusPatch) -> Sequence[PodStatusPatch]:
-    """One patch that does what both do, if there is one."""
+    """Return one patch with the effect of both if possible, else both."""
     old, new = before.condition, patch.condition
     if old is not None and new is not None and old.type != new.type:
         return before, patch

@@ -1,7 +1,7 @@
 """The profiles of a configuration, at work on a copy of a cluster.
 
-That is all that it takes to answer for nodes. The scheduler adds the pods that wait;
-an extender is asked about pods that wait elsewhere.
+This is enough to filter and score nodes. The scheduler adds a queue of pending pods. An
+extender needs no queue: its pods wait in another scheduler.
 """
 
 import math
@@ -47,40 +47,40 @@ from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["ProfileRunner"]
 
-# Upstream's reflectors begin with 0.8 s, too; see `EngineInformers`.
+# Upstream's reflectors start with 0.8 s; see `EngineInformers`.
 _SECONDS_TO_RETRY_WATCH = 1.0
 
 
-def _nothing(*_told: object) -> None:
-    """Do nothing: there is nothing to tell."""
+def _nothing(*_args: object) -> None:
+    """Do nothing; the default of optional callbacks."""
 
 
 class ProfileRunner:
-    """Keeps a copy of a cluster up to date, and profiles' plugins at work on it.
+    """Keeps a copy of a cluster up to date, and runs the plugins of profiles on it.
 
     Args:
         cluster: The cluster to follow.
         config: The profiles and extenders.
-        registry: Where plugins are found by name.
+        registry: Finds plugins by name.
         clock: The engine's time.
-        seed: Seeds the engine's generator.
-        make_executor: Given how to post calls into the inbox, makes what runs calls
-            that may wait for the cluster.
-        observer: Is told what plugins do wrong, and what they write.
-        activate: Takes the pods that plugins want to be tried at once.
-        wake: Wakes the pods of a profile, by its name, that one of its plugins has
-            rejected.
-        options: What else can be set.
-        stopwatch: The time that hooks are measured with, in seconds.
-        metrics: Takes numbers about all that happens, if given.
-        generator: Draws whatever is drawn, instead of one with the seed.
+        seed: The seed of the engine's generator.
+        make_executor: Makes the executor for calls that may wait for the cluster; its
+            argument posts calls into the inbox.
+        observer: Notified of binds, and of plugins' Events, slow hooks and errors.
+        activate: Moves pods to the active queue, when plugins request it.
+        wake: Wakes the pods of a profile that one of its plugins has rejected, by the
+            names of both.
+        options: Other settings.
+        stopwatch: Returns the time that hooks are measured with, in seconds.
+        metrics: Records metrics; may be None.
+        generator: Used instead of a generator with the seed.
 
     Attributes:
-        clock: The same.
-        cluster: The same.
-        options: The same, or the default.
-        metrics: The same, or None.
-        inbox: The calls that other threads leave for the engine.
+        clock: The engine's time.
+        cluster: The cluster to follow.
+        options: Other settings.
+        metrics: Records metrics; may be None.
+        inbox: The calls that other threads post for the engine.
         executor: Runs calls that may wait for the cluster.
         random: The engine's generator.
         informers: The copies of the cluster's objects.
@@ -88,7 +88,7 @@ class ProfileRunner:
         cache: Keeps the snapshot up to date.
         nominator: The pods that are nominated to nodes.
         waiting: The pods that wait on Permit.
-        reports: What plugins write and do wrong.
+        reports: Reports binds, and Events and errors of plugins.
         config: The configuration in force.
         frameworks: Scheduler name -> the profile at work; always the same object.
 
@@ -118,7 +118,7 @@ class ProfileRunner:
     ) -> None:
         self.metrics = metrics
         self.clock = clock
-        self._begun = clock.now()
+        self._start = clock.now()
         self.cluster = cluster
         self.options = options or SchedulerOptions()
         self.inbox = Inbox()
@@ -130,8 +130,10 @@ class ProfileRunner:
             lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
         )
         self.snapshot = Snapshot(config.kubernetes)
-        tell = self.tell_on(TraceTopic.CACHE)
-        self.cache = TracedCache(self.snapshot, tell) if tell else Cache(self.snapshot)
+        trace = self.trace_callback(TraceTopic.CACHE)
+        self.cache = (
+            TracedCache(self.snapshot, trace) if trace else Cache(self.snapshot)
+        )
         self.nominator = Nominator(self.stored_pod)
         self.waiting = (
             WaitingPods(clock, self.inbox.post)
@@ -142,22 +144,22 @@ class ProfileRunner:
         self._registry = registry
         self._stopwatch = stopwatch
         self._observers = [*registry.make_observers(), *self.options.hook_observers]
-        if tell_of_hooks := self.tell_on(TraceTopic.PLUGIN):
-            self._observers.append(HookTrace(tell_of_hooks))
+        if hook_trace := self.trace_callback(TraceTopic.PLUGIN):
+            self._observers.append(HookTrace(hook_trace))
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
         self._handler: ChangeHandler | None = None
         self.config = config
-        # Plugins may look things up, or ask for what changes, when they are built.
+        # Before the plugins are built: they may use informers in their constructors.
         self.informers.follow(kinds_read(config, registry))
         self.frameworks = self.build(config)
         self._let_reject(self.frameworks)
 
     def start(self, handler: ChangeHandler) -> None:
-        """Learn what there is in the cluster, begin to follow it, and start plugins.
+        """List the cluster's objects, start to watch them, and start the plugins.
 
         Args:
-            handler: Told every change, after the copies have been brought up to date.
+            handler: Gets every change, after the copies have been updated.
         """
         if self.metrics is not None:
             handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
@@ -166,29 +168,29 @@ class ProfileRunner:
         start_plugins(self.frameworks.values())
 
     def catch_up(self) -> bool:
-        """Handle what has arrived and is due; return whether there was anything."""
+        """Handle posted calls, changes and due timers; return whether any came."""
         busy = False
-        if self.inbox.has_news:
+        if self.inbox.has_work:
             busy = self.inbox.drain()
             busy = self.informers.sync() or busy
         return self.clock.run_due() > 0 or busy
 
     def wait(self) -> bool:
-        """Let time pass until something arrives or is due; see `Clock.wait`."""
+        """Let time pass until something arrives or a timer is due; see `Clock.wait`."""
         return self.inbox.wait(self.clock)
 
     def close(self) -> None:
-        """Close the plugins, and wait for calls on their way; again does no harm."""
+        """Close the plugins, and wait for running calls; it may be called twice."""
         retire(self.frameworks.values())
         self.executor.close()
 
-    def tell_on(self, topic: TraceTopic) -> Tell | None:
-        """Return what is told about a topic with; None if nobody wants to know."""
+    def trace_callback(self, topic: TraceTopic) -> Tell | None:
+        """Return the trace callback for a topic, or None if it is not traced."""
         trace = self.options.trace
         if trace is None:
             return None
-        now, begun = self.clock.now, self._begun
-        return trace.on(topic, lambda: now() - begun)
+        now, start = self.clock.now, self._start
+        return trace.on(topic, lambda: now() - start)
 
     @contextmanager
     def hooks_unobserved(self) -> Iterator[None]:
@@ -202,11 +204,11 @@ class ProfileRunner:
             self._observers[:] = observers
 
     def stored_pod(self, key: str) -> Pod | None:
-        """Return a pod as the informers have it, or None."""
+        """Return a pod from the informers, or None."""
         return self.informers.get(Pod, key)
 
     def build(self, config: SchedulerConfig) -> dict[str, Framework]:
-        """Build the profiles of a configuration, and leave those at work as they are.
+        """Build the profiles of a configuration; those at work are not changed.
 
         Raises:
             ProfileError: A profile's plugins cannot be built.
@@ -229,17 +231,17 @@ class ProfileRunner:
         config: SchedulerConfig,
         adopt: Callable[[Mapping[str, Framework]], None] = _nothing,
     ) -> ConfigChanges:
-        """Put the profiles of another configuration to work in place of these.
+        """Replace the profiles by those of another configuration.
 
-        If anything of it fails, everything stays as it was. The plugins of the old ones
-        are closed before those of the new ones are started.
+        If any step fails, nothing is changed. The plugins of the old profiles are
+        closed before those of the new profiles are started.
 
         Args:
             config: The new configuration, complete and checked.
-            adopt: Makes use of the new profiles; the last thing that may fail.
+            adopt: Called with the new profiles; the last step that may fail.
 
         Returns:
-            What is different.
+            The differences between the configurations.
 
         Raises:
             KubernetesError: It is for another version of Kubernetes.
@@ -253,12 +255,12 @@ class ProfileRunner:
             self.informers.forget(new_kinds)
             raise
         retire(self.frameworks.values())
-        # In place: the event handlers hold it, too.
+        # In place, because the event handlers share the mapping.
         self.frameworks.clear()
         self.frameworks.update(frameworks)
         self._let_reject(frameworks)
         self.config = config
-        # What only the old plugins asked for is followed on: they may still bind pods.
+        # Kinds that only the old plugins use stay followed: they may still bind pods.
         if self._handler is not None:
             self.informers.start(self._handler)
             start_plugins(frameworks.values())
@@ -269,7 +271,7 @@ class ProfileRunner:
         frameworks: dict[str, Framework],
         adopt: Callable[[Mapping[str, Framework]], None],
     ) -> Mapping[str, Framework]:
-        """The profiles, of which use has been made."""
+        """Return the profiles after `adopt`; close them if it fails."""
         try:
             adopt(frameworks)
         except BaseException:
@@ -301,7 +303,7 @@ class ProfileRunner:
         )
 
     def _guards(self) -> HookGuards:
-        """Return the guards, which tell of hooks that fail or take long."""
+        """Return the guards, which report hooks that fail or take too long."""
         stopwatch, reports = self._stopwatch, self.reports
         limit = self.options.slow_hook_seconds
         limit = math.inf if limit is None else limit
@@ -318,21 +320,23 @@ class ProfileRunner:
         return HookGuards(timer, reports.hook_failed, watches)
 
     def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
-        """Let the plugins of these profiles reject pods that wait on Permit."""
+        """Allow the plugins of these profiles to reject pods that wait on Permit."""
         self.waiting.rejecting = _plugin_names(frameworks.values())
 
 
 def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
-    """Refuse another version: the queue and the handlers of events have rules of it.
+    """Reject another version: the queue and the event handlers use rules of it.
 
     Raises:
         KubernetesError: It is another version.
     """
     version, other = old.kubernetes.version, new.kubernetes.version
     if other != version:
-        problem = f"the scheduler runs as that of {version}, got {other}: start another"
+        problem = f"the scheduler runs as {version}, got {other}: start a new scheduler"
         raise KubernetesError("kubernetes_version", problem)
 
 
 def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:
-    return frozenset(name for one in frameworks for name in one.profile.plugins)
+    return frozenset(
+        name for framework in frameworks for name in framework.profile.plugins
+    )

@@ -1,4 +1,4 @@
-"""Tells whether the engine makes progress, so that a simulation knows when to end."""
+"""Decides whether the engine makes progress, so that a simulation can end."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,18 +9,18 @@ from quaymaster._core.queue.queued_pod import QueuedPod
 __all__ = ["Progress"]
 
 # Chosen, not measured: after five failures in a row the default backoff is at its
-# maximum (1, 2, 4, 8, 10 seconds), and more tries would only be more of the same.
+# maximum (1, 2, 4, 8, 10 seconds), and more attempts would end the same way.
 _TRIES_TO_GIVE_UP_AFTER = 5
 
-# Chosen, not measured: longer than plugins need that go by the time of day.
-_LONG_IN_VAIN: Final = 86_400.0
+# Chosen, not measured: plugins that depend on the time of day need up to a day.
+_IDLE_SECONDS_TO_GIVE_UP_AFTER: Final = 86_400.0
 
 
 class Progress:
     """Counts the changes of the cluster, and the attempts since the last one.
 
     Args:
-        clock: Knows whether timers are left that may change something.
+        clock: Has the timers that may still change the cluster.
     """
 
     __slots__ = ("_attempts_since", "_changes", "_clock", "_seen", "_seen_at")
@@ -33,7 +33,7 @@ class Progress:
         self._seen_at = clock.now()
 
     def note_change(self) -> None:
-        """Note that the cluster has changed: a pod that was rejected may fit now."""
+        """Note that the cluster has changed, so that a rejected pod may fit now."""
         self._changes += 1
         self._attempts_since = 0
 
@@ -44,23 +44,23 @@ class Progress:
             self._attempts_since += 1
 
     def is_stuck(self, pending: int) -> bool:
-        """Whether that many pods have been tried again and again to no effect."""
+        """Whether all pending pods were tried several times without any change."""
         return self._attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
 
-    def is_in_vain(self, pending: Iterable[QueuedPod]) -> bool:
-        """Whether these pods have been tried for a day in which nothing changed.
+    def is_idle(self, pending: Iterable[QueuedPod]) -> bool:
+        """Whether these pods have been tried for a day without any change.
 
-        It is asked whenever the engine is about to wait.
+        It is called whenever the engine is about to wait.
         """
         now = self._clock.now()
         if self._seen != self._changes:
             self._seen, self._seen_at = self._changes, now
-        return now - self._seen_at > _LONG_IN_VAIN and all(
-            map(self.has_had_its_chance, pending)
+        return now - self._seen_at > _IDLE_SECONDS_TO_GIVE_UP_AFTER and all(
+            map(self.is_settled, pending)
         )
 
-    def has_had_its_chance(self, queued: QueuedPod) -> bool:
-        """Whether one more try of this pod would change nothing."""
+    def is_settled(self, queued: QueuedPod) -> bool:
+        """Whether one more attempt for this pod would change nothing."""
         if queued.is_gated:
             return True
         errors = queued.consecutive_errors_count

@@ -1,4 +1,4 @@
-"""Puts another configuration into force, between two attempts."""
+"""Replaces the configuration between two attempts."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -16,31 +16,31 @@ _log = logging.getLogger(__name__)
 
 
 def reload(engine: Engine, config: SchedulerConfig) -> ConfigChanges:
-    """Go on with another configuration; see `Scheduler.reload`.
+    """Replace the configuration; see `Scheduler.reload`.
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
         ExtenderError: An extender's URL or certificates cannot be used.
     """
     runner = engine.runner
-    gone: Sequence[QueuedPod] = ()
+    removed: Sequence[QueuedPod] = ()
 
     def renew_queue(frameworks: Mapping[str, Framework]) -> None:
-        nonlocal gone
+        nonlocal removed
         profiles = queue_profiles(frameworks, config)
-        gone = engine.queue.reload(profiles, backoff_policy(config))
+        removed = engine.queue.reload(profiles, backoff_policy(config))
 
     before = frozenset(runner.frameworks)
     changes = runner.reload(config, renew_queue)
     _queue_pods_of(runner.frameworks.keys() - before, engine)
     engine.progress.note_change()
-    if gone:
-        _log.warning("%d pending pods have no profile any more", len(gone))
+    if removed:
+        _log.warning("%d pending pods no longer have a profile", len(removed))
     return changes
 
 
 def _queue_pods_of(scheduler_names: Collection[str], engine: Engine) -> None:
-    """Queue the pending pods of new profiles, but those that still have a node."""
+    """Queue the pending pods of new profiles, except those assumed on a node."""
     runner = engine.runner
     for pod in runner.informers.list(Pod) if scheduler_names else ():
         if pod.spec.scheduler_name not in scheduler_names:

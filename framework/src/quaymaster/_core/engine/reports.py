@@ -1,4 +1,4 @@
-"""The engine's reports of its work: to the cluster, and to the observer."""
+"""The engine's reports to the cluster and to the observer."""
 
 from typing import Protocol
 
@@ -16,32 +16,32 @@ __all__ = ["Observer", "Reports"]
 
 
 class Observer(Protocol):
-    """Is told what the scheduler does, as it does it, on its thread."""
+    """Receives the steps of the scheduler as they happen, on its thread."""
 
     def attempting(self, pod: Pod, framework: Framework, /) -> None:
-        """Called when a pod is about to be tried."""
+        """Handle that an attempt for a pod begins."""
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
-        """Called when a pod was bound."""
+        """Handle that a pod was bound."""
 
     def recorded(self, note: EventNote, /) -> None:
-        """Called when a plugin wrote an Event."""
+        """Handle that a plugin wrote an Event."""
 
     def slow(self, hook: SlowHook, /) -> None:
-        """Called when a hook took longer than it may."""
+        """Handle that a hook took longer than the limit."""
 
     def failed(self, error: HookError, /) -> None:
-        """Called when a hook raised an exception, or broke its contract."""
+        """Handle that a hook raised an exception, or broke its contract."""
 
 
 class Reports:
-    """Passes on what was bound, what plugins write, and what they do wrong.
+    """Reports binds, and Events, slow hooks and errors of plugins.
 
     Args:
-        cluster: Takes the Events.
-        clock: Tells when a hook failed.
-        inbox: Takes what other threads have to report.
-        observer: Is told, if there is one.
+        cluster: Stores the Events.
+        clock: Gives the time of errors.
+        inbox: Passes reports from other threads to the engine's thread.
+        observer: Gets the reports; may be None.
     """
 
     def __init__(
@@ -64,20 +64,20 @@ class Reports:
             self._observer.recorded(note)
 
     def slow(self, hook: SlowHook) -> None:
-        """Report that a hook took longer than it may."""
+        """Report that a hook took longer than the limit."""
         if self._observer is not None:
             self._observer.slow(hook)
 
     def hook_failed(
         self, plugin: str, hook: str, pod: str, error: BaseException
     ) -> None:
-        """Report a hook that raised an exception; may be called from any thread."""
+        """Report a hook that raised an exception, from any thread."""
         self._inbox.run_here(lambda: self._hook_errors.report(plugin, hook, pod, error))
 
     def broken_contract(self, pod: Pod, status: Status | None) -> None:
-        """Report the end of an attempt if a hook has ended it with a wrong answer.
+        """Report a hook whose invalid return value has ended an attempt.
 
-        Guards do not report such an answer, since it counts only if it ends an attempt.
+        Guards do not report it, since it matters only if it ends an attempt.
         """
         error = status.error if status is not None else None
         if isinstance(error, PluginError):

@@ -1,9 +1,9 @@
-"""The scheduler: one thread, one loop, all state.
+"""The scheduler: one thread and one loop that owns all state.
 
-Each turn drains the inbox and the watches, fires the timers that are due, and takes
-one pod through a scheduling cycle. With a real clock the loop then waits for something
-to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler``
-(Kubernetes v1.36, ``pkg/scheduler/scheduler.go``, ``schedule_one.go``).
+Each turn drains the inbox and the watches, fires due timers, and runs a scheduling
+cycle for one pod. With a real clock the loop then waits until something arrives. With a
+virtual clock, time jumps to the next timer. Mirrors ``Scheduler`` (Kubernetes v1.36,
+``pkg/scheduler/scheduler.go``, ``schedule_one.go``).
 """
 
 import logging
@@ -56,25 +56,25 @@ class Scheduler:
     Args:
         cluster: The cluster to watch and to bind in.
         config: Profiles and settings.
-        registry: Where plugins are found by name.
-        clock: The engine's time; the cluster's too, if that is simulated.
-        seed: Seeds the choice between equally good nodes.
-        make_executor: Given how to post calls into the engine's inbox, makes what runs
-            calls that may wait for the cluster; inline by default.
-        observer: Is told what happens.
-        on_failure: Called with every pod whose attempt has failed, and why, if it is to
-            be tried again.
-        options: What else can be set.
-        stopwatch: The time that hooks are measured with, in seconds; unlike the clock
-            it always runs.
-        metrics: Takes numbers about all that happens, if given.
-        generator: Draws whatever is drawn, instead of one with the seed.
+        registry: Finds plugins by name.
+        clock: The engine's time; a simulated cluster uses it as well.
+        seed: The seed of the choice between equally good nodes.
+        make_executor: Makes the executor for calls that may wait for the cluster; its
+            argument posts calls into the engine's inbox. Inline by default.
+        observer: Notified of attempts, binds, and Events and errors of plugins.
+        on_failure: Called with each pod whose attempt failed and that will be tried
+            again, and with the failure.
+        options: Other settings.
+        stopwatch: Returns the time that hooks are measured with, in seconds. Unlike the
+            clock, it is never virtual.
+        metrics: Records metrics; may be None.
+        generator: Used instead of a generator with the seed.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
         queue: The pods that wait for an attempt.
         waiting: The pods that wait on Permit.
-        cache: What runs where, with the pods that are assumed to.
+        cache: The nodes and their pods, including assumed pods.
         informers: The copies of the cluster's objects.
         frameworks: Scheduler name -> the profile at work.
         past_attempts: The last attempts, as they ended.
@@ -126,7 +126,7 @@ class Scheduler:
         self._observer = observer
         self._runner = runner
         self._engine = engine
-        # Each attempt needs these: one step to each of them, not two.
+        # Copied here, because each attempt uses them: one attribute lookup, not two.
         self._random = runner.random
         self._binding = engine.binding
         self._progress = engine.progress
@@ -140,14 +140,14 @@ class Scheduler:
 
     @property
     def binds_in_flight(self) -> int:
-        """How many pods are being bound right now."""
+        """The number of pods that are being bound."""
         return self._binding.in_flight
 
     def start(self) -> None:
-        """Learn what there is in the cluster, begin to follow it, and start plugins.
+        """List the cluster's objects, start to watch them, and start the plugins.
 
-        What cannot be listed is tried again every second, and nothing is scheduled
-        before everything has been listed.
+        A kind that cannot be listed is tried again every second. No pod is scheduled
+        before every kind has been listed.
         """
         self._runner.start(self._engine.handlers)
         self.queue.start()
@@ -155,11 +155,12 @@ class Scheduler:
     def run(
         self, stop: threading.Event, drain_seconds: Callable[[], float] = lambda: 0.0
     ) -> None:
-        """Schedule until ``stop`` is set; whoever sets it calls `wake` as well.
+        """Schedule until ``stop`` is set; the caller that sets it must call `wake`.
 
         Args:
-            stop: When to stop.
-            drain_seconds: Asked then for how long to `drain`; by default not at all.
+            stop: Set to end the loop.
+            drain_seconds: Called then; returns for how long to `drain`. By default the
+                scheduler does not drain.
         """
         self._runner.inbox.adopt()
         while not stop.is_set():
@@ -169,17 +170,16 @@ class Scheduler:
         self.close()
 
     def drain(self, seconds: float) -> int:
-        """Try no more pods, and wait for those that are being bound.
+        """Start no more attempts, and wait for the pods that are being bound.
 
-        A bind without an answer is settled by reading the pod, as always. Pods that
-        wait in a queue or on Permit are left to the next scheduler, which finds them
-        unbound.
+        If the answer of a bind is lost, the pod is read, as always. Pods that wait in a
+        queue or on Permit are left to the next scheduler, which finds them unbound.
 
         Args:
-            seconds: For how long to wait.
+            seconds: The maximum time to wait.
 
         Returns:
-            How many pods are still being bound then: 0 if nothing is in doubt.
+            The number of pods that are still being bound, and may be bound or not.
         """
         binding, runner = self._binding, self._runner
         deadline = runner.clock.now() + seconds
@@ -194,26 +194,25 @@ class Scheduler:
         return binding.in_flight
 
     def close(self) -> None:
-        """Close the plugins, and wait for calls on their way.
+        """Close the plugins, and wait for running calls.
 
-        Their timers and tasks are cancelled. It is called on the thread that takes the
-        turns, by whoever does not call `run`; a second time does no harm.
+        Timers and tasks of plugins are cancelled. `run` calls it at its end. Callers of
+        `turn` call it on the thread of the turns. It may be called twice.
         """
         self._runner.close()
         self._engine.patches.log_failures()
 
     def wake(self) -> None:
-        """Let the loop look around; from any thread."""
+        """End the current wait of the loop; may be called from any thread."""
         self._runner.inbox.notify()
 
     def settle(self) -> None:
-        """Schedule until nothing moves any more; the clock must be a virtual one.
+        """Schedule until the scheduler is settled; the clock must be virtual.
 
-        That is when no work is left but pods which have been tried since the last
-        change of the cluster, and pods that are gated. One that meets errors, or is
-        tried again and again to no effect, gets a few more tries. While something takes
-        longer than a day in which nothing else changes, such as the end of a pod,
-        pods are not tried again and again.
+        It is settled when each pending pod is gated, or has been tried since the last
+        change of the cluster. A pod whose attempts end with errors gets a few more
+        attempts. If nothing changes for a day because something takes longer, such as
+        the end of a pod, pods are not retried until the next change.
         """
         while not self.is_stuck:
             if not self.turn() and not self.pass_time():
@@ -222,24 +221,24 @@ class Scheduler:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether all pods have been tried again and again to no effect."""
+        """Whether all pending pods were tried several times without any change."""
         return self._progress.is_stuck(len(self.queue) + len(self.waiting))
 
     def pass_time(self) -> bool:
-        """Let time pass until something is due, unless nothing moves any more.
+        """Let time pass until something is due, unless the scheduler is settled.
 
-        It is one step of `settle`, for when `turn` found nothing to do.
+        It is the step of `settle` after a `turn` that found nothing to do.
 
         Returns:
             Whether there is something to wait for.
         """
         if self._is_settled():
             return False
-        self.queue.rest(self._progress.is_in_vain(self.queue))
+        self.queue.rest(self._progress.is_idle(self.queue))
         return self._runner.wait()
 
     def turn(self) -> bool:
-        """Handle what has arrived and is due, then try one pod.
+        """Handle posted calls, changes and due timers, then try one pod.
 
         Returns:
             Whether there was anything to do.
@@ -252,7 +251,7 @@ class Scheduler:
 
     @contextmanager
     def deciding_by(self, scheduler_name: str, algorithm: Algorithm) -> Iterator[None]:
-        """Have another algorithm decide for the pods of a profile, in a block.
+        """Use another algorithm for the pods of a profile, inside a `with` block.
 
         Args:
             scheduler_name: The profile, which must not be reloaded meanwhile.
@@ -275,57 +274,56 @@ class Scheduler:
         return self._runner.hooks_unobserved()
 
     def catch_up(self) -> bool:
-        """Handle what has arrived and is due; return whether there was anything."""
+        """Handle posted calls, changes and due timers; return whether any came."""
         return self._runner.catch_up()
 
     def wait(self) -> None:
-        """Let time pass until something arrives or is due; see `catch_up`."""
+        """Let time pass until something arrives or a timer is due; see `catch_up`."""
         self._runner.wait()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
-        """Go on with another configuration; from any thread.
+        """Replace the configuration; may be called from any thread.
 
-        It is built and swapped in between two scheduling cycles, on the scheduler's
-        thread, which therefore must not wait for the answer. If anything of it cannot
-        be built, everything stays as it was. Pending pods keep their history and are
-        tried again. Those of a new profile are queued, and those of one that is gone
-        leave. A pod that has a node already, waiting on Permit or being bound, goes on
-        with the plugins that gave it the node, to its end.
+        The new profiles are built and swapped in between two scheduling cycles, on the
+        scheduler's thread, which therefore must not wait for the result. If a profile
+        cannot be built, nothing is changed. Pending pods keep their history and are
+        tried again. Pods of a new profile are queued, and those of a removed profile
+        leave the queue. A pod that has a node, waiting on Permit or being bound, is
+        completed by the plugins that chose its node.
 
         Args:
             config: The new configuration, complete and checked.
 
         Returns:
-            What is different, once it is in force; or the error that kept it out:
+            The differences, once the configuration is in force; or the error:
             `ProfileError`, `ExtenderError`, `KubernetesError` if it was loaded for
-            another version of Kubernetes, or what a plugin's hooks raised.
+            another version of Kubernetes, or the exception of a plugin's hook.
         """
         return self._runner.inbox.ask(lambda: reload(self._engine, config))
 
     def ask(self, question: Callable[[], T]) -> Future[T]:
-        """Have a call made on the scheduler's thread; from any thread.
+        """Run a call on the scheduler's thread; may be called from any thread.
 
-        Whoever reads what the scheduler holds, such as its queue, has to do it so. The
-        scheduler's thread must not wait for the answer.
+        Other threads must use it to read the scheduler's state, such as its queue. The
+        scheduler's thread must not wait for the result.
 
         Args:
-            question: Is called between two scheduling cycles, while `run` or `turn`
-                is called.
+            question: Called between two scheduling cycles, while `run` or `turn` runs.
 
         Returns:
-            What it returns or raises.
+            A future of the return value or the exception.
         """
         return self._runner.inbox.ask(question)
 
     def unlisted(self) -> Sequence[str]:
         """Return the kinds that have never been listed; on the scheduler's thread.
 
-        As long as there are any, nothing is scheduled.
+        As long as there are any, no pod is scheduled.
         """
         return [kind.kind for kind in self.informers.unlisted()]
 
     def gate_of(self, pod: Pod) -> Status | None:
-        """Return what keeps a pod out of the queue, or None if nothing does."""
+        """Return the status of the plugin that gates a pod, or None if none does."""
         queued = self.queue.get(pod.key)
         if queued is None or not queued.gating_plugin:
             return None
@@ -345,32 +343,32 @@ class Scheduler:
         if self._measured is not None:
             framework = self._measured.begin(queued, framework)
         state = CycleState()
-        found = self._find_node(framework, state, pod)
+        outcome = self._find_node(framework, state, pod)
         if self._measured is not None:
             self._measured.decided()
-        if isinstance(found, Decision):
-            self.past_attempts.decided(queued, found)
-            self._binding.begin(queued, state, framework.binding, found)
+        if isinstance(outcome, Decision):
+            self.past_attempts.decided(queued, outcome)
+            self._binding.begin(queued, state, framework.binding, outcome)
         else:
-            self._engine.failures.attempt_failed(queued, found)
+            self._engine.failures.attempt_failed(queued, outcome)
         if self._measured is not None:
             self._measured.ended()
 
     def _find_node(
         self, framework: Framework, state: CycleState, pod: Pod
     ) -> Decision | Failure:
-        """Run the algorithm; an error in it fails this attempt only."""
+        """Run the algorithm; an exception in it fails this attempt only."""
         try:
-            found = framework.algorithm.schedule(state, pod, self._pick_node)
-            if isinstance(found, Decision):
-                return found
+            outcome = framework.algorithm.schedule(state, pod, self._pick_node)
+            if isinstance(outcome, Decision):
+                return outcome
             reports = self._runner.reports
-            reports.broken_contract(pod, found.status)
-            if found.post_filter is not None:
+            reports.broken_contract(pod, outcome.status)
+            if outcome.post_filter is not None:
                 if self._measured is not None:
                     self._measured.preempted()
-                reports.broken_contract(pod, found.post_filter.status)
-            return failure_of(found)
+                reports.broken_contract(pod, outcome.post_filter.status)
+            return failure_of(outcome)
         except VerificationError:
             raise
         except Exception as error:
@@ -380,6 +378,7 @@ class Scheduler:
             return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
+        # Not by the properties of the pod: Python 3.11 calls a property slowly.
         metadata = pod.metadata
         if metadata.deletion_timestamp is not None:
             self._runner.cluster.record(_skipped(pod))
@@ -387,11 +386,11 @@ class Scheduler:
         return self.cache.is_assumed(metadata.uid)
 
     def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:
-        # A third of the time of randrange, and as even for so few.
+        # Takes a third of the time of `randrange`, and is as uniform for so few rows.
         return int(rows[int(self._random.random() * len(rows))])
 
     def _activate(self, pods: Sequence[Pod]) -> None:
-        # Plugins are built before the queue, which has to know their hooks.
+        # Looked up late: plugins are built before the queue, which needs their hooks.
         self.queue.activate(pods)
 
     def _wake(self, scheduler_name: str, plugin: str) -> None:
@@ -402,7 +401,7 @@ class Scheduler:
             not self._runner.clock.has_foreground_timers
             and not self._binding.in_flight
             and not len(self.waiting)
-            and all(map(self._progress.has_had_its_chance, self.queue))
+            and all(map(self._progress.is_settled, self.queue))
         )
 
 

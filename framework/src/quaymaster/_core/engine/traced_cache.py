@@ -1,4 +1,4 @@
-"""A cache that tells what changes in it; used only if somebody wants to know."""
+"""A cache that traces its changes; used only if the topic is traced."""
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._core.contract.trace import Tell
@@ -9,29 +9,29 @@ __all__ = ["TracedCache"]
 
 
 class TracedCache(Cache):
-    """The cache, which tells what watches and the scheduler change in it.
+    """The cache, with a trace of the changes by watches and by the scheduler.
 
     Args:
-        snapshot: What the pods and nodes are written to.
-        tell: Writes the lines.
+        snapshot: The nodes and pods that the cache keeps up to date.
+        trace: Writes the lines.
     """
 
-    __slots__ = ("_tell",)
+    __slots__ = ("_trace",)
 
-    def __init__(self, snapshot: Snapshot, tell: Tell) -> None:
+    def __init__(self, snapshot: Snapshot, trace: Tell) -> None:
         super().__init__(snapshot)
-        self._tell = tell
+        self._trace = trace
 
     def assume(self, pod: Pod) -> None:
         """See `Cache`."""
         super().assume(pod)
-        self._tell("assume", pod, node=pod.node_name)
+        self._trace("assume", pod, node=pod.node_name)
 
     def forget(self, pod: Pod) -> bool:
         """See `Cache`."""
         is_gone = super().forget(pod)
         if is_gone:
-            self._tell("forget", pod, node=pod.node_name)
+            self._trace("forget", pod, node=pod.node_name)
         return is_gone
 
     def add_pod(self, pod: Pod) -> None:
@@ -40,21 +40,21 @@ class TracedCache(Cache):
         event = "add" if self.get(uid) is None else "update"
         event = "confirm" if self.is_assumed(uid) else event
         super().add_pod(pod)
-        self._tell(event, pod, node=pod.node_name)
+        self._trace(event, pod, node=pod.node_name)
 
     def remove_pod(self, pod: Pod) -> None:
         """See `Cache`."""
-        known = self.get(pod.metadata.uid)
+        cached = self.get(pod.metadata.uid)
         super().remove_pod(pod)
-        if known is not None:
-            self._tell("remove", pod, node=known.node_name)
+        if cached is not None:
+            self._trace("remove", pod, node=cached.node_name)
 
     def add_node(self, node: Node) -> None:
         """See `Cache`."""
         super().add_node(node)
-        self._tell("set-node", None, node=node.name)
+        self._trace("set-node", None, node=node.name)
 
     def remove_node(self, node: Node) -> None:
         """See `Cache`."""
         super().remove_node(node)
-        self._tell("remove-node", None, node=node.name)
+        self._trace("remove-node", None, node=node.name)

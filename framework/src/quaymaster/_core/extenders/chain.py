@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 EXTENDER: Final = "Extender"
-"""The name that stands for all extenders among the plugins that rejected a pod
-(upstream: ``ExtenderName``)."""
+"""The name of all extenders in the list of plugins that rejected a pod (upstream:
+``ExtenderName``)."""
 
 _SCALE: Final = 10  # 0 to 10, as extenders score, becomes 0 to 100
 _LARGEST: Final = 2**63  # the first number that int64 cannot hold
@@ -50,8 +50,8 @@ class ExtenderVerdicts:
         passed: The rows that are left, ascending.
         rejected: Node name -> why it was rejected; a node may be dropped without a
             reason.
-        answered: The nodes of these rows as the extenders sent them back, with no pods
-            and no images; None if they only named them.
+        answered: The nodes of these rows as the extenders sent them back, without pods
+            and images; None if they sent only names.
     """
 
     passed: Rows
@@ -65,7 +65,7 @@ class ExtenderScores:
 
     Attributes:
         name: The extender's name.
-        weight: What its scores are multiplied by.
+        weight: The factor of its scores.
         raw: Its scores, from 0 to 10.
         normalized: The same scores, from 0 to 100.
     """
@@ -82,7 +82,7 @@ class ExtenderScores:
 
 
 class Extenders:
-    """Asks the extenders in the order of the configuration, ignorable ones last.
+    """Calls the extenders in the order of the configuration, ignorable ones last.
 
     Args:
         configs: The extenders.
@@ -114,21 +114,21 @@ class Extenders:
     def filter(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> ExtenderVerdicts | Status:
-        """Ask which of the feasible rows are left; an Error if an extender failed.
+        """Filter the feasible rows by the extenders; an Error if an extender failed.
 
-        Nodes that an extender sends back in full replace the known ones, for the
+        Nodes that an extender sends back in full replace the scheduler's own, for the
         extenders after it and for the scores.
         """
         rejected: dict[str, Status] = {}
-        made: Sequence[NodeInfo] | None = None  # sent back, once there are any
+        sent_back: Sequence[NodeInfo] | None = None  # None until an extender does
         for client in self._filters:
-            asked = nodes.infos_at(rows) if made is None else made
-            if not asked:
+            infos = nodes.infos_at(rows) if sent_back is None else sent_back
+            if not infos:
                 break
             if not client.is_interested(pod):
                 continue
             try:
-                answer = client.filter(pod, asked)
+                answer = client.filter(pod, infos)
             except ExtenderError as error:
                 if not client.config.ignorable:
                     return Status.from_error(error)
@@ -136,31 +136,31 @@ class Extenders:
                 continue
             rejected.update(_rejections(answer))
             if answer.nodes is not None:
-                made = [NodeInfo(node) for node in answer.nodes]
-            elif made is not None:
-                by_name = {info.name: info for info in made}
-                made = [by_name[name] for name in answer.passed]
+                sent_back = [NodeInfo(node) for node in answer.nodes]
+            elif sent_back is not None:
+                by_name = {info.name: info for info in sent_back}
+                sent_back = [by_name[name] for name in answer.passed]
             else:
                 rows = np.sort(nodes.rows_of(frozenset(answer.passed)))
-        if made is None:
+        if sent_back is None:
             return ExtenderVerdicts(rows, rejected)
-        answered = nodes.with_others(made)
+        answered = nodes.with_others(sent_back)
         return ExtenderVerdicts(answered.rows, rejected, answered)
 
     def scores(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Sequence[ExtenderScores]:
-        """Ask for scores of the feasible rows; skip extenders that fail."""
-        found = []
+        """Return the extenders' scores of the feasible rows; skip failed extenders."""
+        scores = []
         for client in self._scorers:
             if not client.is_interested(pod):
                 continue
             try:
-                given = client.prioritize(pod, nodes.infos_at(rows))
-                found.append(_scores(client, given, nodes.names_at(rows)))
+                answer = client.prioritize(pod, nodes.infos_at(rows))
+                scores.append(_scores(client, answer, nodes.names_at(rows)))
             except ExtenderError as error:
-                _log.info("extender %s gives no scores: %s", client.name, error)
-        return found
+                _log.info("extender %s returned no scores: %s", client.name, error)
+        return scores
 
     def preempt(
         self, pod: Pod, candidates: Sequence[Candidate], nodes: NodeTable
@@ -188,11 +188,12 @@ class Extenders:
         Args:
             pod: The assumed pod.
             node_name: Its node.
-            annotations: Those that plugins have chosen for it. No extender can be told
-                of them, so one that is to bind such a pod has failed.
+            annotations: The annotations that plugins set on it. The protocol cannot
+                send them to an extender, so binding such a pod fails.
 
         Returns:
-            None when it did; Skip if there is no such extender; an Error if it failed.
+            None if it bound the pod; Skip if there is no such extender; an Error if it
+            failed.
         """
         for client in self._binders:
             if not client.is_interested(pod):
@@ -215,23 +216,23 @@ NO_EXTENDERS: Final = Extenders()
 
 def _lost(client: ExtenderClient, annotations: Iterable[str]) -> str:
     return (
-        f"extender {client.name} binds the pod, and would not write the annotations "
-        f"that plugins have chosen: {', '.join(annotations)}"
+        f"extender {client.name} binds the pod, but cannot write the annotations that "
+        f"plugins set: {', '.join(annotations)}"
     )
 
 
 def _rejections(answer: FilterAnswer) -> Mapping[str, Status]:
-    found = {name: Status.unschedulable(why) for name, why in answer.failed.items()}
+    statuses = {name: Status.unschedulable(why) for name, why in answer.failed.items()}
     for name, why in answer.unresolvable.items():
-        found[name] = Status.unresolvable(why)
-    return found
+        statuses[name] = Status.unresolvable(why)
+    return statuses
 
 
 def _scores(
-    client: ExtenderClient, given: Sequence[tuple[str, int]], names: Sequence[str]
+    client: ExtenderClient, answer: Sequence[tuple[str, int]], names: Sequence[str]
 ) -> ExtenderScores:
     by_name: dict[str, int] = {}
-    for name, score in given:
+    for name, score in answer:
         by_name[name] = by_name.get(name, 0) + score
     scores = [by_name.get(name, 0) for name in names]
     weight = client.config.weight
@@ -245,21 +246,21 @@ def _scores(
 def _candidates(
     client: ExtenderClient, victims: Mapping[str, Victims], nodes: NodeTable
 ) -> Sequence[Candidate]:
-    """Turn an extender's answer into candidates, by the names of their nodes.
+    """Convert an extender's answer to candidates, sorted by the names of their nodes.
 
     A node without victims is an error, or left out if the extender is ignorable.
     """
-    found = []
-    for name, given in sorted(victims.items()):
-        pods = _pods(client, name, given.uids, nodes)
+    candidates = []
+    for name, answer in sorted(victims.items()):
+        pods = _pods(client, name, answer.uids, nodes)
         if pods:
             candidate = Candidate(
-                node_name=name, victims=pods, violations=given.violations
+                node_name=name, victims=pods, violations=answer.violations
             )
-            found.append(candidate)
+            candidates.append(candidate)
         elif not client.config.ignorable:
             raise ExtenderError(f'expected at least one victim pod on node "{name}"')
-    return found
+    return candidates
 
 
 def _pods(

@@ -1,8 +1,7 @@
-"""Finds mistakes in a configuration's extenders before any of them is called.
+"""Reports mistakes in a configuration's extenders before any of them is called.
 
-Of these mistakes, kube-scheduler refuses only certificates that it cannot read; with
-the others it starts, and fails at every call (Kubernetes v1.36,
-``pkg/scheduler/extender.go``).
+Of these mistakes, kube-scheduler rejects only unreadable certificates. With the others
+it starts, and fails at every call (Kubernetes v1.36, ``pkg/scheduler/extender.go``).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,7 @@ _VERBS: Final = ("filterVerb", "prioritizeVerb", "preemptVerb", "bindVerb")
 
 
 def mistakes(extenders: Iterable[Extender], source: str) -> list[Problem]:
-    """Return why calls of some extenders could never succeed.
+    """Return the mistakes that make every call of an extender fail.
 
     Args:
         extenders: The extenders, in the order of the configuration.
@@ -33,7 +32,7 @@ def mistakes(extenders: Iterable[Extender], source: str) -> list[Problem]:
 
 
 def doubts(extenders: Iterable[Extender], source: str) -> list[Problem]:
-    """Return what is probably a mistake; the arguments are those of `mistakes`."""
+    """Return probable mistakes; the arguments are those of `mistakes`."""
     return _problems(extenders, source, _doubts)
 
 
@@ -84,7 +83,7 @@ def _doubts(extender: Extender) -> Iterator[tuple[str, str]]:
         lacking = "a key" if has_certificate else "a certificate"
         yield (
             "tlsConfig",
-            f"expected {lacking} as well, or none is shown",
+            f"expected {lacking} as well, or no client certificate is sent",
         )
     for field, file in _missing_files(settings):
         yield f"tlsConfig.{field}", f"no such file here: {show(file)}"
@@ -102,26 +101,26 @@ def _doubts_of_calls(extender: Extender) -> Iterator[tuple[str, str]]:
     for field, verb in verbs.items():
         if verb.startswith("/"):
             yield field, f"expected no slash at the beginning, got {show(verb)}"
-    is_heeded = any(one.ignored_by_scheduler for one in extender.managed_resources)
-    if not verbs and not is_heeded:
-        yield "urlPrefix", f"is never asked: expected one of {', '.join(_VERBS)}"
+    has_effect = any(item.ignored_by_scheduler for item in extender.managed_resources)
+    if not verbs and not has_effect:
+        yield "urlPrefix", f"is never called: expected one of {', '.join(_VERBS)}"
 
 
 def _verbs(extender: Extender) -> Iterator[tuple[str, str]]:
     """Return the verbs that are set, by field."""
-    given = (
+    verbs = (
         extender.filter_verb,
         extender.prioritize_verb,
         extender.preempt_verb,
         extender.bind_verb,
     )
-    for field, verb in zip(_VERBS, given, strict=True):
+    for field, verb in zip(_VERBS, verbs, strict=True):
         if verb:
             yield field, verb
 
 
 def _missing_files(settings: ExtenderTLS) -> Iterator[tuple[str, str]]:
-    """Return the files that would be read and are missing, by field."""
+    """Return the missing files of the settings, by field."""
     for field, file, data in (
         ("certFile", settings.cert_file, settings.cert_data),
         ("keyFile", settings.key_file, settings.key_data),

@@ -1,8 +1,8 @@
-"""One extender, seen from the scheduler.
+"""The scheduler's client of an extender.
 
-Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). If
-an extender names a node that it was not asked about, that is an error; if it sends such
-a node back in full, the node is feasible.
+Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). An extender
+that names a node which is not in the request is an error. If it sends such a node back
+in full, the node is feasible.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,13 +39,13 @@ T = TypeVar("T")
 
 
 class ExtenderClient:
-    """Asks one extender.
+    """Calls one extender.
 
     Args:
         config: Its configuration.
 
     Attributes:
-        config: The same.
+        config: Its configuration.
 
     Raises:
         ExtenderError: The URL or the certificates cannot be used.
@@ -56,7 +56,8 @@ class ExtenderClient:
         self._endpoint = Endpoint(config)
         self._managed = frozenset(item.name for item in config.managed_resources)
         self._answered = NodeTexts()
-        # By verb as well, since other extenders may send back other nodes in between.
+        # (verb, node name) -> node and text: other extenders may replace the nodes
+        # between two verbs.
         self._node_texts: dict[tuple[str, str], tuple[Node, msgspec.Raw]] = {}
 
     @property
@@ -65,7 +66,7 @@ class ExtenderClient:
         return self.config.url_prefix
 
     def is_interested(self, pod: Pod) -> bool:
-        """Whether the pod asks for a resource that this extender manages."""
+        """Whether the pod requests a resource that this extender manages."""
         if not self._managed:
             return True
         spec = pod.spec
@@ -77,15 +78,15 @@ class ExtenderClient:
         )
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> FilterAnswer:
-        """Ask which of some nodes pass.
+        """Call the filter verb for some nodes.
 
         Raises:
-            ExtenderError: There was no answer, or a wrong one.
+            ExtenderError: There was no response, or it is not valid.
         """
         by_name = self.config.node_cache_capable
-        answer = self._ask(
+        answer = self._call(
             self.config.filter_verb,
-            self._about(self.config.filter_verb, pod, nodes),
+            self._request(self.config.filter_verb, pod, nodes),
             lambda body: read_filter_answer(
                 body, by_name=by_name, texts=self._answered
             ),
@@ -99,31 +100,31 @@ class ExtenderClient:
     def prioritize(
         self, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> Sequence[tuple[str, int]]:
-        """Ask how well some nodes suit the pod, from 0 to 10.
+        """Call the prioritize verb: scores of some nodes, from 0 to 10.
 
         Raises:
-            ExtenderError: There was no answer, or a wrong one.
+            ExtenderError: There was no response, or it is not valid.
         """
         verb = self.config.prioritize_verb
-        return self._ask(verb, self._about(verb, pod, nodes), read_scores)
+        return self._call(verb, self._request(verb, pod, nodes), read_scores)
 
     def preempt(
         self, pod: Pod, candidates: Sequence[Candidate]
     ) -> Mapping[str, Victims]:
-        """Ask on which nodes room may be made, and by which victims.
+        """Call the preempt verb: the nodes to make room on, with their victims.
 
         Raises:
-            ExtenderError: There was no answer, or a wrong one.
+            ExtenderError: There was no response, or it is not valid.
         """
         request = preemption_request(
             msgspec.Raw(encode(pod)),
             candidates,
             by_uid=self.config.node_cache_capable,
         )
-        return self._ask(self.config.preempt_verb, request, read_preemption_answer)
+        return self._call(self.config.preempt_verb, request, read_preemption_answer)
 
     def bind(self, pod: Pod, node_name: str) -> None:
-        """Have the extender bind a pod.
+        """Call the bind verb for a pod.
 
         Raises:
             LostAnswerError: The pod may be bound or not.
@@ -136,11 +137,11 @@ class ExtenderClient:
             uid=metadata.uid,
             node_name=node_name,
         )
-        problem = self._ask(self.config.bind_verb, request, read_binding_answer)
+        problem = self._call(self.config.bind_verb, request, read_binding_answer)
         if problem:
             raise ExtenderError(problem)
 
-    def _about(self, verb: str, pod: Pod, nodes: Sequence[NodeInfo]) -> bytes:
+    def _request(self, verb: str, pod: Pod, nodes: Sequence[NodeInfo]) -> bytes:
         text = msgspec.Raw(encode(pod))
         if self.config.node_cache_capable:
             return nodes_request(text, names=[node.name for node in nodes])
@@ -148,26 +149,26 @@ class ExtenderClient:
 
     def _text_of(self, verb: str, info: NodeInfo) -> msgspec.Raw:
         key = verb, info.name
-        known = self._node_texts.get(key)
+        entry = self._node_texts.get(key)
         # Identity: a changed node is a new object; an equal one is encoded again.
-        if known is not None and known[0] is info.node:
-            return known[1]
+        if entry is not None and entry[0] is info.node:
+            return entry[1]
         text = msgspec.Raw(encode(info.node))
         self._node_texts[key] = info.node, text
         return text
 
-    def _ask(self, verb: str, request: bytes, read: Callable[[bytes], T]) -> T:
+    def _call(self, verb: str, request: bytes, read: Callable[[bytes], T]) -> T:
         body = self._endpoint.post(verb, request)
         try:
             with within_depth("the answer"):
                 return read(body)
         except WireError as error:
-            problem = f"cannot read what extender {self.name!r} answered: {error}"
+            problem = f"cannot read the response of extender {self.name!r}: {error}"
             raise LostAnswerError(problem) from error
 
-    def _check(self, passed: Iterable[str], known: Collection[str]) -> None:
+    def _check(self, passed: Iterable[str], requested: Collection[str]) -> None:
         for name in passed:
-            if name not in known:
+            if name not in requested:
                 raise ExtenderError(
                     f'extender "{self.name}" claims a filtered node "{name}" which is '
                     "not found in the input node list"

@@ -7,8 +7,8 @@ __all__ = ["ExtenderError", "LostAnswerError"]
 
 
 class ExtenderError(QuaymasterError):
-    """An extender cannot be reached, or says that it failed."""
+    """An extender cannot be reached, or reported a failure."""
 
 
 class LostAnswerError(ExtenderError, UnknownOutcomeError):
-    """An extender was asked, but gave no answer that can be read."""
+    """An extender got a request, but sent no response that can be read."""

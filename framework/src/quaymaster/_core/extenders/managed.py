@@ -1,8 +1,8 @@
 """Resources that the filters leave to an extender.
 
 Mirrors ``buildExtenders`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``). Upstream
-replaces the ``ignoredResources`` of one plugin that it names; here, of every plugin
-whose arguments have such a field.
+replaces the ``ignoredResources`` of one plugin by its name. Here, this is done for
+every plugin whose arguments have such a field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,10 +30,10 @@ def ignoring_managed_resources(
     )
     if not ignored:
         return profile
-    return attrs.evolve(profile, plugin_args=_told(profile.plugin_args, ignored))
+    return attrs.evolve(profile, plugin_args=_ignoring(profile.plugin_args, ignored))
 
 
-def _told(
+def _ignoring(
     plugin_args: Mapping[str, Any], ignored: tuple[str, ...]
 ) -> Mapping[str, object]:
     return {

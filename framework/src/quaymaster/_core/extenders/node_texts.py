@@ -12,8 +12,8 @@ __all__ = ["NAME_FIRST", "KnownNode", "NodeTexts"]
 NAME_FIRST: Final = b'{"metadata":{"name":"'
 """The beginning of a node's text from kube-scheduler: Go writes fields in order."""
 
-# Chosen, not measured: to forget takes a walk over all nodes, and one walk in this many
-# reads does not show.
+# Chosen, not measured: removing nodes takes a loop over all of them, whose cost does
+# not matter once in this many reads.
 _READS_TO_FORGET: Final = 4096
 
 
@@ -30,10 +30,10 @@ class KnownNode:
 
     Attributes:
         name: The node's name.
-        text: The JSON that it came as.
-        node: The node that the text describes.
+        text: The node's JSON.
+        node: The decoded node.
         read: The number of the last reading that it was part of.
-        successor: The node that came after it then, which is likely to come next again.
+        successor: The next node in that reading, which is likely to be next again.
     """
 
     __slots__ = ("name", "node", "read", "successor", "text")
@@ -47,37 +47,36 @@ class KnownNode:
 
 
 class NodeTexts:
-    """Decodes nodes; a node whose text is the same as last time is the same object.
+    """Decodes nodes; a node whose text has not changed stays the same object.
 
     The whole text is compared, so a node that was changed without a new
-    ``resourceVersion`` is decoded again. A node that is not sent any more is forgotten
-    in the end.
+    ``resourceVersion`` is decoded again. A node that is no longer sent is removed
+    later.
 
     Attributes:
-        get: Returns the node that came last under a name, or None; its text may differ
-            by now.
+        get: Returns the last node with a name, or None; its text may be stale.
     """
 
     def __init__(self) -> None:
-        self._known: dict[bytes, KnownNode] = {}
+        self._nodes: dict[bytes, KnownNode] = {}
         self._reads = 0
-        self.get = self._known.get
+        self.get = self._nodes.get
 
     def read(self, texts: Iterable[msgspec.Raw]) -> list[KnownNode]:
         """Read nodes from texts of any form.
 
         Raises:
-            ObjectError: A node is wrong.
-            msgspec.DecodeError: A text is no JSON, or no object with a name.
+            ObjectError: A node is not valid.
+            msgspec.DecodeError: A text is not JSON, or not an object with a name.
         """
         number = self.begin()
-        found = [self._read(bytes(text)) for text in texts]
-        for known in found:
-            known.read = number
-        return found
+        nodes = [self._read(bytes(text)) for text in texts]
+        for node in nodes:
+            node.read = number
+        return nodes
 
     def begin(self) -> int:
-        """Count a reading, and forget now and then the nodes that were long not sent.
+        """Count a reading, and from time to time remove nodes that are no longer sent.
 
         Returns:
             The number of the reading, for the `read` of each node that is part of it.
@@ -86,38 +85,38 @@ class NodeTexts:
         if self._reads % _READS_TO_FORGET == 0:
             oldest = self._reads - _READS_TO_FORGET
             for name in [
-                name for name, one in self._known.items() if one.read < oldest
+                name for name, node in self._nodes.items() if node.read < oldest
             ]:
-                del self._known[name]
+                del self._nodes[name]
         return self._reads
 
     def learn(self, name: bytes, text: bytes) -> KnownNode:
         """Decode a node, and store it under a name.
 
-        If it means the same as before (a heartbeat was written), it stays the same
+        If it equals the earlier node (only a heartbeat was written), it stays the same
         object.
 
         Raises:
-            ObjectError: The node is wrong.
-            msgspec.DecodeError: The text is no JSON.
+            ObjectError: The node is not valid.
+            msgspec.DecodeError: The text is not JSON.
         """
-        node, before = decode(text, Node), self._known.get(name)
+        node, before = decode(text, Node), self._nodes.get(name)
         if before is not None and before.node == node:
             node = before.node
-        known = self._known[name] = KnownNode(text, node)
-        known.read = self._reads
-        return known
+        entry = self._nodes[name] = KnownNode(text, node)
+        entry.read = self._reads
+        return entry
 
     def _read(self, text: bytes) -> KnownNode:
         name = _name_in(text)
-        known = self._known.get(name)
-        if known is not None and known.text == text:
-            return known
+        entry = self._nodes.get(name)
+        if entry is not None and entry.text == text:
+            return entry
         return self.learn(name, text)
 
 
 def _name_in(text: bytes) -> bytes:
-    """Return the name in a node's text, without reading all of it."""
+    """Return the name in a node's text, if possible without decoding all of it."""
     if text.startswith(NAME_FIRST):
         start = len(NAME_FIRST)
         return text[start : text.find(b'"', start)]

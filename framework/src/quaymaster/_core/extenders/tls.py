@@ -14,7 +14,7 @@ __all__ = ["tls_context"]
 
 
 def tls_context(extender: Extender) -> ssl.SSLContext:
-    """Make the context that an extender's ``tlsConfig`` asks for.
+    """Create the TLS context of an extender's ``tlsConfig``.
 
     Raises:
         ExtenderError: A certificate or key cannot be read.

@@ -50,11 +50,11 @@ class Endpoint:
         self._timeout = seconds if seconds > 0 else None
 
     def post(self, verb: str, body: bytes) -> bytes:
-        """Send a request; return the body of the answer.
+        """Send a request; return the body of the response.
 
         Raises:
-            LostAnswerError: The request was sent, but no answer came in time.
-            ExtenderError: The request could not be sent, or was refused.
+            LostAnswerError: The request was sent, but no response came in time.
+            ExtenderError: The request could not be sent, or was rejected.
         """
         url = f"{self._prefix}/{verb}"
         connection = self._connection()
@@ -69,10 +69,10 @@ class Endpoint:
         return answer
 
     def reach(self) -> None:
-        """Connect, and ask nothing.
+        """Connect without a request.
 
         Raises:
-            ExtenderError: It cannot be connected to.
+            ExtenderError: The connection fails.
         """
         connection = self._connection()
         try:
@@ -120,7 +120,7 @@ class Endpoint:
             raise LostAnswerError(f'Post "{url}": {why}') from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
-        """Read the whole answer, for no longer than a call may take."""
+        """Read the whole response within the time limit of a call."""
         began, chunks = time.monotonic(), []
         while chunk := response.read1(_CHUNK):
             chunks.append(chunk)
@@ -132,7 +132,7 @@ class Endpoint:
 
 
 def is_url(prefix: str) -> bool:
-    """Whether a text is a URL that an extender can be called by."""
+    """Whether a text is a valid URL of an extender."""
     try:
         _parts(prefix)
     except ExtenderError:
@@ -146,7 +146,7 @@ def _parts(prefix: str) -> tuple[str, int, str, bool]:
         port = parts.port
     except ValueError as error:
         raise _not_a_url(prefix) from error
-    # Python drops some control characters, which Go refuses.
+    # Python removes some control characters, which Go rejects.
     is_clean = " " not in parts.netloc and not _CONTROL.search(prefix)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_clean:
         raise _not_a_url(prefix)

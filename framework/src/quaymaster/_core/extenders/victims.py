@@ -24,11 +24,11 @@ __all__ = ["Victims", "preemption_request", "read_preemption_answer"]
 
 @attrs.frozen
 class Victims:
-    """The pods that would have to go from a node (``MetaVictims``).
+    """The pods that preemption would evict from a node (``MetaVictims``).
 
     Attributes:
         uids: Their uids, the most important first.
-        violations: How many of them a disruption budget protects.
+        violations: The number of victims that a disruption budget protects.
     """
 
     uids: Sequence[str]
@@ -42,7 +42,7 @@ def preemption_request(
 
     Args:
         pod: The pod that needs room.
-        candidates: Where room could be made.
+        candidates: The nodes where room could be made, with their victims.
         by_uid: Whether to send the victims' uids only.
     """
     key = "NodeNameToMetaVictims" if by_uid else "NodeNameToVictims"
@@ -63,7 +63,7 @@ def read_preemption_answer(body: bytes) -> Mapping[str, Victims]:
     """Read the answer of preempt: node name -> the victims there.
 
     Raises:
-        WireError: The text is something else.
+        WireError: The text is not such an answer.
     """
     key = "NodeNameToMetaVictims"
     tree = fields_of(decoded(body), "the answer").get(key.lower())

@@ -52,7 +52,7 @@ class WireError(QuaymasterError):
 
 @contextmanager
 def within_depth(where: str) -> Iterator[None]:
-    """Raise a WireError if what the block reads is nested too deeply."""
+    """Raise a WireError if the JSON that the block reads is nested too deeply."""
     try:
         yield
     except RecursionError as error:
@@ -64,11 +64,11 @@ class FilterAnswer:
     """An extender's answer about nodes (``ExtenderFilterResult``).
 
     Attributes:
-        passed: The names of the nodes that are left.
-        nodes: The same nodes as they were sent back in full; None if only named.
-        failed: Node name -> why it was rejected, though preemption may help.
-        unresolvable: Node name -> why it was rejected, though preemption cannot help.
-        error: Why the extender could not answer; empty if it could.
+        passed: The names of the nodes that passed.
+        nodes: These nodes if the extender sent them back in full; None for names only.
+        failed: Node name -> the reason of a rejection that preemption may resolve.
+        unresolvable: Node name -> the reason of a rejection that it cannot resolve.
+        error: The error of the extender, or empty.
     """
 
     passed: Sequence[str] = ()
@@ -106,11 +106,11 @@ def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> Filte
 
     Args:
         body: The answer.
-        by_name: Whether the extender was sent names, and may answer with names.
+        by_name: Whether the request had names, so that the answer may have names.
         texts: The nodes of earlier answers.
 
     Raises:
-        WireError: The text is something else.
+        WireError: The text is not such an answer.
     """
     tree = raw_fields_of(body, "the answer")
     names = _value(tree, "nodenames") if by_name else None
@@ -135,7 +135,7 @@ def read_scores(body: bytes) -> Sequence[tuple[str, int]]:
     """Read the answer of prioritize: names of nodes with their scores.
 
     Raises:
-        WireError: The text is something else.
+        WireError: The text is not such an answer.
     """
     return [_score(item) for item in list_of(decoded(body), "the answer")]
 
@@ -144,7 +144,7 @@ def read_binding_answer(body: bytes) -> str:
     """Read the answer of bind: why it failed, or empty.
 
     Raises:
-        WireError: The text is something else.
+        WireError: The text is not such an answer.
     """
     tree = fields_of(decoded(body), "the answer")
     return text_of(tree.get("error"), "Error")
@@ -163,7 +163,7 @@ def raw_fields_of(text: JsonText, where: str) -> Mapping[str, msgspec.Raw]:
     """Return the fields of an object in JSON text, with the values undecoded.
 
     Raises:
-        WireError: The value is no object.
+        WireError: The value is not an object.
     """
     try:
         fields = _FIELDS.decode(text)
@@ -178,7 +178,7 @@ def raw_list_of(text: JsonText, where: str) -> Sequence[msgspec.Raw]:
     """Return the items of a list in JSON text, undecoded; null has none.
 
     Raises:
-        WireError: The value is no list.
+        WireError: The value is not a list.
     """
     try:
         return _ITEMS.decode(text) or ()
@@ -208,7 +208,7 @@ def decoded(body: JsonText) -> object:
     """Parse JSON.
 
     Raises:
-        WireError: The text is no JSON.
+        WireError: The text is not JSON.
     """
     try:
         return msgspec.json.decode(body)
@@ -232,7 +232,7 @@ def _nodes(text: msgspec.Raw, texts: NodeTexts) -> Sequence[Node]:
     where = "Nodes.items"
     items = raw_list_of(raw_fields_of(text, "Nodes").get("items", NULL), where)
     try:
-        nodes = [known.node for known in texts.read(items)]
+        nodes = [entry.node for entry in texts.read(items)]
     except (ObjectError, msgspec.DecodeError) as error:
         raise WireError(f"{where}[]: {error}") from error
     if not all(node.metadata.name for node in nodes):

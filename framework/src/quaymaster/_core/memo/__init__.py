@@ -1,7 +1,7 @@
-"""The memo: what plugins said of earlier pods of the same signature.
+"""The memo: cached answers of plugins, shared by pods with the same signature.
 
-Nothing in here is a rule. `remember` puts it around the stations of an `Algorithm`,
-which finds the same nodes without it, only more slowly.
+This package contains no scheduling rules. `remember` wraps the stations of an
+`Algorithm`, which finds the same nodes without the memo, only more slowly.
 """
 
 from quaymaster._core.cycle.algorithm import Algorithm
@@ -14,11 +14,11 @@ __all__ = ["Recheck", "Signatures", "remember"]
 
 
 def remember(plain: Algorithm, signatures: Signatures) -> Algorithm:
-    """Return the same algorithm, which asks plugins only what the memo does not have.
+    """Return the same algorithm, which calls plugins only for answers not cached.
 
     Args:
-        plain: The algorithm; it goes on as it is.
-        signatures: Takes what is remembered; of the same profile and nodes.
+        plain: The algorithm; it is not changed.
+        signatures: Stores the memos; it must be of the same profile and nodes.
     """
     filters = RememberedFilters(plain.filter, plain.nominated, signatures)
     return plain.with_stations(filters, RememberedScores(plain.score, signatures))

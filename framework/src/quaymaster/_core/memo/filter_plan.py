@@ -1,4 +1,4 @@
-"""A profile's filters for one signature: each is remembered, or asked every time."""
+"""A profile's filters for one signature: each is cached, or called for every pod."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from quaymaster._core.state.arrays import Rows, is_frozen
 __all__ = ["FilterPlan"]
 
 MemoOf: TypeAlias = Callable[[Sequence[FilterCall]], FilterMemo]
-"""Gives the memo of neighbouring filters: one of their own, or one that is shared."""
+"""Returns the memo of neighbouring filters; signatures may share it."""
 
 
 class FilterPlan:
@@ -25,15 +25,14 @@ class FilterPlan:
 
     Args:
         calls: The filters, in profile order.
-        remembered: The plugins whose verdicts may be remembered.
-        memo_of: Gives the memo of some filters.
+        remembered: The plugins whose verdicts may be cached.
+        memo_of: Returns the memo of some filters.
 
     Attributes:
-        memos: What is remembered, in profile order.
-        passing: The rows that passed last, if they were all that what is remembered
-            lets pass; else None.
-        nominated: What was said of nodes with nominated pods.
-        revision: That of all changes, when all that is remembered was up to date last.
+        memos: The memos, in profile order.
+        passing: The rows that passed last, if only memos rejected rows; else None.
+        nominated: The cached verdicts on nodes with nominated pods.
+        revision: The revision of the node table when all memos were up to date last.
     """
 
     __slots__ = (
@@ -58,28 +57,29 @@ class FilterPlan:
         self.revision = -1
 
     def remembers_all(self, skipped: frozenset[str]) -> bool:
-        """Return whether each filter is remembered, or skips the pod."""
+        """Return whether each filter is cached, or skips the pod."""
         return all(
             isinstance(step, FilterMemo) or step.plugin in skipped
             for step in self._steps
         )
 
     def run(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Filter as `FilterStation.run_on_rows` does; ask only what is not remembered.
+        """Filter as `FilterStation.run_on_rows` does; call only uncached filters.
 
         Args:
             attempt: The attempt.
-            rows: The rows to judge; most rows, or it is not worth it.
+            rows: The rows to judge. A memo is refreshed for all rows, so this pays
+                only if they are most of them.
         """
         nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
-        # Identity: rows are all that memos let pass as long as they are the object that
-        # a memo gave. Scores of just these are remembered; see `RememberedScores`.
+        # Identity: as long as `rows` is the object that a memo returned, only memos
+        # have rejected rows. `RememberedScores` caches the best of exactly these rows.
         remembered = rows if rows is attempt.rows else None
         revision = nodes.changes.revision
-        # Identity: what is known of Skips is the same object from pod to pod.
+        # Identity: cached Skips are the same object from pod to pod.
         if skipped is not self._skipped:
             self._unskipped = self._left_by(skipped)
-            # A plugin may have left anything there, which may change later.
+            # A plugin may have assigned a mutable set, which could change later.
             self._skipped = skipped if type(skipped) is frozenset else None
         for step in self._unskipped:
             calls: Sequence[FilterCall]
@@ -104,11 +104,12 @@ class FilterPlan:
                     return passed
                 rows = passed
         self.passing = rows if rows is remembered else None  # Identity: as above
-        self.revision = revision  # here, where no step was left out
+        # Only here: after an early return some memos may not have been refreshed.
+        self.revision = revision
         return rows
 
     def _left_by(self, skipped: frozenset[str]) -> list[FilterCall | FilterMemo]:
-        """Return the steps for a pod that some plugins skip."""
+        """Return the steps without the plugins that skip the pod."""
         return [
             step
             for step in self._steps
@@ -119,7 +120,7 @@ class FilterPlan:
 def _steps(
     calls: Iterable[FilterCall], remembered: frozenset[str], memo_of: MemoOf
 ) -> Iterator[FilterCall | FilterMemo]:
-    """Group neighbouring filters that are remembered: they share an array of codes."""
+    """Group neighbouring cached filters, because a group shares one array of codes."""
     kinds = itertools.groupby(
         calls, lambda call: (call.plugin in remembered, call.pod_use is PodUse.NONE)
     )
@@ -131,7 +132,7 @@ def _steps(
 
 
 class _RepeatedCall(FilterCall):
-    """A filter that is asked every time, and may return the same array again."""
+    """A filter that is called for every pod, and may return the same array again."""
 
     __slots__ = ("_codes", "_rows", "_split_before")
 
@@ -145,12 +146,12 @@ class _RepeatedCall(FilterCall):
         self, rows: Rows, verdicts: NodeVerdicts
     ) -> tuple[Rows, PluginRejections | None]:
         codes = verdicts.codes
-        # Identity: the same array, which cannot be written to, about the same rows.
-        # InterPodAffinity's and PodTopologySpread's twins give it until a verdict
-        # changes. To count and pick out of it takes 18 us for 5,000 nodes.
+        # Identity: a frozen array about the same rows has the same content. The vector
+        # hooks of InterPodAffinity and PodTopologySpread return one array until a
+        # verdict changes. Counting and selecting in it takes 18 us for 5,000 nodes.
         if codes is self._codes and rows is self._rows:
             return self._split_before
-        found = super()._split(rows, verdicts)
+        split = super()._split(rows, verdicts)
         if is_frozen(codes):
-            self._codes, self._rows, self._split_before = codes, rows, found
-        return found
+            self._codes, self._rows, self._split_before = codes, rows, split
+        return split

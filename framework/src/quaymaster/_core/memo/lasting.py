@@ -1,4 +1,4 @@
-"""The filters of an attempt that need not be asked again for the next pod of a kind."""
+"""The filters of an attempt whose verdicts are valid for the next pod, too."""
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
@@ -12,12 +12,12 @@ __all__ = ["LastingMemory"]
 
 
 class LastingMemory:
-    """Tells the filters of the attempt under way whose answers last.
+    """Finds the filters of the current attempt whose verdicts last.
 
     Args:
         station: The profile's filters.
         nominated: The pods to leave room for.
-        signatures: What is known of pods.
+        signatures: The memos by signature.
     """
 
     def __init__(
@@ -44,7 +44,8 @@ class LastingMemory:
                 return None
         rows = self._nominated.followed(pod)
         if rows is not None and rows.rows_of(pod.uid):
-            return None  # the pod leaves no room for itself, but others of its kind do
+            # The pod leaves no room for itself, but other pods with its signature do.
+            return None
         return LastingFilters(
             kind=memo,
             plugins=frozenset(lasting),

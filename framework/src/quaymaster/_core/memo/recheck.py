@@ -1,4 +1,4 @@
-"""The recheck: decisions made again by scalar hooks alone, and compared."""
+"""The recheck: repeats decisions with scalar hooks and no memo, and compares them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,13 +24,13 @@ _MISSING = Status.unschedulable("an extender made it up")
 class Recheck:
     """Makes every Nth decision again, and compares; implements `Check`.
 
-    Nothing can be told of an attempt in which a plugin says that its data from outside
-    have changed.
+    An attempt is not compared if a plugin reports during it that its external data have
+    changed: both answers may be right.
 
     Args:
-        slow: The same algorithm with scalar hooks alone, and nothing remembered.
-        every: How many attempts make a turn.
-        signatures: What the fast one remembers; None if it remembers nothing.
+        slow: The same algorithm with scalar hooks only, and without a memo.
+        every: N.
+        signatures: The memos of the fast algorithm; None if it has no memo.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Recheck:
         self._again: tuple[Attempt, Feasible] | None = None
         self._best: tuple[Attempt, RowArray] | None = None
 
-    def found(self, attempt: Attempt, found: Feasible | FitError) -> None:
+    def found(self, attempt: Attempt, outcome: Feasible | FitError) -> None:
         """Compare the signature, the feasible nodes, and why the others were rejected.
 
         Raises:
@@ -58,11 +58,11 @@ class Recheck:
         if self._is_outdated():
             return
         if changed:
-            what = "what is remembered of it does not hold"
+            what = "its cached signature is out of date"
             raise VerificationError(pod.key, changed, what)
         again = Attempt.begin(CycleState(), pod, nodes)
         expected = self._slow.find_feasible(again)
-        differences = list(_differences(nodes, found, expected))
+        differences = list(_differences(nodes, outcome, expected))
         if self._is_outdated():
             return
         if differences:
@@ -71,7 +71,7 @@ class Recheck:
             self._again = again, expected
 
     def ranked(self, ranking: Ranking | Status) -> None:
-        """Compare the totals, apart from what all nodes share, and the best nodes.
+        """Compare the differences between the totals of nodes, and the best nodes.
 
         Raises:
             VerificationError: They differ.
@@ -90,7 +90,7 @@ class Recheck:
             self._best = again.on(nodes), _best_rows(expected)
 
     def chosen(self, row: int) -> None:
-        """Compare the chosen node, if there is a slow way to choose.
+        """Compare the chosen node, if the slow algorithm has a tie breaker.
 
         Raises:
             VerificationError: They differ.
@@ -99,14 +99,14 @@ class Recheck:
         if self._best is None or tie_breaker is None:
             return
         again, best = self._best
-        wanted = tie_breaker.choose(again, best)
-        if wanted != row:
-            names = again.nodes.names_at(np.array([row, wanted], dtype=np.intp))
+        expected = tie_breaker.choose(again, best)
+        if expected != row:
+            names = again.nodes.names_at(np.array([row, expected], dtype=np.intp))
             text = f"{names[0]} was chosen of the best, expected {names[1]}"
             raise VerificationError(again.pod.key, [text])
 
     def _is_outdated(self) -> bool:
-        """Whether a plugin answers otherwise now than when the attempt began."""
+        """Whether a plugin's external data have changed since the attempt began."""
         return self._signatures is not None and self._signatures.is_outdated
 
 
@@ -125,26 +125,28 @@ def _ranking_differences(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
     rows = nodes.row_numbers(ranked.rows)
-    found, wanted = ranked.totals, expected.totals
+    totals, right_totals = ranked.totals, expected.totals
     if not np.array_equal(rows, nodes.row_numbers(expected.rows)):
-        yield "other nodes were scored than are feasible"
+        yield "the scored nodes are not the feasible ones"
         return
     names = nodes.names_at(rows)
-    gaps = found - wanted
+    gaps = totals - right_totals
     for index in np.flatnonzero(gaps != gaps[0]).tolist():
         yield (
-            f"{names[index]} scores {found[index] - found[0]:+d} against {names[0]}, "
-            f"expected {wanted[index] - wanted[0]:+d}"
+            f"{names[index]} scores {totals[index] - totals[0]:+d} against {names[0]}, "
+            f"expected {right_totals[index] - right_totals[0]:+d}"
         )
 
 
 def _best_difference(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
-    """Compare the best rows: they are remembered apart from the totals."""
-    found, wanted = _best_rows(ranked), _best_rows(expected)
-    if not np.array_equal(found, wanted):
-        names = [" ".join(nodes.names_at(rows)) or "none" for rows in (found, wanted)]
+    """Compare the best rows, which are cached separately from the totals."""
+    best, right_best = _best_rows(ranked), _best_rows(expected)
+    if not np.array_equal(best, right_best):
+        names = [
+            " ".join(nodes.names_at(rows)) or "none" for rows in (best, right_best)
+        ]
         yield f"the best of them are {names[0]}, expected {names[1]}"
 
 
@@ -155,31 +157,31 @@ def _best_rows(ranking: Ranking) -> RowArray:
 def _differences(
     nodes: NodeTable, fast: Feasible | FitError, slow: Feasible | FitError
 ) -> Iterator[str]:
-    mine, wanted = _verdicts(nodes, fast), _verdicts(nodes, slow)
-    if isinstance(mine, Status) or isinstance(wanted, Status):
-        if _shown(mine) != _shown(wanted):
-            yield f"it ended as {_shown(mine)}, expected {_shown(wanted)}"
+    verdicts, expected = _verdicts(nodes, fast), _verdicts(nodes, slow)
+    if isinstance(verdicts, Status) or isinstance(expected, Status):
+        if _shown(verdicts) != _shown(expected):
+            yield f"it ended as {_shown(verdicts)}, expected {_shown(expected)}"
         return
-    for name, status in wanted.items():
-        found = mine.get(name, _MISSING)
-        if found != status:
-            yield f"{name}: {_shown(found)}, expected {_shown(status)}"
+    for name, right_verdict in expected.items():
+        verdict = verdicts.get(name, _MISSING)
+        if verdict != right_verdict:
+            yield f"{name}: {_shown(verdict)}, expected {_shown(right_verdict)}"
 
 
 def _verdicts(
-    nodes: NodeTable, found: Feasible | FitError
+    nodes: NodeTable, outcome: Feasible | FitError
 ) -> dict[str, Status | None] | Status:
     """Map each node to its verdict, None if it is feasible; or return the Error."""
-    diagnosis: Diagnosis | None = found.diagnosis
+    diagnosis: Diagnosis | None = outcome.diagnosis
     if diagnosis is None:
-        assert isinstance(found, FitError)
-        return found.status
+        assert isinstance(outcome, FitError)
+        return outcome.status
     verdicts: dict[str, Status | None] = {
         info.name: diagnosis[info.name] for info in nodes
     }
-    if isinstance(found, Feasible):
-        feasible = nodes if found.answered is None else found.answered
-        verdicts.update(dict.fromkeys(feasible.names_at(found.rows)))
+    if isinstance(outcome, Feasible):
+        feasible = nodes if outcome.answered is None else outcome.answered
+        verdicts.update(dict.fromkeys(feasible.names_at(outcome.rows)))
     return verdicts
 
 

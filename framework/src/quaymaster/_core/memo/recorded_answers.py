@@ -1,4 +1,4 @@
-"""Answers of PreFilter and PreScore plugins, recorded to be given again."""
+"""Recorded answers of PreFilter and PreScore plugins, replayed for equal pods."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -16,16 +16,16 @@ __all__ = ["AnswerRecorder", "RecordedAnswers"]
 _NOTHING: Final = object()
 
 _SKIP: Final = Status.skip()
-"""Guards give this very object for any Skip."""
+"""Guards return this object for every Skip, so that it is compared by identity."""
 
 
 class RecordedAnswers(msgspec.Struct, eq=False, frozen=True):
-    """The recorded answers of one extension point, and the calls that are left.
+    """The recorded answers of one extension point, and the remaining calls.
 
     Attributes:
-        calls: The calls that are left. A recorded answer that decides something is
-            still given in its place in the order.
-        skips: The plugins that said Skip.
+        calls: The remaining calls. A recorded rejection or `PreFilterResult` is one of
+            them, because its position in the order of plugins counts.
+        skips: The plugins that returned Skip.
     """
 
     calls: Calls
@@ -37,18 +37,18 @@ class RecordedAnswers(msgspec.Struct, eq=False, frozen=True):
     _activated: Sequence[str]
 
     def write(self, state: CycleState) -> None:
-        """Write to a state what the recorded plugins wrote."""
+        """Write the recorded values of the plugins to a state."""
         if self._written:
             state.update(self._written)
         if self._activated:
             state.pods_to_activate.extend(self._activated)
-        # Copy on write: a plugin may change its value in the course of an attempt, and
-        # says so by a `clone` method. All other values are handed out as they are.
+        # A value with a `clone` method may be changed during an attempt, so each state
+        # gets its own copy. All other values are shared.
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
     def with_more(self, recorder: "AnswerRecorder") -> "RecordedAnswers":
-        """Return these answers and those recorded when the rest was called."""
+        """Return these answers, with those recorded from the remaining calls."""
         more = recorder.recorded(self.calls)
         if more is None:
             return self
@@ -63,10 +63,10 @@ class RecordedAnswers(msgspec.Struct, eq=False, frozen=True):
         )
 
     def take_back(self, state: CycleState, last: str) -> frozenset[str]:
-        """Delete what plugins wrote that come after the one which ended it.
+        """Delete the values of the plugins that come after the last one that ran.
 
         Returns:
-            The plugins among them that said Skip.
+            The plugins among them that returned Skip.
         """
         later = frozenset(self._order[self._order.index(last) + 1 :])
         for key, writer in self._writers.items():
@@ -76,11 +76,11 @@ class RecordedAnswers(msgspec.Struct, eq=False, frozen=True):
 
 
 class AnswerRecorder:
-    """Records what some plugins of an extension point answer.
+    """Records the answers of some plugins of an extension point.
 
     Args:
-        state: The state of the attempt in which they are asked.
-        plugins: The plugins to listen to.
+        state: The state of the attempt.
+        plugins: The plugins whose answers are recorded.
         skipping: The plugins of which only a Skip is recorded.
     """
 
@@ -101,9 +101,12 @@ class AnswerRecorder:
         self._writers: dict[StateKey[object], str] = {}
         self._activated: list[str] = []
 
-    def heard(self, plugin: str, answer: object) -> None:
-        """Record what a plugin answered; called after each plugin, wanted or not."""
-        is_wanted = plugin in self._plugins or (
+    def record(self, plugin: str, answer: object) -> None:
+        """Record a plugin's answer, if it is one to record; called after every plugin.
+
+        It has to see every plugin, because the log of writes does not name the writer.
+        """
+        is_recorded = plugin in self._plugins or (
             answer is _SKIP and plugin in self._skipping
         )
         activated: Sequence[str] = self._state.pods_to_activate
@@ -111,28 +114,28 @@ class AnswerRecorder:
             keys = self._log[self._logged :]
             self._logged += len(keys)
             before, self._activations = self._activations, len(activated)
-            if not is_wanted or not self._keep(plugin, keys):
+            if not is_recorded or not self._keep(plugin, keys):
                 return
             self._activated += activated[before:]
-        if is_wanted:
+        if is_recorded:
             self._answers[plugin] = answer
 
     def _keep(self, plugin: str, keys: Sequence[StateKey[object]]) -> bool:
-        """Keep what a plugin has written under some keys; return whether it can be."""
+        """Keep the values that a plugin wrote; return False if one cannot be cloned."""
         state = self._state
         try:
-            written = {key: _kept(state[key]) for key in keys if key in state}
-        except Exception:  # a value's that cannot be cloned
+            written = {key: _copied(state[key]) for key in keys if key in state}
+        except Exception:  # raised by a plugin's `clone`
             return False
         self._written.update(written)
         self._writers.update(dict.fromkeys(written, plugin))
         return True
 
     def recorded(self, calls: Calls) -> RecordedAnswers | None:
-        """Return the answers of an attempt; None if not every plugin was asked.
+        """Return the answers of an attempt; None if some plugin was not called.
 
         Args:
-            calls: All calls of the point, as they were before.
+            calls: All calls that the attempt could make at the extension point.
         """
         left: list[tuple[str, HookFunction]] = []
         skips: set[str] = set()
@@ -148,7 +151,7 @@ class AnswerRecorder:
             elif isinstance(answer, PreFilterResult) or (
                 isinstance(answer, Status) and answer.is_rejected
             ):
-                left.append((plugin, _saying(answer)))
+                left.append((plugin, _returning(answer)))
             else:
                 return None
         written = self._written
@@ -165,10 +168,10 @@ class AnswerRecorder:
         )
 
 
-def _kept(value: object) -> object:
+def _copied(value: object) -> object:
     """Return the value, or a copy if the attempt may change it."""
     return value.clone() if hasattr(value, "clone") else value
 
 
-def _saying(answer: object) -> Callable[..., Any]:
+def _returning(answer: object) -> Callable[..., Any]:
     return lambda *_: answer

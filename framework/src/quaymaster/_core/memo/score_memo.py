@@ -1,4 +1,4 @@
-"""The scores that some plugins gave to all nodes, updated node by node."""
+"""The scores of some plugins for all nodes, updated node by node."""
 
 import bisect
 from array import array
@@ -24,25 +24,25 @@ from quaymaster._core.state.arrays import Int64Array, RowArray, Rows
 __all__ = ["ScoreMemo", "Totals"]
 
 Totals: TypeAlias = npt.NDArray[np.signedinteger[Any]]
-"""Sums of scores, in the smallest type that none can be too large for."""
+"""Sums of scores, in the smallest integer type that holds the highest sum."""
 
 _INFEASIBLE: Final = -1
-"""The total of a node that does not pass."""
+"""The total of a node that the filters reject."""
 
 _SIZES: Final = (np.int16, np.int32)
 
 
 class ScoreMemo:
-    """Keeps how some plugins scored every node that passes, for one signature.
+    """Caches the scores of some plugins for every feasible node, for one signature.
 
     Args:
-        calls: The plugins, without those of `still`.
-        filters: What passes: only such nodes are scored.
-        still: The scores of plugins that look at nodes only.
+        calls: The plugins that look at the pods on a node.
+        filters: The filters; only nodes that pass them are scored.
+        still: The scores of the plugins that look at nodes only.
 
     Attributes:
-        totals: Shape ``(C,)``: the weighted sum of the scores that change with the
-            pods on a node and are final as they are; -1 where a node does not pass.
+        totals: Shape ``(C,)``: the weighted sum of the scores of the `calls` that do
+            not normalize; -1 where a node is rejected.
     """
 
     __slots__ = (
@@ -71,14 +71,15 @@ class ScoreMemo:
         self._still = still
         self._revision = -1
         self._used = 0
-        # Total -> the rows that have it, ascending: for totals that were the highest.
-        # Kept as totals change, since to find the rows takes two passes over all. They
-        # come as NumPy finds them, and become what is quick to change when one does.
+        # Total -> the rows that have it, ascending, for totals that were the highest.
+        # They are updated with the totals, because finding them takes two passes over
+        # all nodes. NumPy's result becomes an `array` when the first row changes:
+        # inserting into an `array` is faster.
         self._ties: dict[int, array[int] | RowArray] = {}
         self._highest: int | None = None
         self._keeps_ties = True
-        # With 1,000 kinds of pods each total is read from main memory: half of it takes
-        # half of the time.
+        # With 1,000 signatures the totals do not fit into the processor's caches: half
+        # the bytes then take half the time to read.
         highest = MAX_SCORE * sum(call.weight for call in self._summed)
         self._dtype: type[np.signedinteger[Any]] = next(
             (size for size in _SIZES if highest <= np.iinfo(size).max), np.int64
@@ -86,10 +87,10 @@ class ScoreMemo:
         self.totals: Totals = np.zeros(0, dtype=self._dtype)
 
     def refresh(self, attempt: Attempt) -> Status | None:
-        """Score the nodes again that have changed; the filter memos are up to date.
+        """Score again the nodes that have changed; the filter memos are up to date.
 
         Returns:
-            None, or the Error that a plugin met: then nothing is remembered.
+            None, or the Error of a plugin; after an Error all nodes are scored again.
         """
         nodes = attempt.nodes
         revision = nodes.changes.revision
@@ -102,9 +103,9 @@ class ScoreMemo:
         return status
 
     def varying(self) -> Sequence[tuple[ScoreCall, Int64Array]]:
-        """Return the plugins beside the `totals`, with raw scores of shape ``(C,)``.
+        """Return the plugins outside of `totals`, with raw scores of shape ``(C,)``.
 
-        Those that score all nodes alike are left out: they decide nothing.
+        Plugins that give all nodes the same score are omitted: they decide nothing.
         """
         if not self._moving:
             return self._still.varying
@@ -112,7 +113,7 @@ class ScoreMemo:
 
     def best_rows(self) -> Ties:
         """Return the rows with the highest of the `totals`, ascending."""
-        # Without the room for more nodes, which may be half of the array.
+        # The rows reserved for more nodes may be half of the array.
         totals = self.totals[: self._used]
         if self._highest is None:
             self._highest = int(totals[totals.argmax()])
@@ -141,11 +142,11 @@ class ScoreMemo:
                 column.reset(capacity)
             return self._score_rows(attempt, self._feasible(attempt, nodes.rows))
         self._forget_ties()
-        # Next time it will be many rows again: a thousand kinds would keep thousands of
-        # rows each, for nothing, and in memory that no cache holds.
+        # Where many rows moved, many will move next time, too: a thousand signatures
+        # would each keep thousands of rows that are never used, beyond any cache.
         self._keeps_ties = False
         rows = self._feasible(attempt, nodes.live(moved))
-        if rows is not moved:  # Identity: in most cases all that moved are feasible
+        if rows is not moved:  # Identity: mostly all rows that moved are feasible
             self.totals[moved] = _INFEASIBLE
         return self._score_rows(attempt, rows)
 
@@ -194,12 +195,12 @@ class ScoreMemo:
             return
         if total > highest:
             self._highest = total
-            ties[total] = array("q", [row])  # nobody else has so much
+            ties[total] = array("q", [row])  # the only row with the new highest total
         elif before == highest and before not in ties:
             self._highest = None
 
     def _changeable(self, total: int) -> "array[int]":
-        """Return the rows with a total that is known, to be changed."""
+        """Return the cached rows with a total, as an array that can grow and shrink."""
         rows = self._ties[total]
         if not isinstance(rows, array):
             rows = self._ties[total] = array("q", rows.astype(np.int64).tobytes())
@@ -210,21 +211,21 @@ class ScoreMemo:
         self._highest = None
 
     def _feasible(self, attempt: Attempt, rows: Rows) -> Rows:
-        """Return those of some rows that pass; the same object if all do."""
+        """Return the rows that pass all filters; the same object if all of them do."""
         for memo in self._filters:
             rows = memo.among(attempt.nodes, rows)
         return rows
 
     def _score_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
-        """Score rows that pass."""
+        """Score rows that pass the filters."""
         if not attempt.nodes.count(rows):
-            return None  # plugins are asked about nodes, not about none
+            return None  # plugins are never called without nodes
         total: Int64Array | None = None
         for call in self._summed:
             scores = call.weighted(attempt, rows)
             if isinstance(scores, Status):
                 return scores
             total = scores if total is None else total + scores
-        # In its own type: to change it on the way takes longer than all the rest.
+        # Converted first: converting by the assignment takes longer than all the rest.
         self.totals[rows] = 0 if total is None else total.astype(self._dtype)
         return fill_columns(attempt, rows, self._moving)

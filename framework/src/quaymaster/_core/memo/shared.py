@@ -1,8 +1,8 @@
-"""What signatures share that are alike in what some plugins signed.
+"""Memos that several signatures share, because some of their fragments are equal.
 
-A plugin's answer about a node depends on what that plugin signed. Where it does not
-depend on the pods on the node, it lasts long: to find it out for 5,000 nodes is a
-seventh of the first decision of a signature.
+A plugin's answer about a node depends on the fragment that this plugin signed. If it
+does not depend on the pods on the node, it stays valid for long. Without sharing,
+computing such answers for 5,000 nodes is a seventh of a signature's first decision.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,7 +17,7 @@ from quaymaster._core.memo.static_scores import StaticScores
 __all__ = ["Fragments", "SharedMemos"]
 
 Fragments: TypeAlias = Mapping[str, Hashable]
-"""Plugin -> what it signed."""
+"""Plugin -> the fragment that it signed."""
 
 _Key: TypeAlias = tuple[tuple[str, Hashable], ...]
 
@@ -25,7 +25,7 @@ _Key: TypeAlias = tuple[tuple[str, Hashable], ...]
 class SharedMemos:
     """Verdicts and scores of plugins that look at nodes only, for one profile.
 
-    They are kept as long as some signature has them.
+    A memo is kept as long as some signature uses it.
     """
 
     def __init__(self) -> None:
@@ -35,10 +35,10 @@ class SharedMemos:
     def filter_memo(
         self, fragments: Fragments, calls: Sequence[FilterCall]
     ) -> FilterMemo:
-        """Return the memo of some filters: an own one, if they look at pods on nodes.
+        """Return the memo of some filters; a new one if they look at pods on nodes.
 
         Args:
-            fragments: What was signed.
+            fragments: The fragments of the signature.
             calls: The filters; either all look at the pods on a node, or none does.
         """
         memo = FilterMemo(calls)
@@ -55,9 +55,9 @@ class SharedMemos:
         """Return the scores of some plugins.
 
         Args:
-            fragments: What was signed.
+            fragments: The fragments of the signature.
             calls: The plugins; none looks at the pods on a node.
-            filters: The filters of the signature, of which the static ones matter.
+            filters: The filters of the signature; only the static ones are used.
         """
         static = [memo for memo in filters if memo.is_static]
         judges = [call for memo in static for call in memo.calls]

@@ -1,8 +1,8 @@
-"""Signatures of pods, and what is remembered for each.
+"""Signatures of pods, and the memo of each signature.
 
-A plugin that signs pods and answers for one node at a time is asked only once per
-signature and node, until the node changes. A pod's *signature* is made of what each
-such plugin says by ``sign_pod``; pods of one template have the same.
+A plugin that signs pods and answers for one node at a time is called only once per
+signature and node, until the node changes. A pod's *signature* consists of the
+fragments that these plugins return by ``sign_pod``; pods of one template share it.
 """
 
 import weakref
@@ -17,8 +17,8 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.score_call import ScoreCall
+from quaymaster._core.memo.cached_skips import CachedSkips
 from quaymaster._core.memo.filter_plan import FilterPlan
-from quaymaster._core.memo.known_skips import KnownSkips
 from quaymaster._core.memo.recorded_answers import RecordedAnswers
 from quaymaster._core.memo.score_memo import ScoreMemo
 from quaymaster._core.memo.shared import Fragments, SharedMemos
@@ -27,37 +27,36 @@ from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["SignatureMemo", "Signatures"]
 
-# Room for some 1,100 signatures at 5,000 nodes. More would pay little: with 1,000 kinds
-# of pods that take turns, a thousand nodes have moved since a kind was seen last
+# Room for about 1,100 signatures at 5,000 nodes. More would pay little: if 1,000 kinds
+# of pods take turns, 1,000 nodes have changed since the last pod of the same kind
 # (docs/explanation/speed.md, ScalingKinds1000).
 _BYTES: Final = 128 << 20
 
-# A code of four bytes for each group of filters (mostly two, one of which is shared by
-# all that have signed alike), a total of two, and raw scores of eight for some.
+# Four bytes of code for each group of filters (mostly two groups, one of them shared),
+# two bytes of total, and eight bytes of raw score for some plugins.
 _BYTES_PER_NODE: Final = 24
 
-# As many templates may take turns before what their pods skip is found out again. Each
-# takes some hundred bytes.
+# The number of templates whose Skips are cached; each takes some hundred bytes.
 _MOST_SKIPS: Final = 1 << 12
 
-# However many nodes there are, the pods of a few Deployments that take turns find their
-# like. This is a bound, and not from a measurement.
+# Chosen, not measured: in clusters of any size, a few Deployments that take turns find
+# their memos again.
 _FEWEST: Final = 16
 
 
 @attrs.define(eq=False)
 class SignatureMemo:
-    """Everything that is remembered for one signature; the stations fill it in.
+    """The cached answers for one signature; the stations fill it in.
 
     Attributes:
-        signature: What they all signed, in the order of `Signatures`.
-        plugins: The plugins that signed the pod.
-        skipping: Those that did, too, but are asked again unless they skip.
-        pre_filter: What they said at PreFilter.
-        filters: What they said of each node.
-        pre_score: What they said at PreScore.
-        scores: How they scored each node.
-        live_scores: The scores that are asked for in each cycle.
+        signature: The fragments of all plugins, in the order of `Signatures`.
+        plugins: The plugins that signed the pod, and whose answers are cached.
+        skipping: The plugins that signed the pod, and of which only Skips are cached.
+        pre_filter: The answers at PreFilter.
+        filters: The verdicts on each node.
+        pre_score: The answers at PreScore.
+        scores: The scores of each node.
+        live_scores: The Score plugins that are called for every pod.
     """
 
     signature: tuple[Hashable, ...]
@@ -71,19 +70,18 @@ class SignatureMemo:
 
 
 class Signatures:
-    """Finds what is remembered for a pod of one profile; the oldest is forgotten first.
+    """Finds the memo for a pod of one profile; the least recently used goes first.
 
     Args:
         profile: The profile.
         nodes: The columns of all nodes.
-        changed: Takes the names of plugins whose data from outside have changed, from
-            any thread: what is known then is forgotten before the next attempt.
+        changed: The names of plugins whose external data have changed, added by any
+            thread. The memos are dropped before the next attempt.
 
     Attributes:
-        skips: What is known of the plugins that skip the pod that `of` was asked for
-            last; None for the first of equal pods, or if no plugin says what a Skip
-            depends on.
-        shared: What several signatures share.
+        skips: The cached Skips for the last pod passed to `of`. None for the first of
+            equal pods, or if no plugin implements `skips_depend_on`.
+        shared: The memos that several signatures share.
     """
 
     def __init__(
@@ -97,63 +95,65 @@ class Signatures:
         self._signs: Sequence[HookFunction] = [
             profile.sign[name] for name in self._names
         ]
-        self._telling: Sequence[HookFunction] = [
+        self._reporting_signs: Sequence[HookFunction] = [
             profile.sign_telling[name] for name in self._names
         ]
         self._skips = profile.skips
-        self.skips: KnownSkips | None = None
-        self._kept_skips: deque[KnownSkips] = deque(maxlen=_MOST_SKIPS)
-        self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
+        self.skips: CachedSkips | None = None
+        self._kept_skips: deque[CachedSkips] = deque(maxlen=_MOST_SKIPS)
+        self._memos: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self.shared = SharedMemos()
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
-        # All pods of a template share their spec: so they are signed once. The key is
-        # this profile's own.
+        # The pods of a template share their spec, so they are signed only once. The key
+        # belongs to this profile: other profiles sign the spec differently.
         self._last = SpecKey(_LastSigned)
 
     def of(self, attempt: Attempt) -> SignatureMemo | None:
-        """Return what is remembered for an attempt's pod; None if nobody signs it."""
-        # Identity: all stations of one attempt get the same object, and one lookup.
+        """Return the memo for an attempt's pod, or None if no plugin signs it."""
+        # Identity: the stations of one attempt pass the same object. Only the first
+        # one pays for the lookup.
         if self._attempt is not attempt:
             if self._changed:
                 self._forget()
             pod = attempt.pod
             last = self._last.of(pod)
-            self._memo = self._known_of(pod, last)
+            self._memo = self._memo_of(pod, last)
             self._attempt = attempt
             if self._skips:
-                self.skips = self._known_skips(pod, last)
+                self.skips = self._cached_skips(pod, last)
         return self._memo
 
     def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
-        """Return what is remembered for the attempt under way, once it was filtered.
+        """Return the memo of the current attempt, after its PreFilter.
 
         Args:
-            state: Its scratch space.
-            pod: Its pod.
+            state: The cycle state of the attempt.
+            pod: The pod of the attempt.
 
         Returns:
-            None if nobody signs it, it is another attempt's, or PreFilter rejected it.
+            The memo. None if no plugin signs the pod, if state or pod belong to another
+            attempt, or if PreFilter rejected the pod.
         """
         attempt = self._attempt
-        # Identity: another object of the same pod may be signed otherwise.
+        # Identity: another version of the same pod may have another signature.
         if attempt is None or attempt.state is not state or attempt.pod is not pod:
             return None
         return self._memo if attempt.diagnosis.is_filtered else None
 
     def fragments(self, memo: SignatureMemo) -> Fragments:
-        """Return what each plugin signed."""
+        """Return the fragment of each plugin."""
         return dict(zip(self._names, memo.signature, strict=True))
 
-    def _known_skips(self, pod: Pod, last: "_LastSigned") -> KnownSkips | None:
+    def _cached_skips(self, pod: Pod, last: "_LastSigned") -> CachedSkips | None:
         skips = last.skips()
         if skips is None:
-            # The first pod may be the only one, as where each has a claim of its own:
-            # to find out what its Skips depend on takes a tenth of its decision.
+            # Wait for the second pod, because there may be none: pods with claims of
+            # their own share no spec. Calling these hooks is a tenth of a decision.
             if not last.was_tried:
                 last.was_tried = True
                 return None
-            skips = KnownSkips(self._skips, pod)
+            skips = CachedSkips(self._skips, pod)
             self._kept_skips.append(skips)
             last.skips = weakref.ref(skips)
         else:
@@ -161,10 +161,10 @@ class Signatures:
         return skips
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
-        """Return what is remembered for a pod; None if nobody signs it."""
-        return self._known_of(pod, self._last.of(pod))
+        """Return the memo for a pod, or None if no plugin signs it."""
+        return self._memo_of(pod, self._last.of(pod))
 
-    def _known_of(self, pod: Pod, last: "_LastSigned") -> SignatureMemo | None:
+    def _memo_of(self, pod: Pod, last: "_LastSigned") -> SignatureMemo | None:
         traits = _traits(pod)
         if last.traits == traits and last.forgotten == self._forgotten:
             memo = last.memo()
@@ -178,49 +178,51 @@ class Signatures:
         return memo
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
-        """Say where a pod's signature is not what plugins sign when asked again."""
+        """Yield an error for each cached fragment that the plugin no longer returns."""
         pod, memo = attempt.pod, self.of(attempt)
         if memo is None:
             return
-        asked = zip(self._names, memo.signature, self._signs, strict=True)
-        for plugin, known, sign in asked:
+        plugins = zip(self._names, memo.signature, self._signs, strict=True)
+        for plugin, cached, sign in plugins:
             fragment = _fragment(sign(pod))
-            if not _are_equal(fragment, known):
+            if not _are_equal(fragment, cached):
                 yield (
-                    f"sign_pod of plugin '{plugin}' gives {fragment!r} and gave "
-                    f"{known!r}: it is asked once for all pods of a spec, so what it "
-                    "gives must depend on the pod alone"
+                    f"sign_pod of plugin '{plugin}' returned {fragment!r}, and before "
+                    f"{cached!r}: it is called once for all pods with the same spec, "
+                    "so its result must depend on the pod only"
                 )
 
     @property
     def is_outdated(self) -> bool:
-        """Whether a plugin's data have changed since the attempt began."""
+        """Whether a plugin's external data have changed since the attempt began."""
         return bool(self._changed)
 
     def _forget(self) -> None:
-        """Forget what is known, if a plugin whose data have changed had a part in it.
+        """Drop all memos, if they contain answers of a plugin whose data have changed.
 
-        It all goes: verdicts and totals are those of several plugins. The others say
-        the same again, so no decision changes by that.
+        All of them are dropped, because verdicts and totals combine several plugins.
+        The other plugins answer as before, so no decision changes by that.
         """
         names = set()
         while self._changed:
             names.add(self._changed.pop())
         if not names.isdisjoint(self._names) or not names.isdisjoint(self._skips):
-            self._known.clear()
+            self._memos.clear()
             self.shared = SharedMemos()
             self._forgotten += 1
 
     def _recall(self, pod: Pod) -> SignatureMemo | None:
         signature = tuple([sign(pod) for sign in self._signs])
-        if Status in map(type, signature):  # asked anew, for what plugins can sign
-            signature = tuple([_fragment(sign(pod)) for sign in self._telling])
-        memo = self._known.pop(signature, None)
+        if Status in map(type, signature):
+            # Some plugin failed: call all of them again by the hooks that report it.
+            signature = tuple([_fragment(sign(pod)) for sign in self._reporting_signs])
+        # Removed and added again, so that the order of the dict is that of last use.
+        memo = self._memos.pop(signature, None)
         if memo is None:
             memo = self._new(signature)
             if memo is None:
                 return None
-        self._known[signature] = memo
+        self._memos[signature] = memo
         return memo
 
     def _new(self, signature: tuple[Hashable, ...]) -> SignatureMemo | None:
@@ -233,23 +235,23 @@ class Signatures:
         if not plugins:
             return None
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
-        while len(self._known) >= max(_FEWEST, _BYTES // size):
-            del self._known[next(iter(self._known))]
+        while len(self._memos) >= max(_FEWEST, _BYTES // size):
+            del self._memos[next(iter(self._memos))]
         return SignatureMemo(signature, plugins, signed - plugins)
 
 
 class _LastSigned:
-    """How the last pod with a spec was signed.
+    """The signature of the last pod with a spec.
 
-    References to what belongs to a profile are weak: specs outlive profiles, and what a
-    profile knows leads to its whole cluster. That is a cycle which Python's collector
-    does not find, since it looks at no pods.
+    References to objects of a profile are weak. Specs outlive profiles, and a memo
+    refers to the profile's whole cluster. Python's collector could not free such a
+    cycle, because pods are not tracked by it.
 
     Attributes:
-        traits: What it was signed by, beside the spec; None if no pod was yet.
-        forgotten: How often everything had been forgotten by then.
-        memo: Gives what is remembered for its signature, or None if that is forgotten.
-        skips: Gives what is known of plugins that skip such pods, if anything.
+        traits: The other data that the pod was signed by; None before the first pod.
+        forgotten: How often all memos had been dropped by then.
+        memo: Returns the memo of the signature, or None if it was dropped.
+        skips: Returns the cached Skips for such pods, or None.
         was_tried: Whether a pod with the spec and these traits has been tried.
     """
 
@@ -259,7 +261,7 @@ class _LastSigned:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
-        self.skips: Callable[[], KnownSkips | None] = _nothing
+        self.skips: Callable[[], CachedSkips | None] = _nothing
         self.was_tried = False
 
 
@@ -268,7 +270,7 @@ def _nothing() -> None:
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:
-    """Return what plugins may sign a pod by, beside its spec."""
+    """Return the data, except for the spec, that plugins may sign a pod by."""
     metadata = pod.metadata
     return (
         pod.status,
@@ -288,6 +290,6 @@ def _are_equal(fragment: Hashable, other: Hashable) -> bool:
 
 
 def _fragment(answer: Hashable | Status) -> Hashable:
-    """Return a plugin's fragment; None, which remembers nothing, if it is of no use."""
-    # Identity: `isinstance` may run code of a fragment, which is the plugin's object.
+    """Return a plugin's fragment, or None, which caches nothing, if its hook failed."""
+    # Identity: `isinstance` may run code of the fragment, which is a plugin's object.
     return None if type(answer) is Status else answer

@@ -1,4 +1,4 @@
-"""The scores that do not change with the pods on a node, of some plugins."""
+"""The scores of plugins that do not look at the pods on a node."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -18,17 +18,17 @@ Varying: TypeAlias = Sequence[tuple[ScoreCall, Int64Array]]
 
 
 class StaticScores:
-    """Keeps how some plugins scored every node that passes the static filters.
+    """Caches the scores of some plugins for every node that passes the static filters.
 
-    It is shared by all signatures that are alike in what these plugins and filters
-    signed: to score 5,000 nodes is a tenth of the first decision of a signature.
+    All signatures share it in which these plugins and filters signed the same. Scoring
+    5,000 nodes is a tenth of the first decision of a signature.
 
     Args:
         calls: The plugins.
         filters: The static filters.
 
     Attributes:
-        varying: The plugins that do not score all nodes alike, with their raw scores.
+        varying: The plugins whose scores differ between nodes, with their raw scores.
     """
 
     __slots__ = ("__weakref__", "_columns", "_filters", "_revision", "varying")
@@ -42,10 +42,10 @@ class StaticScores:
         self._revision = -1
 
     def refresh(self, attempt: Attempt) -> Status | None:
-        """Score all nodes again if one has changed; the filters are up to date.
+        """Score all nodes again if any has changed; the filters are up to date.
 
         Returns:
-            None, or the Error that a plugin met: then nothing is remembered.
+            None, or the Error of a plugin; after an Error all nodes are scored again.
         """
         nodes = attempt.nodes
         revision = nodes.node_changes.revision
@@ -63,11 +63,11 @@ class StaticScores:
 
 
 class ScoreColumn:
-    """The raw scores of one plugin; they become an array only when they differ.
+    """The raw scores of one plugin; an array is allocated only when scores differ.
 
     Attributes:
         call: The plugin.
-        raw: Shape ``(C,)``; None as long as all scores are the same.
+        raw: Shape ``(C,)``; None while all scores are equal.
     """
 
     __slots__ = ("_capacity", "_constant", "call", "raw")
@@ -93,7 +93,7 @@ class ScoreColumn:
         self._array()[row] = score
 
     def fill(self, rows: Rows, scores: Int64Array) -> None:
-        """Set many scores; at least one."""
+        """Set the scores of rows; there is at least one row."""
         if self.raw is None:
             first = int(scores[0])
             if self._constant in (None, first) and (scores == first).all():
@@ -108,18 +108,18 @@ class ScoreColumn:
 
 
 def varying(columns: Iterable[ScoreColumn]) -> Varying:
-    """Return the plugins that do not score all nodes alike, with their raw scores."""
+    """Return the plugins whose scores differ between nodes, with their raw scores."""
     return [(column.call, column.raw) for column in columns if column.raw is not None]
 
 
 def fill_columns(
     attempt: Attempt, rows: Rows, columns: Iterable[ScoreColumn]
 ) -> Status | None:
-    """Have rows scored; return the Error that a plugin met."""
+    """Score rows by all plugins; return the Error of a plugin, or None."""
     if not attempt.nodes.count(rows):
         return None
     for column in columns:
-        # The whole of it, so that a plugin which cannot normalise is found out.
+        # Normalized as well, so that an Error of the plugin's `normalize_score` shows.
         scores = column.call.run(attempt, rows)
         if isinstance(scores, Status):
             return scores

@@ -1,1 +1,1 @@
-"""A debug mode: find out which plugin changes what it may only read."""
+"""A debug mode that finds plugins which change data that they may only read."""

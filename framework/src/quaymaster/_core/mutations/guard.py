@@ -1,4 +1,4 @@
-"""Finds what a hook changes and may only read, undoes it, and fails the call."""
+"""Finds changes of read-only data by a hook, undoes them, and fails the call."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -27,15 +27,16 @@ from quaymaster._core.state.snapshot import Snapshot
 __all__ = ["MutationGuard"]
 
 _POD_ONLY: Final = frozenset({"pre_enqueue", "queue_sort", "pre_bind", "bind"})
-"""Hooks that get nothing but a pod, or run while the engine's thread may write."""
+"""Hooks that get only a pod, or run while the engine's thread may write."""
 
 _PER_NODE: Final = frozenset({"filter", "score", "add_pod", "remove_pod"})
 """Hooks that are called for each node; see `MutationGuard`."""
 
 _IMAGINING: Final = frozenset({"add_pod", "remove_pod"})
-"""Hooks that change their own values in a state, if it is a clone."""
+"""Hooks that may change their own values in a state, but only in a clone."""
 
-_MOST_NAMED: Final = 5  # changes, so that the message stays one line
+# The number of changes in a message, so that it stays one line.
+_MOST_NAMED: Final = 5
 
 
 class _Saved(Protocol):
@@ -43,14 +44,13 @@ class _Saved(Protocol):
 
 
 class MutationGuard:
-    """Finds the plugins that change what they may only read.
+    """Finds the plugins that change data that they may only read.
 
-    That is nodes, pods, columns, counts, the rows that a hook is given, the arrays that
-    it has returned, and the values that other plugins wrote to the cycle state. All of
-    it is compared before and after each hook, which takes a time that grows with the
-    cluster. Hooks that are called per node are an exception: the first call in an
-    attempt is followed by the whole search, the others by a look at their own node and
-    pod.
+    These data are nodes, pods, columns, counts, the rows passed to a hook, the arrays
+    that it has returned, and the values of other plugins in the cycle state. All of
+    them are compared before and after each hook, so the time grows with the cluster.
+    For hooks that are called per node, only the first call in an attempt compares
+    everything. The other calls compare their own node and pod.
 
     Args:
         snapshot: The nodes and pods.
@@ -72,55 +72,55 @@ class MutationGuard:
 
         @functools.wraps(function)
         def watched(*args: object) -> object:
-            look = self._look(plugin, hook, dict(zip(offered, args, strict=True)))
+            changes_of = self._save(plugin, hook, dict(zip(offered, args, strict=True)))
             answer: object = function(*args)
-            changed = look()
+            changed = changes_of()
             return _failure(changed, plugin, hook, answer) if changed else answer
 
         return watched
 
-    def _look(
-        self, plugin: str, hook: str, given: Mapping[str, object]
+    def _save(
+        self, plugin: str, hook: str, arguments: Mapping[str, object]
     ) -> Callable[[], list[str]]:
-        """Save everything; the returned function compares, and tells what changed."""
+        """Save all data; the result restores them and returns the changes."""
         objects: list[ApiObject] = []
-        objects += [one for one in map(_pod_of, given.values()) if one is not None]
+        objects += [pod for pod in map(_pod_of, arguments.values()) if pod is not None]
         saved: list[_Saved] = []
         states: list[SavedState] = []
-        state = given.get("state")
+        state = arguments.get("state")
         if hook not in _POD_ONLY:
-            saved += _arguments(given)
-            node = given.get("node")
+            saved += _saved_arguments(arguments)
+            node = arguments.get("node")
             if isinstance(node, NodeInfo):
                 objects.append(node.node)
             if self._is_whole_search_due(plugin, hook, state):
                 saved += self._everything()
                 objects += self._all_objects()
                 states = self._values(plugin, hook, state)
-        self._objects.remember(objects)
+        self._objects.save(objects)
         before = _keys(state)
 
         def changes() -> list[str]:
             for key in _keys(state) - before:
                 self._writers.setdefault(key, set()).add(plugin)
-            found = [change for one in saved for change in one.restore()]
-            found += self._objects.restore(objects)
-            found += [change for one in states for change in one.changes()]
-            return list(dict.fromkeys(found))
+            changed = [change for part in saved for change in part.restore()]
+            changed += self._objects.restore(objects)
+            changed += [change for values in states for change in values.changes()]
+            return list(dict.fromkeys(changed))
 
         return changes
 
     def _is_whole_search_due(self, plugin: str, hook: str, state: object) -> bool:
         if hook == "pre_filter" and isinstance(state, CycleState):
-            # Identity: each attempt has a state of its own.
+            # Identity: each attempt has its own state object.
             if state is not self._original:
                 self._searched.clear()
             self._original = state
         if hook not in _PER_NODE:
             return True
-        known = (plugin, hook) in self._searched
+        was_searched = (plugin, hook) in self._searched
         self._searched.add((plugin, hook))
-        return not known or hook in _IMAGINING
+        return not was_searched or hook in _IMAGINING
 
     def _everything(self) -> list[_Saved]:
         nodes = self._snapshot.nodes
@@ -128,21 +128,21 @@ class MutationGuard:
         return [*saved, SavedTable(nodes), SavedSnapshot(self._snapshot)]
 
     def _all_objects(self) -> list[ApiObject]:
-        found: list[ApiObject] = []
+        objects: list[ApiObject] = []
         for info in self._snapshot:
-            found.append(info.node)
-            found.extend(info.pods.values())
-        self._objects.keep_only(found)
-        return found
+            objects.append(info.node)
+            objects.extend(info.pods.values())
+        self._objects.keep_only(objects)
+        return objects
 
     def _values(self, plugin: str, hook: str, state: object) -> list[SavedState]:
         if not isinstance(state, CycleState):
             return []
         saved = [SavedState(state, lambda key: not self._is_writer(plugin, key))]
         original = self._original
-        # Identity: an imagining hook gets a clone, with the same values.
+        # Identity: such a hook gets a clone of the state, which has the same values.
         if hook in _IMAGINING and original is not None and original is not state:
-            # What a hook writes to the clone must not show in the original.
+            # Changes in the clone must not change values of the original.
             saved.append(SavedState(original, lambda _key: True))
         return saved
 
@@ -154,10 +154,10 @@ def _keys(state: object) -> Set[StateKey[object]]:
     return set(state.values()) if isinstance(state, CycleState) else set()
 
 
-def _arguments(given: Mapping[str, object]) -> list[_Saved]:
-    """Save the arguments that belong to this call."""
+def _saved_arguments(arguments: Mapping[str, object]) -> list[_Saved]:
+    """Save the arguments of a call."""
     saved: list[_Saved] = []
-    for name, value in given.items():
+    for name, value in arguments.items():
         if isinstance(value, NodeInfo):
             saved.append(SavedNode(value))
         elif isinstance(value, NodeTable):
@@ -168,12 +168,12 @@ def _arguments(given: Mapping[str, object]) -> list[_Saved]:
 
 
 def _pod_of(value: object) -> Pod | None:
-    pod = getattr(value, "pod", value)  # of a queued pod
+    pod = getattr(value, "pod", value)  # the argument may be a queued pod
     return pod if isinstance(pod, Pod) else None
 
 
 def _failure(changed: Sequence[str], plugin: str, hook: str, answer: object) -> Status:
-    """Return the Error for a hook that changed something, whatever it answered."""
+    """Return the Error for a hook that changed data; it replaces the hook's answer."""
     named = ", ".join(changed[:_MOST_NAMED])
     more = len(changed) - _MOST_NAMED
     text = f"changed {named}" + (f" and {more} more" if more > 0 else "")

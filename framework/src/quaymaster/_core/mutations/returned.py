@@ -1,4 +1,4 @@
-"""Finds writes to arrays that hooks have returned, and that are shared since."""
+"""Finds writes to arrays that hooks have returned, and that the framework shares."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from quaymaster._core.runtime.profile import HookFunction
 __all__ = ["ReturnedArrays"]
 
 _OFF_THREAD: Final = frozenset({"pre_bind", "bind"})
-"""Hooks that may run while the engine's thread asks the same plugin."""
+"""Hooks that may run while the engine's thread calls the same plugin."""
 
 _Array: TypeAlias = npt.NDArray[Any]
 
 
 class ReturnedArrays:
-    """Finds the plugins that write to arrays which they have returned.
+    """Finds the plugins that write to an array after they have returned it.
 
     It compares the last array that each hook of a plugin returned, before and after
     each call of the plugin's hooks.
@@ -34,7 +34,7 @@ class ReturnedArrays:
         self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
     ) -> HookFunction:
         """See `quaymaster._core.runtime.Watch`."""
-        del offered  # it does not look at arguments
+        del offered  # arguments are not compared here
         if hook in _OFF_THREAD:
             return function
         returned = self._last.setdefault(plugin, {})
@@ -55,7 +55,7 @@ class ReturnedArrays:
 
 
 def _written(saved: Sequence[tuple[str, _Array, _Array]]) -> Iterator[str]:
-    """Return the hooks whose arrays have changed."""
+    """Yield the hooks whose arrays have changed."""
     for hook, array, copy in saved:
         if not np.array_equal(array, copy):
             yield hook

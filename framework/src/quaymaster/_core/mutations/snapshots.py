@@ -1,4 +1,4 @@
-"""Saved nodes, columns and counts, as they were before a hook was called."""
+"""Copies of nodes, columns and counts, made before a hook is called."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -32,7 +32,7 @@ class SavedNode:
         self._name = info.name
 
     def restore(self) -> Iterator[str]:
-        """Put back what has been changed, and say what it was."""
+        """Restore the changed fields, and yield their names."""
         for field, saved in self._fields.items():
             if getattr(self._info, field) != saved:
                 setattr(self._info, field, saved)
@@ -54,7 +54,7 @@ class SavedArray:
         return self._array
 
     def restore(self) -> Iterator[str]:
-        """Put back what has been changed, and say what it was."""
+        """Restore the array if it has changed, and yield its name."""
         array = self._array
         if array.flags.writeable != self._writeable:
             array.flags.writeable = self._writeable
@@ -95,11 +95,11 @@ class SavedTable:
         }
 
     def restore(self) -> Iterator[str]:
-        """Put back what has been changed, and say what it was."""
+        """Restore the changed columns, and yield their names."""
         table = self._table
         for name, saved in self._arrays:
             yield from saved.restore()
-            # Identity: the framework's other references are to the array that was here.
+            # Identity: other parts of the framework refer to the original array.
             if getattr(table, name) is not saved.array:
                 setattr(table, name, saved.array)
                 yield f"column '{name}'"
@@ -132,7 +132,7 @@ class _SavedCodes:
     def restore(self) -> Iterator[str]:
         yield from self._codes.restore()
         column = self._column
-        # Identity: a hook may have put another array in the place of the codes.
+        # Identity: a hook may have replaced the array of codes.
         if column.values != self._values or column.codes is not self._codes.array:
             column.codes = self._codes.array
             column.values[:] = self._values
@@ -140,7 +140,7 @@ class _SavedCodes:
 
 
 class SavedSnapshot:
-    """The saved contents of a `Snapshot`, but for its nodes."""
+    """The saved contents of a `Snapshot`, without its nodes."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -148,12 +148,12 @@ class SavedSnapshot:
         self._counts = snapshot.counts.contents()
 
     def restore(self) -> Iterator[str]:
-        """Put back what has been changed, and say what it was."""
+        """Restore the changed contents, and yield their names."""
         snapshot = self._snapshot
         if snapshot.claims.contents() != self._claims:
             snapshot.claims.restore(self._claims)
             yield "users of claims"
-        # Counts that a hook was the first to ask for are new, but not changed.
+        # Counts are computed on first use: new ones are not changes.
         now = snapshot.counts.contents()
         if any(now.get(key, saved) != saved for key, saved in self._counts.items()):
             snapshot.counts.forget()

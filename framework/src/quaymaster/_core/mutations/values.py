@@ -1,4 +1,4 @@
-"""Saved values of a cycle state, to compare them later."""
+"""Saved values of a cycle state, for a later comparison."""
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -29,21 +29,21 @@ class SavedState:
 
     Args:
         state: The state.
-        wanted: Whether to save the value of a key.
+        is_saved: Whether to save the value of a key.
     """
 
     def __init__(
-        self, state: CycleState, wanted: Callable[[StateKey[object]], bool]
+        self, state: CycleState, is_saved: Callable[[StateKey[object]], bool]
     ) -> None:
         self._state = state
         self._saved = {
             key: (value, _frozen(value, {}))
             for key, value in state.values().items()
-            if wanted(key)
+            if is_saved(key)
         }
 
     def changes(self) -> Iterator[str]:
-        """Say which values have changed; they stay so, since the attempt is over."""
+        """Yield the changed values; they are not restored, since the attempt fails."""
         values = self._state.values()
         for key, (value, saved) in self._saved.items():
             now = values.get(key)
@@ -53,7 +53,7 @@ class SavedState:
 
 
 def _frozen(value: object, seen: dict[int, int]) -> object:
-    """Turn a value into nested lists and tuples that compare as its contents do."""
+    """Convert a value to nested lists and tuples that are equal if its contents are."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, _OPAQUE) or _is_of_framework(value):

@@ -1,1 +1,1 @@
-"""The scheduling queue: which pod is tried next, and what wakes the others."""
+"""The scheduling queue: selects the next pod, and requeues rejected pods on events."""

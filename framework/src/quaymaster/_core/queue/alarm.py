@@ -1,4 +1,4 @@
-"""A timer for housekeeping that only runs when there is something to do."""
+"""A background timer that is set only when there is something to do."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ __all__ = ["Alarm"]
 
 
 class Alarm:
-    """One background timer, set for the earliest time asked for since it last rang.
+    """A background timer for the earliest time that was set since it last fired.
 
     Args:
-        clock: Keeps the timer.
-        ring: Called when the time has come; it may set the alarm again.
+        clock: Runs the timer.
+        ring: Called when the timer fires; it may set the alarm again.
     """
 
     __slots__ = ("_clock", "_ring", "_timer")
@@ -23,7 +23,7 @@ class Alarm:
         self._timer: Timer | None = None
 
     def set(self, due: float) -> None:
-        """Ring at ``due``, unless the alarm is set for an earlier time."""
+        """Fire at ``due``, unless the alarm is set for an earlier time."""
         if self._timer is not None:
             if self._timer.due <= due:
                 return
@@ -31,7 +31,7 @@ class Alarm:
         self._timer = self._clock.call_at(due, self._fire, background=True)
 
     def cancel(self) -> None:
-        """Do not ring until it is set again."""
+        """Do not fire until it is set again."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

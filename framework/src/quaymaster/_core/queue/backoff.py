@@ -38,7 +38,7 @@ class BackoffPolicy:
     def expiration(self, queued: QueuedPod) -> float | None:
         """Return the last whole second of a pod's backoff; None if it has none.
 
-        It is worked out once after each failure, and stored in the record.
+        It is computed once after each failure, and stored in the record.
         """
         if not self.max_seconds:
             return None
@@ -51,6 +51,6 @@ class BackoffPolicy:
         return queued.backoff_expiration
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
-        """Whether a pod still has to wait; it does through its last second."""
+        """Whether a pod still has to wait; its last second is part of the backoff."""
         expiration = self.expiration(queued)
         return expiration is not None and expiration >= math.floor(now)

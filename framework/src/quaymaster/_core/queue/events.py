@@ -1,4 +1,4 @@
-"""The events that the scheduler itself tells the queue of, and the queue's own labels.
+"""The events that the scheduler itself passes to the queue, and the queue's labels.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/events.go``.
 """
@@ -42,10 +42,9 @@ UNSCHEDULABLE_TIMEOUT = ClusterEvent(
 
 @attrs.frozen(cache_hash=True)
 class PluginChange(ClusterEvent):
-    """One plugin of one profile has other data from outside; nothing else has changed.
+    """An event: the external data of one plugin of one profile have changed.
 
-    It matches no registration: the plugin hears of it, whatever it registered, and no
-    other does.
+    It is independent of registrations: it concerns this plugin and no other.
 
     Attributes:
         scheduler_name: The profile's name.
@@ -57,7 +56,7 @@ class PluginChange(ClusterEvent):
 
     @classmethod
     def of(cls, scheduler_name: str, plugin: str) -> "PluginChange":
-        """The change of one plugin."""
+        """Return the event for a plugin of a profile."""
         return cls(
             EventResource.WILDCARD,
             ActionType.UPDATE,

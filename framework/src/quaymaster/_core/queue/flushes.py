@@ -3,8 +3,8 @@
 Upstream flushes its backoff queues at every whole second of the wall clock, and looks
 for pods that have been unschedulable for too long every 30 seconds
 (``PriorityQueue.Run``, Kubernetes v1.36,
-``pkg/scheduler/backend/queue/scheduling_queue.go``). Nothing would come of most of
-these flushes, and with a virtual clock each costs as much as real work.
+``pkg/scheduler/backend/queue/scheduling_queue.go``). Most of these flushes would move
+no pod, and with a virtual clock each of them costs as much as real work.
 """
 
 import math
@@ -16,17 +16,17 @@ from quaymaster._core.queue.alarm import Alarm
 __all__ = ["Flushes"]
 
 UNSCHEDULABLE_FLUSH_SECONDS = 30.0
-"""How often upstream looks for pods that have been unschedulable for too long."""
+"""The interval at which upstream looks for pods that are unschedulable for too long."""
 
 
 class Flushes:
-    """Calls the two flushes when something is due.
+    """Calls the two flushes when a pod is due.
 
     Args:
-        clock: Keeps the timers.
-        max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
+        clock: Runs the timers.
+        max_in_unschedulable_seconds: The maximum time that a pod stays unschedulable.
         flush_backoff: Makes the pods active whose backoff is over.
-        flush_unschedulable: Moves the pods from before a given time.
+        flush_unschedulable: Moves the pods that are unschedulable since before a time.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class Flushes:
         self._unschedulable_alarm = Alarm(clock, self._unschedulable_due)
 
     def start(self) -> None:
-        """Begin to flush; the 30 seconds are counted from here."""
+        """Start the flushes; the 30 seconds are counted from here."""
         self._started_at = self._clock.now()
         self._flush_backoff()
         self._flush_unschedulable(-math.inf)
 
     def rest(self, is_resting: bool) -> None:
-        """Leave pods alone that no event moves, or go on to flush them."""
+        """Pause the flushes, or resume them."""
         if is_resting == self._is_resting:
             return
         self._is_resting = is_resting
@@ -64,18 +64,18 @@ class Flushes:
             self._flush_unschedulable(-math.inf)
 
     def expect_backoff(self, expiration: float) -> None:
-        """Expect to flush a pod that backs off through the second ``expiration``."""
+        """Set the alarm for a pod that backs off through the second ``expiration``."""
         if self._started_at is not None and not self._is_resting:
             self._backoff_alarm.set(self.backoff_at(expiration))
 
     def expect_unschedulable(self, timestamp: float) -> None:
-        """Expect to flush a pod that has been unschedulable since ``timestamp``."""
+        """Set the alarm for a pod that has been unschedulable since ``timestamp``."""
         due = self.unschedulable_at(timestamp)
         if due is not None and not self._is_resting:
             self._unschedulable_alarm.set(due)
 
     def backoff_at(self, expiration: float) -> float:
-        """Return when a pod becomes active: it waits through the last second."""
+        """Return when a pod becomes active: it waits to the end of the last second."""
         return expiration + 1.0
 
     def unschedulable_at(self, timestamp: float) -> float | None:

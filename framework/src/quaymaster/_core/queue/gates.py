@@ -1,4 +1,4 @@
-"""PreEnqueue: what may enter the active and the backoff queue.
+"""PreEnqueue: decides which pods may enter the active and the backoff queue.
 
 Mirrors ``runPreEnqueuePlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/queue/scheduling_queue.go``).
@@ -23,13 +23,13 @@ _log = logging.getLogger(__name__)
 
 
 def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
-    """Ask the PreEnqueue plugins until one objects, the one that did so last first.
+    """Call the PreEnqueue plugins until one rejects the pod; the gating plugin first.
 
-    The pod is gated by the plugin that objects, which joins those that rejected it.
-    Passing lifts the gate, but the names stay: the next attempt clears them.
+    The pod is gated by the plugin that rejects it. The plugin is added to the pod's
+    unschedulable plugins. They stay when the pod passes; the next attempt clears them.
 
     Args:
-        queued: The pod; its gate and its plugins are brought up to date.
+        queued: The pod; its gating plugin and unschedulable plugins are updated.
         gates: The plugins of its profile, in their order.
     """
     if queued.gating_plugin:
@@ -40,7 +40,7 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
         if status is None:
             continue
         if status.error is not None:
-            _complain(plugin, pod, status.error)
+            _log_failure(plugin, pod, status.error)
         queued.gating_plugin = plugin
         queued.unschedulable_plugins |= {plugin}
         return False
@@ -49,13 +49,13 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
 
 
 def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
-    # Upstream calls the gating plugin even if the pod's profile does not have it any
-    # more, and crashes.
+    # Upstream calls the gating plugin even if the pod's profile no longer has it, and
+    # crashes.
     return sorted(gates, key=lambda gate: gate[0] != first)
 
 
-def _complain(plugin: str, pod: Pod, error: BaseException) -> None:
-    """Log why a plugin's gate is closed if the plugin failed."""
+def _log_failure(plugin: str, pod: Pod, error: BaseException) -> None:
+    """Log the failure of a plugin, which gates the pod."""
     if isinstance(error, WrongAnswerError):
         _log.error("%s, for pod %s", error, pod.key)
         return

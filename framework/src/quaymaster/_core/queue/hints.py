@@ -1,4 +1,4 @@
-"""The events that plugins register, and the questions to their hints.
+"""The events that plugins register, and the calls of their queueing hints.
 
 Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36 and v1.37,
 ``pkg/scheduler/scheduler.go``), and ``isEventOfInterest`` and
@@ -36,7 +36,7 @@ from quaymaster._core.runtime.failures import failure_of
 __all__ = ["EventsByPlugin", "HintRegistry", "Question", "Strategy"]
 
 EventsByPlugin: TypeAlias = Mapping[str, Sequence[ClusterEventWithHint] | None]
-"""Plugin name -> what it registered; None if it registers nothing of its own."""
+"""Plugin name -> its registrations; None if it does not register events itself."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,12 +55,12 @@ _EVERYTHING = tuple(
         EventResource.DEVICE_CLASS,
     )
 )
-"""The events of a plugin that registers none itself. As upstream's, the list leaves
-volume attachments and resource slices out. It is not the wildcard, since only kinds
+"""The events of a plugin that registers none itself. Like upstream's, the list leaves
+volume attachments and resource slices out. It is not the wildcard, because only kinds
 that are named are followed."""
 
 _ALWAYS: Final = object()
-"""The key of pods that any change may concern."""
+"""The key of pods that every change may help."""
 
 _NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
@@ -90,31 +90,31 @@ class _ProfileHints:
         self.registrations = tuple(_registrations(events, adds_taint_events))
         self._matching: dict[ClusterEvent, _Hints] = {}
         indexes: dict[str, list[HintIndex]] = {}
-        for one in self.registrations:
-            if one.hint_index is not None and one.hint_index not in indexes.get(
-                one.plugin, ()
-            ):
-                indexes.setdefault(one.plugin, []).append(one.hint_index)
+        for registered in self.registrations:
+            index, plugin = registered.hint_index, registered.plugin
+            if index is not None and index not in indexes.get(plugin, ()):
+                indexes.setdefault(plugin, []).append(index)
         self.indexes: Mapping[str, Sequence[HintIndex]] = indexes
 
     def matching(self, event: ClusterEvent) -> _Hints:
-        """Return the plugins that want to hear of an event, with their hints."""
-        found = self._matching.get(event)
-        if found is None:
-            found = self._matching[event] = tuple(
+        """Return the plugins that registered an event, with their hints."""
+        hints = self._matching.get(event)
+        if hints is None:
+            hints = self._matching[event] = tuple(
                 (registered.plugin, registered.hint)
                 for registered in self.registrations
                 if registered.event.matches(event)
             )
-        return found
+        return hints
 
 
 class HintRegistry:
     """The registrations of all profiles.
 
     Args:
-        profiles: Scheduler name -> what its plugins registered.
-        adds_taint_events: Whether who registers for new nodes hears of taints, too.
+        profiles: Scheduler name -> the registrations of its plugins.
+        adds_taint_events: Whether plugins that register new nodes also get changed
+            taints.
     """
 
     def __init__(
@@ -136,24 +136,24 @@ class HintRegistry:
         self._watched: dict[tuple[EventResource, ActionType], bool] = {}
 
     def interested(self, event: ClusterEvent) -> Sequence[str]:
-        """Return the plugins, of any profile, that want to hear of an event."""
+        """Return the plugins, of any profile, that registered an event."""
         if isinstance(event, PluginChange):
             return (event.plugin,)
-        found = self._interested.get(event)
-        if found is None:
-            found = self._interested[event] = tuple(
+        plugins = self._interested.get(event)
+        if plugins is None:
+            plugins = self._interested[event] = tuple(
                 dict.fromkeys(
                     plugin
                     for profile in self._profiles.values()
                     for plugin, _ in profile.matching(event)
                 )
             )
-        return found
+        return plugins
 
-    def wanted(
+    def keys_by_plugin(
         self, event: ClusterEvent, old: ApiObject | None, new: ApiObject | None
     ) -> Mapping[str, Iterable[Hashable] | None]:
-        """Return the plugins to ask about an event, and about which pods.
+        """Return the plugins that registered an event, with the keys of their pods.
 
         Args:
             event: The event.
@@ -161,7 +161,7 @@ class HintRegistry:
             new: The object after the change, or None.
 
         Returns:
-            Plugin -> the keys of its pods that the event may concern; None: all.
+            Plugin -> the keys of its pods that the event may help; None: all its pods.
         """
         plugins = self.interested(event)
         if not self._has_indexes or isinstance(event, PluginChange):
@@ -169,21 +169,21 @@ class HintRegistry:
         return {plugin: self._keys(plugin, event, old, new) for plugin in plugins}
 
     def keys_of(self, pod: Pod, plugin: str) -> Collection[Hashable] | None:
-        """Return the keys by which a plugin finds a pod; None if it has no index."""
+        """Return a pod's keys in the indexes of a plugin; None if it has no index."""
         if plugin not in self._indexing:
             return None
         profile = self._profiles.get(pod.spec.scheduler_name)
         indexes = profile.indexes.get(plugin) if profile is not None else None
         if not indexes:
             return (_ALWAYS,)
-        found: dict[Hashable, None] = {}
+        keys_of_pod: dict[Hashable, None] = {}
         for index in indexes:
-            keys = _asked(plugin, index.pod_keys, pod)
+            keys = _index_keys(plugin, index.pod_keys, pod)
             if keys is None:
-                found[index, _ALWAYS] = None
+                keys_of_pod[index, _ALWAYS] = None
             else:
-                found.update(((index, key), None) for key in keys)
-        return found.keys()
+                keys_of_pod.update(((index, key), None) for key in keys)
+        return keys_of_pod.keys()
 
     def _keys(
         self,
@@ -192,34 +192,34 @@ class HintRegistry:
         old: ApiObject | None,
         new: ApiObject | None,
     ) -> Iterable[Hashable] | None:
-        """The keys of the pods of a plugin, in any profile; None: all of them."""
+        """Return the keys of a plugin's pods that an event may help; None: all pods."""
         indexes = self._indexes(plugin, event)
         if indexes is None:
             return None
-        found: list[Hashable] = [_ALWAYS]
+        keys_of_event: list[Hashable] = [_ALWAYS]
         for index in indexes:
-            keys = _asked(plugin, index.event_keys, old, new)
+            keys = _index_keys(plugin, index.event_keys, old, new)
             if keys is None:
                 return None
-            found.append((index, _ALWAYS))
-            found += ((index, key) for key in keys)
-        return found
+            keys_of_event.append((index, _ALWAYS))
+            keys_of_event += ((index, key) for key in keys)
+        return keys_of_event
 
     def _indexes(self, plugin: str, event: ClusterEvent) -> Sequence[HintIndex] | None:
-        """The indexes of a plugin for an event; None: a registration has none."""
+        """Return a plugin's indexes for an event; None if a registration has none."""
         key = (plugin, event)
         if key not in self._indexes_of:
-            found = [
-                one.hint_index
-                for one in self._registrations()
-                if one.plugin == plugin and one.event.matches(event)
+            matching = [
+                registered.hint_index
+                for registered in self._registrations()
+                if registered.plugin == plugin and registered.event.matches(event)
             ]
-            indexes = [index for index in found if index is not None]
-            self._indexes_of[key] = indexes if len(indexes) == len(found) else None
+            indexes = [index for index in matching if index is not None]
+            self._indexes_of[key] = indexes if len(indexes) == len(matching) else None
         return self._indexes_of[key]
 
     def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
-        """Whether a gating plugin wants to hear of an event, in any profile."""
+        """Whether a gating plugin registered an event, in any profile."""
         if isinstance(event, PluginChange):
             return event.plugin == plugin
         key = (plugin, event)
@@ -232,7 +232,7 @@ class HintRegistry:
         return answer
 
     def is_watched(self, resource: EventResource, action: ActionType) -> bool:
-        """Whether a plugin registered this very resource with any of these actions."""
+        """Whether a plugin registered this resource by name with one of the actions."""
         key = (resource, action)
         answer = self._watched.get(key)
         if answer is None:
@@ -244,10 +244,14 @@ class HintRegistry:
         return answer
 
     def matching(self, scheduler_name: str, event: ClusterEvent) -> _Hints | None:
-        """Return a profile's plugins that want to hear of an event; None if unknown."""
+        """Return the plugins of a profile that registered an event.
+
+        Returns:
+            The plugins with their hints, or None for an unknown profile.
+        """
         if isinstance(event, PluginChange):
-            is_meant = event.scheduler_name == scheduler_name
-            return ((event.plugin, None),) if is_meant else ()
+            is_same = event.scheduler_name == scheduler_name
+            return ((event.plugin, None),) if is_same else ()
         profile = self._profiles.get(scheduler_name)
         return None if profile is None else profile.matching(event)
 
@@ -257,10 +261,10 @@ class HintRegistry:
 
 
 class Question:
-    """One event, put to the plugins that rejected pods.
+    """Calls the queueing hints for one event.
 
     Args:
-        registry: Knows which plugins want to hear of it.
+        registry: The registrations of all profiles.
         event: The event.
         old: The object before the change, or None.
         new: The object after the change, or None.
@@ -283,7 +287,7 @@ class Question:
         self._by_profile: dict[str, _Hints | None] = {}
 
     def strategy(self, queued: QueuedPod) -> Strategy:
-        """Return what the event means for one pod that at least one plugin rejected."""
+        """Return how the event moves a pod that at least one plugin rejected."""
         if self._is_wildcard:
             return self._wildcard_strategy(queued)
         rejectors = queued.rejectors
@@ -299,12 +303,12 @@ class Question:
                 return Strategy.IMMEDIATELY
             if not pending:
                 return Strategy.AFTER_BACKOFF
-            # A pending plugin may still say more than this one did.
+            # The hint of a pending plugin may still move the pod immediately.
             strategy = Strategy.AFTER_BACKOFF
         return strategy
 
     def _wildcard_strategy(self, queued: QueuedPod) -> Strategy:
-        """Say what a wildcard means; one with an object is aimed at that pod alone."""
+        """Return how a wildcard moves a pod; one with an object moves that pod only."""
         target = self._new
         if target is None:
             return Strategy.AFTER_BACKOFF
@@ -321,14 +325,14 @@ class Question:
             return hints
 
     def _helps(self, pod: Pod, plugin: str, hint: QueueingHintFn | None) -> bool:
-        """Whether a plugin's hint says that the event helps; a failure says so."""
+        """Whether a plugin's hint returns Queue; a failed hint counts as Queue."""
         if hint is None:
             return True
         try:
             return hint(pod, self._old, self._new) is not QueueingHint.SKIP
         except BaseException as error:
-            # Here, and not by a guard around it: that would be one more call for each
-            # pod that an event may help.
+            # Caught here and not by a guard around the hint: a guard would be one more
+            # call for each pod that an event may help.
             failure = failure_of(plugin, "queueing hint", error)
             if failure is None:
                 raise
@@ -342,10 +346,10 @@ class Question:
             return True
 
 
-def _asked(
+def _index_keys(
     plugin: str, keys_of: Callable[..., Iterable[Hashable] | None], *args: object
 ) -> Iterable[Hashable] | None:
-    """Ask for keys; a failure says that any pod may be concerned."""
+    """Return keys of an index; None, for all pods, if the plugin fails."""
     try:
         keys = keys_of(*args)
         return None if keys is None else frozenset(keys)
@@ -360,8 +364,8 @@ def _asked(
 def _registrations(
     events: EventsByPlugin, adds_taint_events: bool
 ) -> Iterator[_Registration]:
-    for plugin, told in events.items():
-        registered = _EVERYTHING if told is None else told
+    for plugin, own in events.items():
+        registered = _EVERYTHING if own is None else own
         for item in registered:
             yield _Registration(item.event, plugin, item.hint, item.index)
         if adds_taint_events and _needs_taint_event(registered):
@@ -369,10 +373,10 @@ def _registrations(
 
 
 def _needs_taint_event(registered: Sequence[ClusterEventWithHint]) -> bool:
-    """Whether Kubernetes 1.36 adds taint updates for a plugin that awaits new nodes.
+    """Whether Kubernetes 1.36 adds taint updates for a plugin that registers new nodes.
 
-    A new node may arrive tainted, and upstream does not show such a node to all pods:
-    the plugin must hear of it again when the taint goes.
+    A new node may arrive with a taint, and upstream skips such a node for some pods. So
+    the plugin needs another event when the taint is removed.
     """
     actions = [
         item.event.action

@@ -1,8 +1,8 @@
-"""The pods that are being scheduled, and what has happened since they were popped.
+"""The pods that are being scheduled, and the events since they were popped.
 
 Mirrors ``inFlightPods`` and ``inFlightEvents`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/queue/active_queue.go``), with one difference in form: events
-are one list, and a pod remembers how long the list was when the pod was popped.
+are one list, and each pod has the length of the list at the time of its pop.
 """
 
 from collections import deque
@@ -25,19 +25,19 @@ class RecordedEvent(NamedTuple):
 
 
 class InFlightPods:
-    """Pods between pop and done, with the events that they will have to look at.
+    """Pods between pop and done, with the events that happened in the meantime.
 
-    An event is stored for as long as a pod is in flight that was popped before it.
+    An event is stored as long as a pod is in flight that was popped before it.
 
     Attributes:
-        started: Uid -> how many events there had been when the pod was popped.
+        started: Uid -> the number of events before the pod was popped.
     """
 
     __slots__ = ("_events", "_forgotten", "_order", "started")
 
     def __init__(self) -> None:
         self.started: dict[str, int] = {}
-        # The same pods as (uid, start), oldest first; those that are done leave late.
+        # The same pods as (uid, start), oldest first; finished ones are removed late.
         self._order: deque[tuple[str, int]] = deque()
         self._events: deque[RecordedEvent] = deque()
         self._forgotten = 0
@@ -54,15 +54,15 @@ class InFlightPods:
 
     @property
     def event_count(self) -> int:
-        """How many events are stored."""
+        """The number of stored events."""
         return len(self._events)
 
     def events(self) -> Iterator[ClusterEvent]:
-        """The events that are stored, oldest first."""
+        """Return the stored events, oldest first."""
         return (recorded.event for recorded in self._events)
 
     def start(self, uid: str) -> bool:
-        """Begin to follow a popped pod; return False if it is in flight already."""
+        """Add a popped pod; return False if it is already in flight."""
         if uid in self.started:
             return False
         position = self._forgotten + len(self._events)
@@ -86,7 +86,7 @@ class InFlightPods:
         return islice(self._events, self.started[uid] - self._forgotten, None)
 
     def done(self, uid: str) -> None:
-        """Stop to follow a pod, and forget the events that no other one needs."""
+        """Remove a pod, and drop the events that no other pod needs."""
         started = self.started
         if started.pop(uid, None) is None:
             return

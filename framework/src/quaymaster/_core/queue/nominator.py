@@ -1,8 +1,8 @@
 """Pods that are nominated to a node, and not assumed on it yet.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/backend/queue/nominator.go``, with one
-difference: a nomination that is cleared is removed, where upstream keeps it under an
-empty node name. Nobody can tell, since no node has that name.
+difference: a cleared nomination is removed, while upstream keeps it under an empty node
+name. That has no effect, since no node has an empty name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,34 +15,34 @@ from quaymaster._core.state.change_log import ChangeLog
 __all__ = ["Nominator", "PodLookup"]
 
 PodLookup: TypeAlias = Callable[[str], Pod | None]
-"""``namespace/name`` -> the pod as the informers have it, or None."""
+"""``namespace/name`` -> the pod in the informers, or None."""
 
 
 class Nominator:
     """Nominated pods by node, in the order of nomination.
 
     Args:
-        lookup: The informers' pods: one that is gone or bound is not nominated.
+        lookup: The informers' pods: a deleted or bound pod is not nominated.
 
     Attributes:
         changes: The names of the nodes whose nominated pods have changed.
     """
 
-    __slots__ = ("_by_node", "_lookup", "_node_of", "_told", "changes")
+    __slots__ = ("_by_node", "_lookup", "_node_of", "_tuples", "changes")
 
     def __init__(self, lookup: PodLookup) -> None:
         self._lookup = lookup
         self.changes: ChangeLog[str] = ChangeLog()
         self._by_node: dict[str, dict[str, Pod]] = {}
         self._node_of: dict[str, str] = {}
-        self._told: dict[str, tuple[Pod, ...]] = {}
+        self._tuples: dict[str, tuple[Pod, ...]] = {}
 
     def add(self, pod: Pod, nominating: NominatingInfo | None = None) -> None:
-        """Nominate a pod, in place of any nomination that it has.
+        """Nominate a pod, and replace its nomination, if any.
 
         Args:
             pod: The pod.
-            nominating: The new nomination; None or NOOP takes that of its status.
+            nominating: The new nomination; for None or NOOP, that of the pod's status.
         """
         uid = pod.metadata.uid
         if uid in self._node_of:
@@ -57,15 +57,15 @@ class Nominator:
         if stored is None or stored.node_name or stored.is_finished:
             return
         self._node_of[uid] = node_name
-        self._told.pop(node_name, None)
+        self._tuples.pop(node_name, None)
         self.changes.note(node_name)
         self._by_node.setdefault(node_name, {})[uid] = pod
 
     def update(self, old: Pod, new: Pod) -> None:
-        """Take over a changed pod.
+        """Handle a changed pod.
 
-        An update without any nomination may have been on its way when the scheduler
-        nominated the pod: then the nomination stays, as the last of its node.
+        An update without any nomination may have been sent before the scheduler
+        nominated the pod. Then the nomination stays, and is the last one of its node.
         """
         node_name = self._node_of.get(old.metadata.uid)
         if (
@@ -80,22 +80,22 @@ class Nominator:
         self.add(new)
 
     def delete(self, pod: Pod) -> None:
-        """Drop a pod's nomination, if it has one."""
+        """Remove a pod's nomination, if any."""
         if pod.metadata.uid in self._node_of:
             self._remove(pod.metadata.uid)
 
     def pods_on(self, node_name: str) -> Sequence[Pod]:
         """Return the pods that are nominated to a node, in the order of nomination.
 
-        It is the same object as before if nothing has changed.
+        The result is the same object as before if nothing has changed.
         """
-        told = self._told.get(node_name)
-        if told is None:
+        nominated = self._tuples.get(node_name)
+        if nominated is None:
             pods = self._by_node.get(node_name)
             if not pods:
                 return ()
-            told = self._told[node_name] = tuple(pods.values())
-        return told
+            nominated = self._tuples[node_name] = tuple(pods.values())
+        return nominated
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +112,7 @@ class Nominator:
 
     def _remove(self, uid: str) -> None:
         node_name = self._node_of.pop(uid)
-        self._told.pop(node_name, None)
+        self._tuples.pop(node_name, None)
         self.changes.note(node_name)
         pods = self._by_node[node_name]
         del pods[uid]

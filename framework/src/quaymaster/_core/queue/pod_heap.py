@@ -1,4 +1,4 @@
-"""A heap of queued pods that lets pods leave from anywhere in it."""
+"""A heap of queued pods from which any pod can be removed."""
 
 import heapq
 from collections import deque
@@ -9,27 +9,27 @@ from quaymaster._core.queue.queued_pod import QueuedPod
 
 __all__ = ["PodHeap"]
 
-# Below this a heap is cheaper to keep than to make anew; chosen, not measured.
+# Chosen, not measured: with fewer dead entries, a heap is not rebuilt.
 _MIN_DEAD = 64
 
 
 _Entry = tuple[SortKey, int, QueuedPod]
-"""Tickets are unique, so that records themselves are never compared."""
+"""(key, ticket, record): tickets are unique, so records are never compared."""
 
 
 class PodHeap:
     """Pods by key, and in order of arrival where keys are equal.
 
-    A pod that leaves keeps its entry in the heap, but loses its ticket: entries without
-    a valid ticket are dead, and dropped when they come up.
+    Removing a pod leaves its entry in the heap, and only clears the pod's ticket. An
+    entry whose ticket differs from the pod's is dead, and dropped when it is on top.
 
-    Keys of different groups cannot be compared, so each group has a heap of its own,
-    and of the first pods of all groups the one with the smallest ``rank`` comes first.
+    Keys of different groups cannot be compared, so each group has its own heap. Among
+    the first pods of all groups, the pod with the smallest ``rank`` comes first.
 
     Args:
-        next_ticket: Hands out tickets; shared by all heaps that a pod can be in.
+        next_ticket: Returns the next ticket; shared by all heaps that a pod can be in.
         rank: Orders pods of different groups.
-        groups: How many groups there are.
+        groups: The number of groups.
     """
 
     __slots__ = ("_heaps", "_live", "_next_ticket", "_rank")
@@ -57,7 +57,7 @@ class PodHeap:
         self._live += 1
 
     def remove(self, queued: QueuedPod) -> None:
-        """Take a pod out of this heap."""
+        """Remove a pod from this heap."""
         queued.ticket = 0
         self._live -= 1
         self._drop_dead()
@@ -68,7 +68,7 @@ class PodHeap:
         return heap[0][2] if heap else None
 
     def pop(self) -> QueuedPod | None:
-        """Take the first pod out, or None."""
+        """Remove and return the first pod, or None."""
         heap = self._first_heap() if len(self._heaps) > 1 else self._heaps[0]
         while heap:
             _, ticket, queued = heapq.heappop(heap)
@@ -85,7 +85,7 @@ class PodHeap:
             yield min(heaps, key=self._rank_of_first).popleft()[2]
 
     def _first_heap(self) -> list[_Entry]:
-        """Return the heap of the group that is next, a live entry on top if any."""
+        """Return the heap with the next pod, a live entry on top if there is one."""
         heaps = self._heaps
         for heap in heaps:
             while heap and not _is_live(heap[0]):
@@ -98,7 +98,7 @@ class PodHeap:
         return self._rank(heap[0][2])
 
     def _drop_dead(self) -> None:
-        """Rebuild heaps of mostly dead entries, so that they cannot pile up."""
+        """Rebuild the heaps if most entries are dead, so that they cannot pile up."""
         total = sum(map(len, self._heaps))
         if total - self._live <= max(_MIN_DEAD, self._live):
             return

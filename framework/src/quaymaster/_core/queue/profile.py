@@ -1,4 +1,4 @@
-"""The parts of profiles that the queue needs."""
+"""The parts of profiles that the queue uses."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -17,16 +17,16 @@ SortKeyOf: TypeAlias = Callable[[QueuedPodInfo], SortKey]
 
 @attrs.frozen(kw_only=True, eq=False)
 class QueueProfile:
-    """The part of a profile that decides about queueing.
+    """The parts of a profile that the queue uses.
 
     Attributes:
         sort_key: The profile's ``queue_sort``.
         pre_enqueue: The PreEnqueue plugins, in order.
-        events: What the plugins registered.
-        sort_group: Profiles with equal groups have keys that compare with each other;
-            it need not be hashable.
-            Upstream insists on one queue sort plugin for all; here, pods of different
-            groups are ordered by priority, then by timestamp.
+        events: The registrations of the plugins.
+        sort_group: Profiles with equal groups have keys that compare with each other.
+            It need not be hashable. Upstream requires one queue sort plugin for all
+            profiles; here, pods of different groups are ordered by priority, then by
+            timestamp.
     """
 
     sort_key: SortKeyOf
@@ -39,7 +39,7 @@ class CompiledProfiles:
     """Profiles by scheduler name, with numbered sort groups.
 
     Attributes:
-        groups: How many sort groups there are.
+        groups: The number of sort groups.
     """
 
     __slots__ = ("_compiled", "_fallback", "groups")
@@ -64,9 +64,9 @@ class CompiledProfiles:
         return scheduler_name in self._compiled
 
     def __getitem__(self, scheduler_name: str) -> tuple[SortKeyOf, int, Sequence[Gate]]:
-        """Sort key, sort group and gates; an unknown profile's has no gates.
+        """Return sort key, sort group and gates; an unknown profile has no gates.
 
-        A pod can get into the queue under an unknown name only by an update that
-        changes it, which no API server allows.
+        A pod has an unknown name only after an update that changes the name, which no
+        API server allows.
         """
         return self._compiled.get(scheduler_name, self._fallback)

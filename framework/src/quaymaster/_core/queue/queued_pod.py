@@ -18,32 +18,33 @@ NO_PLUGINS: frozenset[str] = frozenset()
 class QueuedPod(msgspec.Struct, eq=False):
     """A pod with its history in the queue; implements `QueuedPodInfo`.
 
-    The record stays the same from the pod's arrival until it is bound or gone, whether
-    it is in the queue or in flight. Only the queue and the failure handler write to it.
+    A pod keeps its record from its arrival until it is bound or deleted, in the queue
+    and in flight. Only the queue and the failure handler write to it.
 
     Attributes:
-        pod: The pod; replaced whenever a newer object is known.
-        key: ``namespace/name``: queues know pods by it, everybody else by uid.
-        timestamp: When it arrived or last failed, seconds since the Unix epoch; moves
-            between queues and updates of the pod leave it alone.
+        pod: The pod; replaced by each newer version.
+        key: ``namespace/name``: queues identify pods by it, all other parts by uid.
+        timestamp: When it arrived or last failed, seconds since the Unix epoch. It is
+            not changed by moves between queues and by updates of the pod.
         initial_attempt_timestamp: When it first became active, or None.
-        attempts: How often it has been popped.
-        unschedulable_count: How many attempts ended with a rejection.
-        consecutive_errors_count: How many attempts in a row ended with an error.
-        unschedulable_plugins: The plugins that rejected it, gates included.
-        pending_plugins: Those of them that wait for something outside.
-        gating_plugin: The PreEnqueue plugin that holds it back, or empty.
-        backoff_expiration: The last whole second of its backoff, once worked out since
-            the last failure; else None.
+        attempts: The number of times that it was popped.
+        unschedulable_count: The number of attempts that ended with a rejection.
+        consecutive_errors_count: The number of attempts in a row that ended with an
+            error.
+        unschedulable_plugins: The plugins that rejected it, including gates.
+        pending_plugins: The plugins that returned Pending.
+        gating_plugin: The PreEnqueue plugin that gates it, or empty.
+        backoff_expiration: The last whole second of its backoff; None before it is
+            computed after a failure.
         was_flushed: Whether it left the unschedulable pods by timeout, not by an event.
-        asked_at: When a flush last asked the gate that holds it back.
-        queue: Where it is; None while it is in flight or gone.
-        attempted_at_change: The engine's count of changes when this pod was last tried:
-            if it has not grown since, trying again would end the same way.
-        attempt_begun: When its last attempt began, by the clock of the metrics; written
-            only if there are any.
-        sort_key: Its key in the heap that it is in.
-        ticket: Which entry of a heap stands for it; 0 while none does.
+        asked_at: When a flush last called the plugin that gates it.
+        queue: The queue that it is in; None while it is in flight or removed.
+        attempted_at_change: The engine's count of changes when this pod was last tried.
+            If the count is still the same, another attempt would end the same way.
+        attempt_begun: When its last attempt began, by the clock of the metrics; only
+            written with metrics.
+        sort_key: Its key in its heap.
+        ticket: The ticket of its entry in a heap; 0 if it is in none.
     """
 
     pod: Pod
@@ -67,19 +68,19 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def rejectors(self) -> frozenset[str]:
-        """The plugins whose change of mind could help this pod."""
+        """The plugins whose events may help this pod."""
         if not self.pending_plugins:
             return self.unschedulable_plugins
         return self.unschedulable_plugins | self.pending_plugins
 
     @property
     def unhelped_since(self) -> float:
-        """Since when its time among the unschedulable pods is counted."""
+        """The start of its time among the unschedulable pods."""
         return max(self.timestamp, self.asked_at)
 
     @property
     def is_gated(self) -> bool:
-        """Whether a PreEnqueue plugin holds it back."""
+        """Whether a PreEnqueue plugin gates it."""
         return self.gating_plugin != ""
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Renews the queue for new profiles: keys, gates and backoffs change, the pods stay."""
+"""Rebuilds the queue for new profiles: keys, gates and backoffs change, pods stay."""
 
 from collections.abc import Sequence
 
@@ -15,20 +15,20 @@ __all__ = ["renew"]
 def renew(
     queues: SubQueues, profiles: CompiledProfiles, policy: BackoffPolicy
 ) -> Sequence[QueuedPod]:
-    """Put every pod where the new profiles want it, with the history that it has.
+    """Move every pod to its queue under the new profiles; pods keep their history.
 
-    All gates are asked, as they are when a scheduler starts. Pods that pass them stay
-    active or in backoff, whose end is worked out anew from the time of the failure; the
-    rejected ones leave the unschedulable pods, since the new plugins may
-    accept them. Where the new sort keys are equal, the old order holds.
+    All gates are called, as at the start of a scheduler. Pods that pass them stay
+    active or in backoff. The end of the backoff is computed again from the time of the
+    failure. Rejected pods leave the unschedulable pods, since the new plugins may
+    accept them. Pods with equal new sort keys keep their order.
 
     Args:
         queues: The pods.
         profiles: The new sort keys and gates.
-        policy: How long failed pods wait from now on.
+        policy: The new backoff.
 
     Returns:
-        The pods that left, because no profile has their scheduler name any more.
+        The removed pods, whose scheduler name no longer has a profile.
     """
     active = list(queues.active)
     others = [*queues.backoff, *queues.error_backoff, *queues.unschedulable]
@@ -37,15 +37,15 @@ def renew(
         queued.backoff_expiration = None
     queues.adopt(profiles, policy)
     label = CONFIG_RELOAD.label
-    gone = []
+    removed = []
     for queued in active:
         if queued.pod.spec.scheduler_name in profiles:
             queues.to_active(queued, label)
         else:
-            gone.append(queued)
+            removed.append(queued)
     for queued in others:
         if queued.pod.spec.scheduler_name in profiles:
             queues.requeue(queued, Strategy.AFTER_BACKOFF, label)
         else:
-            gone.append(queued)
-    return gone
+            removed.append(queued)
+    return removed

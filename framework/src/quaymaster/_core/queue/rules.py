@@ -1,4 +1,4 @@
-"""What the queue of a Kubernetes does otherwise than that of another version.
+"""The differences between the queues of two versions of Kubernetes.
 
 Mirrors the differences between Kubernetes v1.36.2 and v1.37.2 in
 ``pkg/scheduler/backend/queue`` and ``pkg/scheduler/scheduler.go``.
@@ -24,18 +24,17 @@ class QueueRules:
 
     Attributes:
         pod_add_label: The label of the arrival of a pod.
-        late_pod_label: The label of the arrival of a pod that is first seen by an
+        late_pod_label: The label of the arrival of a pod whose first event is an
             update.
         nominating_labels: The causes for which a pod is nominated by its status when
             it becomes active. If there are none, it is nominated whenever it arrives,
             gated or not.
-        other_uid_arrives: Whether a queued pod that is replaced by another one of its
-            name leaves, and the other one arrives. If not, the other one takes over
-            its record.
-        wildcards_ask_gates: Whether PreEnqueue is asked about gated pods when an event
-            is for all pods, as the flush of those that wait for too long.
-        adds_taint_events: Whether a plugin that registers for new nodes hears of
-            changed taints, too.
+        other_uid_arrives: Whether a pod with the name of a queued pod and another uid
+            gets a new record. If not, it takes over the record of the queued pod.
+        wildcards_ask_gates: Whether an event for all pods, such as the flush of pods
+            that wait for too long, calls PreEnqueue for gated pods.
+        adds_taint_events: Whether plugins that register new nodes also get changed
+            taints.
     """
 
     pod_add_label: str
@@ -47,7 +46,7 @@ class QueueRules:
 
     @classmethod
     def of(cls, kubernetes: Kubernetes) -> "QueueRules":
-        """Return the rules of a Kubernetes."""
+        """Return the rules of a version of Kubernetes."""
         return RULES_OF_1_37 if kubernetes.since("1.37") else RULES_OF_1_36
 
 

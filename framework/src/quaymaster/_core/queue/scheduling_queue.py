@@ -1,4 +1,4 @@
-"""Pods that wait to be scheduled: which is next, and what wakes the others.
+"""The pods that wait to be scheduled: selects the next one, and wakes others by events.
 
 Mirrors ``PriorityQueue`` (Kubernetes v1.36 and v1.37,
 ``pkg/scheduler/backend/queue/scheduling_queue.go``) with the feature gates at their
@@ -46,28 +46,28 @@ class SchedulingQueue:
     """All pending pods of all profiles.
 
     A pod is in one of four queues, by its key, or *in flight*, by its uid: popped, and
-    not done yet. The events that happen while it is in flight are stored, and its
-    plugins are asked about them when it comes back, so that none is lost.
+    not done yet. Events are stored while it is in flight. When it is requeued, the
+    queueing hints are called for them, so that no event is lost.
 
     Args:
-        clock: Tells the time and runs the flushes.
+        clock: Gives the time and runs the flushes.
         profiles: Scheduler name -> its profile; at least one.
-        nominator: The pods that are nominated to nodes; it follows the queue.
-        backoff: How long failed pods wait.
-        max_in_unschedulable_seconds: After this long without a helpful event, a
+        nominator: The pods that are nominated to nodes; the queue updates it.
+        backoff: The backoff of failed pods.
+        max_in_unschedulable_seconds: After this time without a helpful event, a
             rejected pod is tried again.
-        flush_gated_pods: Whether PreEnqueue is asked again about gated pods then.
-            Kubernetes v1.36.2 leaves them alone, and by its rules that is what is done
-            without this; by those of later ones they are asked anyway (pull requests
-            139162, 139330 and 139331 of kubernetes/kubernetes).
-        rules: What the Kubernetes that is played does otherwise than others.
-        tell: Is told where pods go, and what queueing hints say, if given.
-        metrics: Takes the times of queueing hints, if given.
+        flush_gated_pods: Whether PreEnqueue is called again for gated pods then. By
+            default the rules decide: Kubernetes v1.36.2 does not call it, and later
+            versions do (pull requests 139162, 139330 and 139331 of
+            kubernetes/kubernetes).
+        rules: The rules of the version of Kubernetes.
+        trace: Writes the moves of pods and the results of queueing hints, if given.
+        metrics: Records the times of queueing hints, if given.
 
     Attributes:
-        nominator: The same.
-        incoming: (queue, label of the cause) -> how many pods entered; upstream's
-            metric ``queue_incoming_pods_total``.
+        nominator: The pods that are nominated to nodes.
+        incoming: (queue, label of the cause) -> the number of pods that entered;
+            upstream's metric ``queue_incoming_pods_total``.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SchedulingQueue:
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
         rules: QueueRules = RULES_OF_1_36,
-        tell: Tell | None = None,
+        trace: Tell | None = None,
         metrics: SchedulerMetrics | None = None,
     ) -> None:
         self._clock = clock
@@ -89,10 +89,10 @@ class SchedulingQueue:
         self._flush_gated_pods = flush_gated_pods or rules.wildcards_ask_gates
         self.nominator = nominator
         self._in_flight = InFlightPods()
-        self._tell = tell
+        self._trace = trace
         self._hints = self._hint_registry(profiles)
         self._profiles = CompiledProfiles(profiles)
-        given = (
+        parts = (
             clock,
             self._profiles,
             backoff or BackoffPolicy(),
@@ -102,54 +102,54 @@ class SchedulingQueue:
             rules.nominating_labels,
             lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
         )
-        # A class of its own, so that nothing asks whether somebody wants to know.
-        traced = tell and TracedSubQueues(*given, tell)
-        self._queues: SubQueues = traced or SubQueues(*given)
+        # A class of its own, so that untraced queues do not check for a trace.
+        traced = trace and TracedSubQueues(*parts, trace)
+        self._queues: SubQueues = traced or SubQueues(*parts)
         self.incoming: Counter[tuple[str, str]] = self._queues.incoming
 
     # Life of a pod ------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin with the periodic flushes, as background timers of the clock."""
+        """Start the periodic flushes, as background timers of the clock."""
         self._queues.flushes.start()
 
     def rest(self, is_resting: bool) -> None:
-        """Pause the periodic flushes, or go on with them."""
+        """Pause the periodic flushes, or resume them."""
         self._queues.flushes.rest(is_resting)
 
     def reload(
         self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
     ) -> Sequence[QueuedPod]:
-        """Go on with other profiles; pods keep their history, see `renew`.
+        """Replace the profiles; pods keep their history, see `renew`.
 
-        Pods in flight hear of it when they come back, as of an event that helps.
+        For pods in flight it is an event that helps: they are requeued accordingly.
 
         Args:
             profiles: Scheduler name -> its profile; at least one.
-            backoff: How long failed pods wait from now on.
+            backoff: The new backoff of failed pods.
 
         Returns:
-            The pods that left, because no profile has their scheduler name any more.
+            The removed pods, whose scheduler name no longer has a profile.
         """
+        # Both may fail, so they come first: from there on the reload cannot fail.
         hints, compiled = self._hint_registry(profiles), CompiledProfiles(profiles)
-        # Everything that can fail is done: the rest happens as a whole.
         self._hints, self._profiles = hints, compiled
-        gone = renew(self._queues, compiled, backoff)
-        for queued in gone:
+        removed = renew(self._queues, compiled, backoff)
+        for queued in removed:
             self.nominator.delete(queued.pod)
         self._in_flight.record(CONFIG_RELOAD, None, None)
-        return gone
+        return removed
 
     def add(self, pod: Pod) -> None:
-        """Queue a pod that has just appeared."""
+        """Queue a new pod."""
         self._arrive(pod, self._rules.pod_add_label)
 
     def pop(self) -> QueuedPod | None:
-        """Take the next pod to be tried; it is in flight until `done`.
+        """Remove the next pod to be tried; it is in flight until `done`.
 
         Returns:
             The first active pod; else the first one in backoff after a rejection, even
-            though its backoff has not ended; else None.
+            if its backoff has not ended; else None.
         """
         while (queued := self._queues.pop()) is not None:
             queued.attempts += 1
@@ -159,45 +159,46 @@ class SchedulingQueue:
         return None
 
     def peek(self) -> QueuedPod | None:
-        """Return the pod that `pop` would take, or None."""
+        """Return the pod that `pop` would return, or None."""
         return self._queues.active.peek() or self._queues.backoff.peek()
 
     def done(self, uid: str) -> None:
-        """Let go of a popped pod that has a node or is gone; again it does nothing."""
+        """Stop tracking a popped pod that has a node or was deleted, if tracked."""
         self._in_flight.done(uid)
 
     def add_unschedulable(self, queued: QueuedPod) -> None:
-        """Take back a popped pod whose attempt failed; it is in flight no more.
+        """Requeue a popped pod whose attempt failed; it is no longer in flight.
 
-        It is let go if a reload has removed its profile meanwhile.
+        It is dropped if a reload has removed its profile in the meantime.
 
         Args:
-            queued: The record that was popped, with the newest object of the pod, and
-                the plugins that rejected it; without any it counts as an error.
+            queued: The popped record, with the newest version of the pod, and the
+                plugins that rejected it. Without plugins, the attempt counts as an
+                error.
         """
         if queued.key in self._queues.pods:
             _log.error("pod %s is in the queue already", queued.key)
         elif queued.pod.spec.scheduler_name in self._profiles:
-            self._take_back(queued)
+            self._requeue_failed(queued)
         self._in_flight.done(queued.pod.metadata.uid)
 
     def update(self, old: Pod, new: Pod, changes: Sequence[ClusterEvent]) -> None:
-        """Take over a changed pod, which may make it schedulable.
+        """Handle a change of a pod, which may make the pod schedulable.
 
         Args:
-            old: The pod as it was.
-            new: The pod as it is.
-            changes: What the change amounts to, see `quaymaster._core.engine.changes`.
+            old: The pod before the change.
+            new: The pod after the change.
+            changes: The events of the change, see `quaymaster._core.engine.changes`.
         """
         if new.metadata.uid in self._in_flight:
-            # It will come back with the newest object; then these events count.
+            # These events count when it is requeued, with its newest version.
             for event in changes:
                 self._in_flight.record(event, old, new)
             return
         queued = self._queues.pods.get(old.key)
         if self._rules.other_uid_arrives:
-            known = old if queued is None else queued.pod
-            if known.metadata.uid != new.metadata.uid:
+            before = old if queued is None else queued.pod
+            if before.metadata.uid != new.metadata.uid:
                 self.nominator.delete(old)
                 queued = None
         if queued is None:
@@ -211,8 +212,9 @@ class SchedulingQueue:
             self._queues.reposition(queued)
 
     def delete(self, pod: Pod) -> None:
-        """Forget a pod that is gone or bound; if it is in flight, it stays so."""
+        """Remove a deleted or bound pod; if it is in flight, it stays in flight."""
         self.nominator.delete(pod)
+        # The watch event of each bind comes here: mostly no pod is queued then.
         if not self._queues.pods:
             return
         queued = self._queues.pods.get(pod.key)
@@ -220,9 +222,9 @@ class SchedulingQueue:
             self._queues.delete(queued)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Make pods active at once, whatever their backoff; gates still hold.
+        """Make pods active at once, without the rest of their backoff, unless gated.
 
-        A pod that is in flight becomes active when it comes back.
+        A pod that is in flight becomes active when it is requeued.
         """
         for pod in pods:
             if not self._activate(pod) and pod.metadata.uid in self._in_flight:
@@ -239,20 +241,20 @@ class SchedulingQueue:
         """Wake the unschedulable pods that an event may help.
 
         Args:
-            event: What happened.
+            event: The event.
             old: The object before the change, or None.
             new: The object after the change, or None.
-            pre_check: If given, only pods that it accepts are looked at; pods in
-                flight hear of the event anyway.
+            pre_check: If given, only pods that it accepts are looked at. For pods in
+                flight, the event is stored in any case.
         """
-        # Mostly nobody waits: two dicts say so without a call.
+        # Mostly no pod waits: looking at two dicts takes no call.
         if not self._in_flight.started and not self._queues.unschedulable.pods:
             return
         candidates: Collection[QueuedPod]
         if event.is_wildcard:
             candidates = list(self._queues.unschedulable)
         else:
-            plugins = self._hints.wanted(event, old, new)
+            plugins = self._hints.keys_by_plugin(event, old, new)
             if not plugins:
                 return
             candidates = self._queues.unschedulable.rejected_by(plugins)
@@ -264,14 +266,14 @@ class SchedulingQueue:
         """Whether some plugin registered this resource with any of these actions."""
         return self._hints.is_watched(resource, action)
 
-    # Questions ----------------------------------------------------------------------
+    # Queries ------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """How many pods are queued; those in flight are not."""
+        """The number of queued pods, without pods in flight."""
         return len(self._queues.pods)
 
     def __iter__(self) -> Iterator[QueuedPod]:
-        """All queued pods, in no order that means anything; those in flight are not."""
+        """All queued pods, in no particular order, without pods in flight."""
         return iter(self._queues.pods.values())
 
     def __contains__(self, key: str) -> bool:
@@ -286,11 +288,11 @@ class SchedulingQueue:
         return list(self._queues.active)
 
     def backing_off(self) -> Sequence[QueuedPod]:
-        """Return the pods in backoff after a rejection, the first to return first."""
+        """Return the pods in backoff after a rejection, by the end of the backoff."""
         return list(self._queues.backoff)
 
     def backing_off_after_error(self) -> Sequence[QueuedPod]:
-        """Return the pods in backoff after an error, the first to return first."""
+        """Return the pods in backoff after an error, by the end of the backoff."""
         return list(self._queues.error_backoff)
 
     def unschedulable(self) -> Sequence[QueuedPod]:
@@ -298,7 +300,7 @@ class SchedulingQueue:
         return list(self._queues.unschedulable)
 
     def lengths(self) -> QueueLengths:
-        """Return how many pods are in each queue, and how many are in flight."""
+        """Return the number of pods in each queue, and in flight."""
         queues = self._queues
         return QueueLengths(
             active=len(queues.active),
@@ -314,7 +316,7 @@ class SchedulingQueue:
 
     @property
     def in_flight_event_count(self) -> int:
-        """How many events are stored for pods in flight."""
+        """The number of events that are stored for pods in flight."""
         return self._in_flight.event_count
 
     def in_flight_events(self) -> Counter[str]:
@@ -340,25 +342,26 @@ class SchedulingQueue:
             retry_at=self._queues.retry_at(queued),
         )
 
-    # What moves pods ----------------------------------------------------------------
+    # Moves between queues -----------------------------------------------------------
 
     def _arrive(self, pod: Pod, label: str) -> None:
-        """Take in a pod that has no history here.
+        """Queue a pod that has no history here.
 
-        Kubernetes v1.37 may keep another record of its name, so that the name is in two
-        queues, and keeps the nomination of the other pod for ever: here both go.
+        Kubernetes v1.37 may keep the record of an older pod with the same name, so that
+        the name is in two queues, and keeps the older pod's nomination forever. Here
+        both are removed.
         """
         key = pod.key
         if self._rules.other_uid_arrives:
-            known = self._queues.pods.get(key)
-            if known is not None:
-                self.nominator.delete(known.pod)
-                if known.queue is not QueueName.UNSCHEDULABLE:
-                    self._queues.leave(known)
+            older = self._queues.pods.get(key)
+            if older is not None:
+                self.nominator.delete(older.pod)
+                if older.queue is not QueueName.UNSCHEDULABLE:
+                    self._queues.leave(older)
             self.nominator.add(pod)
         self._queues.to_active(QueuedPod(pod, self._clock.now(), key), label)
 
-    def _take_back(self, queued: QueuedPod) -> None:
+    def _requeue_failed(self, queued: QueuedPod) -> None:
         if queued.rejectors:
             queued.unschedulable_count += 1
             queued.consecutive_errors_count = 0
@@ -371,7 +374,7 @@ class SchedulingQueue:
         self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
 
     def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
-        """Return what the events mean together that happened during the attempt."""
+        """Return how the events during the attempt move the pod."""
         if not queued.rejectors:
             return Strategy.AFTER_BACKOFF
         uid = queued.pod.metadata.uid
@@ -387,15 +390,15 @@ class SchedulingQueue:
             if strategy is Strategy.AFTER_BACKOFF:
                 result = strategy
                 if not queued.pending_plugins:
-                    break  # no later event can say more
+                    break  # no later event can change the result
         return result
 
     def _update_unschedulable(
         self, queued: QueuedPod, old: Pod, changes: Sequence[ClusterEvent]
     ) -> None:
-        """Ask about each change of the pod itself until one moves it.
+        """Call the hints for each change of the pod itself, until one moves it.
 
-        Gated pods hear of these, too, unlike of other events.
+        Unlike other events, these are used for gated pods as well.
         """
         for event in changes:
             question = self._question(self._hints, event, old, queued.pod)
@@ -445,7 +448,7 @@ class SchedulingQueue:
         return self._hints.may_ungate(gate, event)
 
     def _flush_unschedulable(self, limit: float) -> None:
-        """Give up waiting for an event that helps the pods from before ``limit``."""
+        """Wake the pods that have waited since before ``limit`` without an event."""
         pods = self._queues.unschedulable
         late = [queued for queued in pods if queued.unhelped_since < limit]
         for queued in late:
@@ -463,8 +466,8 @@ class SchedulingQueue:
 
     def _hint_registry(self, profiles: Mapping[str, QueueProfile]) -> HintRegistry:
         events = {name: profile.events for name, profile in profiles.items()}
-        if self._tell is not None:
+        if self._trace is not None:
             for name, registered in events.items():
-                events[name] = with_traced_hints(registered, self._tell)
+                events[name] = with_traced_hints(registered, self._trace)
         adds_taint_events = self._rules.adds_taint_events
         return HintRegistry(events, adds_taint_events=adds_taint_events)

@@ -1,4 +1,4 @@
-"""Makes the sort keys of plugins reliable: they always compare."""
+"""Makes the sort keys of plugins reliable, so that any two can be compared."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ __all__ = ["SortKeys"]
 _log = logging.getLogger(__name__)
 
 _PLAIN: Final[Mapping[type, str]] = {int: "number", float: "number", str: "text"}
-"""Types whose values compare with all others of the same word."""
+"""Type -> word; values of types with the same word can be compared."""
 
 _COMPARISONS: Final = ("__lt__", "__gt__", "__eq__")
 
@@ -21,41 +21,42 @@ _COMPARISONS: Final = ("__lt__", "__gt__", "__eq__")
 class SortKeys:
     """The keys of all pods that share one order.
 
-    Pods whose key fails, or does not compare with the keys seen before, come last, by
-    priority and timestamp: a heap that meets two keys which do not compare would lose
-    its order, and its pods. Numbers compare with numbers and texts with texts, of any
-    class (a `Time` is a number); parts of any other kind are
-    compared with the first one at their place, and guarded at each comparison.
+    Pods whose key fails, or cannot be compared with earlier keys, come last, by
+    priority and timestamp. A heap in which a comparison fails would lose its order, and
+    so its pods. Numbers compare with numbers and texts with texts, of any class (a
+    `Time` is a number). Other parts are compared with the first part at their position,
+    and guarded in each comparison.
     """
 
-    __slots__ = ("_are_tuples", "_known", "_samples", "_usual")
+    __slots__ = ("_are_tuples", "_plain_types", "_samples", "_usual")
 
     def __init__(self) -> None:
         self._are_tuples: bool | None = None
-        # The first part that was seen at each place.
+        # The first part that was seen at each position.
         self._samples: list[Any] = []
-        # The types of the parts of tuples that need no guard: of the first, and of all.
+        # The types of the parts of tuples that need no guard: of the first such tuple,
+        # which most keys match, and of all.
         self._usual: list[type] = []
-        self._known: set[tuple[type, ...]] = set()
+        self._plain_types: set[tuple[type, ...]] = set()
 
     def reliable(
         self, name: str, sort_key: Callable[[QueuedPodInfo], Any]
     ) -> Callable[[QueuedPodInfo], SortKey]:
-        """Return a profile's ``queue_sort`` whose keys compare with all others here.
+        """Return a profile's ``queue_sort`` with keys that compare with all others.
 
         Args:
             name: The profile's scheduler name, for the log.
             sort_key: The profile's ``queue_sort``, compiled.
         """
-        usual, known = self._usual, self._known
+        usual, plain_types = self._usual, self._plain_types
 
         def key_of(queued: QueuedPodInfo) -> SortKey:
             key = sort_key(queued)
             if type(key) is tuple and usual:
                 types = [*map(type, key)]
-                if types == usual or tuple(types) in known:
-                    # Not a tuple in a tuple: heaps compare keys more often than
-                    # anything else.
+                if types == usual or tuple(types) in plain_types:
+                    # Flat, not a tuple in a tuple: comparing keys is the most frequent
+                    # step of a heap.
                     return False, *key
             error = key.error if type(key) is Status else None
             if error is None:
@@ -70,10 +71,10 @@ class SortKeys:
         return key_of
 
     def _fitted(self, key: object) -> SortKey:
-        """Return a key in the form that heaps get.
+        """Return a key in the form for heaps.
 
         Raises:
-            Exception: It does not compare with those seen before.
+            Exception: It cannot be compared with earlier keys.
         """
         parts = _parts(key)
         is_tuple = parts is not None
@@ -86,16 +87,16 @@ class SortKeys:
             _compare(part, sample)
         self._are_tuples = is_tuple
         self._samples += new
-        self._learn(parts)
+        self._add_plain_types(parts)
         return False, *[part if _word(part) else _Guarded(part) for part in parts]
 
-    def _learn(self, parts: Sequence[Any]) -> None:
-        """Let keys of these types pass unguarded from now on, if no part needs it."""
+    def _add_plain_types(self, parts: Sequence[Any]) -> None:
+        """Use keys of these types without guards from now on, if no part needs one."""
         compared = (*parts, *self._samples[: len(parts)])
         if not self._are_tuples or not all(map(_word, compared)):
             return
         types = tuple(map(type, parts))
-        self._known.add(types)
+        self._plain_types.add(types)
         if not self._usual:
             self._usual += types
 
@@ -109,8 +110,8 @@ def _parts(key: object) -> Sequence[Any] | None:
 
 
 def _word(part: object) -> str:
-    """Return the word of what a part compares with; empty if its type does not say."""
-    kind = type(part)  # an object may claim to be of another class
+    """Return the word of the values that a part compares with; empty if unclear."""
+    kind = type(part)  # not `isinstance`: objects can pretend to have another class
     for base, word in _PLAIN.items():
         if _compares_as(kind, base):
             return word
@@ -118,18 +119,18 @@ def _word(part: object) -> str:
 
 
 def _compares_as(kind: type, base: type) -> bool:
-    """Whether values of a type compare as those of a type that it derives from do."""
-    # Identity: what is inherited is the same function.
+    """Whether a type inherits all comparisons of a base type."""
+    # Identity: an inherited method is the same function object.
     return issubclass(kind, base) and all(
         getattr(kind, name) is getattr(base, name) for name in _COMPARISONS
     )
 
 
 def _compare(part: Any, sample: Any) -> None:  # noqa: ANN401 - whatever a plugin gives
-    """Check that two parts compare.
+    """Check that two parts can be compared.
 
     Raises:
-        Exception: They do not.
+        Exception: They cannot.
     """
     word, other = _word(part), _word(sample)
     if not (word and other):
@@ -141,7 +142,7 @@ def _compare(part: Any, sample: Any) -> None:  # noqa: ANN401 - whatever a plugi
 
 
 class _Guarded:
-    """A part of another kind; it counts as equal to what it does not compare with."""
+    """A part of another kind; it is equal to parts that it cannot be compared with."""
 
     __slots__ = ("_part",)
 
@@ -169,7 +170,7 @@ class _Guarded:
         except Exception:
             return True
 
-    __hash__ = None  # type: ignore[assignment]  # nothing looks keys up
+    __hash__ = None  # type: ignore[assignment]  # keys are never hashed
 
 
 def _bare(other: object) -> Any:  # noqa: ANN401 - whatever a plugin gives

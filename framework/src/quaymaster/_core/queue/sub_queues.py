@@ -1,4 +1,4 @@
-"""The queues that a pending pod can be in, and the ways between them.
+"""The queues that a pending pod can be in, and the moves between them.
 
 Mirrors ``moveToActiveQ``, ``moveToBackoffQ`` and ``requeuePodWithQueueingStrategy``
 (Kubernetes v1.36, ``pkg/scheduler/backend/queue/scheduling_queue.go``).
@@ -32,13 +32,13 @@ _UNSCHEDULABLE = QueueName.UNSCHEDULABLE
 
 
 class QueueLengths(NamedTuple):
-    """How many pods are in each queue.
+    """The number of pods in each queue.
 
     Attributes:
-        active: About to be tried.
+        active: Ready to be tried.
         backoff: Waiting after a rejection or an error.
-        unschedulable: Waiting for an event, gated ones included.
-        in_flight: Popped, and neither back nor bound yet.
+        unschedulable: Waiting for an event, including gated pods.
+        in_flight: Popped, and neither requeued nor bound yet.
     """
 
     active: int
@@ -51,23 +51,23 @@ class SubQueues:
     """Every pending pod by its key, in exactly one of four queues.
 
     Args:
-        clock: Tells the time.
+        clock: Gives the time.
         profiles: Sort keys and gates.
-        policy: How long failed pods wait.
-        nominator: Learns the nominations of new pods.
-        max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
-        flush_unschedulable: Moves the unschedulable pods from before a given time.
+        policy: The backoff of failed pods.
+        nominator: Gets the nominations of new pods.
+        max_in_unschedulable_seconds: The maximum time that a pod stays unschedulable.
+        flush_unschedulable: Moves the pods that are unschedulable since before a time.
         nominating_labels: The causes for which a pod that becomes active is nominated.
-        keys_of: Gives the keys by which plugins find unschedulable pods.
+        keys_of: Returns the keys by which plugins find unschedulable pods.
 
     Attributes:
         pods: The pods of all queues.
-        active: Those about to be tried.
-        backoff: Those that wait after a rejection.
-        error_backoff: Those that wait after an error.
-        unschedulable: Those that wait for an event, gated ones included.
-        incoming: (queue, label of the cause) -> how many pods entered.
-        flushes: When pods move by themselves.
+        active: The pods that are ready to be tried.
+        backoff: The pods that wait after a rejection.
+        error_backoff: The pods that wait after an error.
+        unschedulable: The pods that wait for an event, including gated pods.
+        incoming: (queue, label of the cause) -> the number of pods that entered.
+        flushes: The timers that move pods without an event.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class SubQueues:
         )
 
     def adopt(self, profiles: CompiledProfiles, policy: BackoffPolicy) -> None:
-        """Begin with these profiles and this policy, while no pod is queued."""
+        """Set the profiles and the policy, while no pod is queued."""
         assert not self.pods, "they are sorted by other profiles"
         self._profiles = profiles
         self._policy = policy
@@ -109,14 +109,14 @@ class SubQueues:
     def to_active(
         self, queued: QueuedPod, label: str, *, from_backoff: bool = False
     ) -> bool:
-        """Make a pod active unless it is gated; return whether it is.
+        """Make a pod active unless it is gated; return whether it is active.
 
-        Gates were asked when a pod entered the backoff queue, and are not asked again.
+        Gates are called when a pod enters a backoff queue, and not again after it.
 
         Args:
             queued: The pod.
-            label: What is the cause.
-            from_backoff: Whether it has been waiting in a backoff queue.
+            label: The label of the cause.
+            from_backoff: Whether it comes from a backoff queue.
         """
         sort_key, group, gates = self._profiles[queued.pod.spec.scheduler_name]
         if gates and not from_backoff and not passes_gates(queued, gates):
@@ -132,12 +132,12 @@ class SubQueues:
         return True
 
     def requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
-        """Put a pod into the queue that a strategy calls for.
+        """Move a pod to the queue for a strategy.
 
         Args:
             queued: The pod.
-            strategy: What the event means for it.
-            label: What is the cause.
+            strategy: How the event moves the pod.
+            label: The label of the cause.
         """
         if strategy is Strategy.SKIP:
             self._hold_back(queued, label)
@@ -147,10 +147,10 @@ class SubQueues:
             self.to_active(queued, label)
 
     def pop(self) -> QueuedPod | None:
-        """Take the next pod out, or None.
+        """Remove and return the next pod, or None.
 
-        If no pod is active, the first one in backoff comes before its time, but not
-        after an error: that says that something outside is in trouble.
+        If no pod is active, the first one in backoff after a rejection is popped early.
+        Pods in backoff after an error are not: an error points to a problem elsewhere.
         """
         queued = self.active.pop()
         if queued is None:
@@ -162,7 +162,7 @@ class SubQueues:
         return queued
 
     def leave(self, queued: QueuedPod) -> None:
-        """Take a pod out of the queue that it is in."""
+        """Remove a pod from its queue."""
         del self.pods[queued.key]
         if queued.queue is _UNSCHEDULABLE:
             self.unschedulable.remove(queued)
@@ -175,11 +175,11 @@ class SubQueues:
         queued.queue = None
 
     def delete(self, queued: QueuedPod) -> None:
-        """Let go of a pod that is gone or bound."""
+        """Remove a deleted or bound pod."""
         self.leave(queued)
 
     def reposition(self, queued: QueuedPod) -> None:
-        """Move a pod whose object has changed to its new place in its heap."""
+        """Move a changed pod to its new position in its heap."""
         if queued.queue is _ERROR_BACKOFF:
             return
         sort_key_of, group, _ = self._profiles[queued.pod.spec.scheduler_name]
@@ -200,7 +200,7 @@ class SubQueues:
         return self.flushes.backoff_at(queued.backoff_expiration)
 
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
-        """Let a pod wait for the end of its backoff, unless it is gated."""
+        """Move a pod to a backoff queue, unless it is gated."""
         sort_key, group, gates = self._profiles[queued.pod.spec.scheduler_name]
         if not passes_gates(queued, gates):
             self._hold_back(queued, label)
@@ -217,28 +217,28 @@ class SubQueues:
         self.flushes.expect_backoff(expiration)
 
     def _hold_back(self, queued: QueuedPod, label: str) -> None:
-        """Keep a pod among the unschedulable ones, or put it there.
+        """Move a pod to the unschedulable pods, or keep it there.
 
-        If another record of this name is active or backing off, that one stays.
+        If another record of its name is active or backing off, that record stays.
         """
-        known = self.pods.get(queued.key)
-        if known is not None and known.queue is not _UNSCHEDULABLE:
+        record = self.pods.get(queued.key)
+        if record is not None and record.queue is not _UNSCHEDULABLE:
             return
-        if known is None:
+        if record is None:
             self.incoming["unschedulable", label] += 1
-        # Identity: another record of this name, of which only one may be queued.
-        elif known is not queued:
-            self.leave(known)
+        # Identity: it is another record of this name, and only one may be queued.
+        elif record is not queued:
+            self.leave(record)
         self.pods[queued.key] = queued
         queued.queue = _UNSCHEDULABLE
         self.unschedulable.put(queued)
         self.flushes.expect_unschedulable(queued.unhelped_since)
 
     def _enter(self, queued: QueuedPod, queue: QueueName) -> None:
-        """Put a record into a queue, in place of any other record of its name."""
-        known = self.pods.get(queued.key)
-        if known is not None:
-            self.leave(known)
+        """Add a record to a queue, and remove any other record of its name."""
+        record = self.pods.get(queued.key)
+        if record is not None:
+            self.leave(record)
         self.pods[queued.key] = queued
         queued.queue = queue
 
@@ -255,7 +255,7 @@ class SubQueues:
         for heap in (self.backoff, self.error_backoff):
             while (queued := heap.peek()) is not None:
                 expiration = queued.backoff_expiration
-                assert expiration is not None, "it was worked out on the way in"
+                assert expiration is not None, "it was computed by _to_backoff"
                 if expiration >= second:
                     self.flushes.expect_backoff(expiration)
                     break
@@ -265,7 +265,7 @@ class SubQueues:
 
 
 def _rank(queued: QueuedPod) -> tuple[float, float, int]:
-    """Return the rank of a pod among pods whose own keys cannot be compared."""
+    """Return the rank of a pod among pods whose sort keys cannot be compared."""
     return (-queued.pod.priority, queued.timestamp, queued.ticket)
 
 

@@ -1,4 +1,4 @@
-"""Times queueing hints; used only by a scheduler that has metrics."""
+"""Measures queueing hints; used only by a scheduler with metrics."""
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._core.contract.cluster_events import ClusterEvent, QueueingHintFn
@@ -9,15 +9,15 @@ __all__ = ["TimedQuestions"]
 
 
 class TimedQuestions:
-    """Puts questions to plugins, and times one answer in ten.
+    """Makes `Question` objects, and measures one hint in ten.
 
     Args:
-        metrics: Takes the numbers.
+        metrics: Records the times.
     """
 
     def __init__(self, metrics: SchedulerMetrics) -> None:
         self._metrics = metrics
-        self._asked = 0
+        self._calls = 0
 
     def __call__(
         self,
@@ -33,22 +33,22 @@ class TimedQuestions:
         return question
 
     def is_sampled(self) -> bool:
-        """Whether the next answer is to be timed."""
-        self._asked += 1
-        return self._asked % ONE_IN == 0
+        """Whether the next hint is measured."""
+        self._calls += 1
+        return self._calls % ONE_IN == 0
 
     def now(self) -> float:
-        """The time, in seconds."""
+        """Return the time, in seconds."""
         return self._metrics.now()
 
-    def tell(self, plugin: str, event: str, helps: bool, seconds: float) -> None:
-        """Take the time of an answer."""
+    def observe(self, plugin: str, event: str, helps: bool, seconds: float) -> None:
+        """Record the time of a hint."""
         hint = "Queue" if helps else "QueueSkip"
         self._metrics.hints[plugin, event, hint].observe(seconds, ONE_IN)
 
 
 class _TimedQuestion(Question):
-    """A question whose answers are timed now and then."""
+    """A question of which one hint in ten is measured."""
 
     __slots__ = ("label", "timer")
 
@@ -61,5 +61,5 @@ class _TimedQuestion(Question):
             return super()._helps(pod, plugin, hint)
         start = timer.now()
         helps = super()._helps(pod, plugin, hint)
-        timer.tell(plugin, self.label, helps, timer.now() - start)
+        timer.observe(plugin, self.label, helps, timer.now() - start)
         return helps

@@ -1,4 +1,4 @@
-"""Queues that tell where pods go; used only if somebody wants to know."""
+"""Queues that trace the moves of pods; used only if the topic is traced."""
 
 from collections.abc import Callable, Container
 
@@ -25,10 +25,10 @@ __all__ = ["TracedSubQueues", "with_traced_hints"]
 
 
 class TracedSubQueues(SubQueues):
-    """The queues of pending pods, which tell what enters, and what leaves for good.
+    """The queues of pending pods, with a trace of pods that enter or leave.
 
     Args:
-        tell: Writes the lines; for the others see `SubQueues`.
+        trace: Writes the lines; for the others see `SubQueues`.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class TracedSubQueues(SubQueues):
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
         keys_of: KeysOf,
-        tell: Tell,
+        trace: Tell,
     ) -> None:
         super().__init__(
             clock,
@@ -53,7 +53,7 @@ class TracedSubQueues(SubQueues):
             nominating_labels,
             keys_of,
         )
-        self._tell = tell
+        self._trace = trace
 
     def to_active(
         self, queued: QueuedPod, label: str, *, from_backoff: bool = False
@@ -68,13 +68,13 @@ class TracedSubQueues(SubQueues):
         """See `SubQueues`."""
         queued = super().pop()
         if queued is not None:
-            self._tell("pop", queued.pod, attempt=queued.attempts + 1)
+            self._trace("pop", queued.pod, attempt=queued.attempts + 1)
         return queued
 
     def delete(self, queued: QueuedPod) -> None:
         """See `SubQueues`."""
         super().delete(queued)
-        self._tell("delete", queued.pod)
+        self._trace("delete", queued.pod)
 
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
         super()._to_backoff(queued, label)
@@ -89,7 +89,7 @@ class TracedSubQueues(SubQueues):
 
     def _entered(self, queued: QueuedPod, label: str) -> None:
         if queued.queue is not None:
-            self._tell(
+            self._trace(
                 "enter",
                 queued.pod,
                 queue=queued.queue.value,
@@ -100,26 +100,27 @@ class TracedSubQueues(SubQueues):
             )
 
 
-def with_traced_hints(events: EventsByPlugin, tell: Tell) -> EventsByPlugin:
-    """Return events whose queueing hints tell what they say."""
+def with_traced_hints(events: EventsByPlugin, trace: Tell) -> EventsByPlugin:
+    """Return the same registrations, with hints whose results are traced."""
     return {
-        plugin: told and [_traced(plugin, one, tell) for one in told]
-        for plugin, told in events.items()
+        plugin: registrations
+        and [_traced(plugin, registered, trace) for registered in registrations]
+        for plugin, registrations in events.items()
     }
 
 
 def _traced(
-    plugin: str, registered: ClusterEventWithHint, tell: Tell
+    plugin: str, registered: ClusterEventWithHint, trace: Tell
 ) -> ClusterEventWithHint:
     hint = registered.hint
     if hint is None:
         return registered
-    asked: QueueingHintFn = hint
+    untraced: QueueingHintFn = hint
     label = registered.event.label
 
-    def told(pod: Pod, old: ApiObject | None, new: ApiObject | None) -> QueueingHint:
-        answer = asked(pod, old, new)
-        tell("hint", pod, plugin=plugin, registered=label, answer=answer.value)
+    def traced(pod: Pod, old: ApiObject | None, new: ApiObject | None) -> QueueingHint:
+        answer = untraced(pod, old, new)
+        trace("hint", pod, plugin=plugin, registered=label, answer=answer.value)
         return answer
 
-    return attrs.evolve(registered, hint=told)
+    return attrs.evolve(registered, hint=traced)

@@ -1,7 +1,7 @@
-"""What plugins read and write, as their classes declare it.
+"""The kinds that plugins read and write, as their classes declare them.
 
-A plugin's class says ``reads = (Service,)`` and ``writes = (Write(...),)``. One that
-says neither is taken to need what a scheduler of every profile needs.
+A plugin's class declares ``reads = (Service,)`` and ``writes = (Write(...),)``. A class
+that declares neither gets the usual kinds and writes.
 """
 
 import inspect
@@ -66,8 +66,8 @@ USUAL_KINDS: Final[Sequence[type[ApiObject]]] = (
     Node,
     Pod,
 )
-"""What is followed for a plugin that does not declare what it reads, in the order in
-which a batch of changes is handled: what pods refer to comes before the pods."""
+"""The kinds to follow for a plugin that does not declare its reads, in the order in
+which a batch of changes is handled: objects that pods refer to come before the pods."""
 
 _CORE_KINDS: Final = (Node, Pod)
 _ATTRIBUTES: Final = ("reads", "writes")
@@ -79,22 +79,22 @@ _USUAL_WRITES: Final = (
     Write(Verb.UPDATE, PersistentVolume),
     Write(Verb.UPDATE, PersistentVolumeClaim),
 )
-"""What a plugin that does not declare what it writes may write."""
+"""The writes allowed to a plugin that does not declare its writes."""
 
 
 def declares_access(plugin: type) -> bool:
-    """Whether a plugin's class says what it reads and writes."""
+    """Whether a plugin's class declares its reads or its writes."""
     return any(_declared(plugin, name) is not None for name in _ATTRIBUTES)
 
 
 def _declared(plugin: type, name: str) -> Any:  # noqa: ANN401 - checked at load
-    """What an attribute of a class declares; None if there is none, or a method."""
-    found = inspect.getattr_static(plugin, name, None)
-    return None if hasattr(found, "__get__") else found
+    """Return an attribute of a class; None if it is missing or a method."""
+    value = inspect.getattr_static(plugin, name, None)
+    return None if hasattr(value, "__get__") else value
 
 
 def reads_of_plugin(plugin: type) -> Sequence[type[ApiObject]]:
-    """The kinds that a plugin reads, nodes and pods first; its class is all right."""
+    """Return the kinds that a plugin reads; its class must have been checked."""
     if not declares_access(plugin):
         return in_order((*USUAL_KINDS, *kinds_of_plugin(plugin)))
     declared = _declared(plugin, "reads") or ()
@@ -102,7 +102,7 @@ def reads_of_plugin(plugin: type) -> Sequence[type[ApiObject]]:
 
 
 def writes_of_plugin(plugin: type) -> Sequence[Write]:
-    """The writes that a plugin makes; its class is all right."""
+    """Return the writes that a plugin makes; its class must have been checked."""
     if declares_access(plugin):
         return tuple(_declared(plugin, "writes") or ())
     own = (Write(Verb.PATCH, kind, "status") for kind in kinds_of_plugin(plugin))
@@ -111,19 +111,19 @@ def writes_of_plugin(plugin: type) -> Sequence[Write]:
 
 def in_order(kinds: Iterable[type[ApiObject]]) -> Sequence[type[ApiObject]]:
     """Return kinds, each once, in the order in which changes are handled."""
-    found = dict.fromkeys(kinds)
-    usual = [kind for kind in USUAL_KINDS if kind in found]
+    distinct = dict.fromkeys(kinds)
+    usual = [kind for kind in USUAL_KINDS if kind in distinct]
     last = [kind for kind in usual if kind in _CORE_KINDS]
-    others = [kind for kind in found if kind not in USUAL_KINDS]
+    others = [kind for kind in distinct if kind not in USUAL_KINDS]
     return (*(kind for kind in usual if kind not in last), *others, *last)
 
 
 def access_problem(plugin: type) -> str:
-    """What is wrong with the reads and writes that a class declares, or empty."""
+    """Describe the error in the reads and writes of a class; empty if valid."""
     for name in _ATTRIBUTES:
-        found = _declared(plugin, name)
-        if not isinstance(found, (tuple, list, NoneType)):
-            return f"{name}: expected a tuple, got {found!r}"
+        value = _declared(plugin, name)
+        if not isinstance(value, (tuple, list, NoneType)):
+            return f"{name}: expected a tuple, got {value!r}"
     for kind in _declared(plugin, "reads") or ():
         problem = kind_problem(kind) or _foreign(plugin, kind)
         if problem:
@@ -141,7 +141,7 @@ def _foreign(plugin: type, kind: type[ApiObject]) -> str:
     if kind in KINDS.values() or kind in kinds_of_plugin(plugin):
         return ""
     name = kind.__name__
-    return f"{name} is no kind of Kubernetes itself: name it in kinds = ({name},)"
+    return f"{name} is not a kind of Kubernetes itself: name it in kinds = ({name},)"
 
 
 def _write_problem(write: Write) -> str:

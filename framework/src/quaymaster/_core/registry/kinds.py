@@ -1,7 +1,7 @@
-"""The kinds of objects that plugins and packages bring.
+"""The kinds of objects that plugins and packages add.
 
-A plugin's class says ``kinds = (PodGroup,)``. A distribution that brings kinds and no
-plugin offers each in the entry-point group ``quaymaster.kinds``.
+A plugin's class declares ``kinds = (PodGroup,)``. A distribution that has kinds and no
+plugin offers each kind in the entry-point group ``quaymaster.kinds``.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from quaymaster._core.registry.offers import Offer
 __all__ = ["KIND_GROUP", "RegisteredKind", "kinds_of_plugin", "kinds_problem"]
 
 KIND_GROUP: Final = "quaymaster.kinds"
-"""The entry-point group that kinds are found in."""
+"""The entry-point group of kinds."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -28,7 +28,7 @@ class RegisteredKind:
     Attributes:
         name: The entry point's name.
         owner: The distribution with its version.
-        origin: Where the class is: ``package.module:Class``.
+        origin: The location of the class: ``package.module:Class``.
     """
 
     name: str
@@ -38,27 +38,27 @@ class RegisteredKind:
 
     @classmethod
     def from_offer(cls, offer: Offer) -> "RegisteredKind":
-        """The kind behind an entry point."""
+        """Return the kind of an entry point."""
         entry, owner = offer.entry, offer.owner
         return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
 
     def load(self) -> type[ApiObject]:
-        """The class.
+        """Import the class.
 
         Raises:
-            KindError: It cannot be imported, or is no kind.
+            KindError: It cannot be imported, or is not a kind.
         """
         try:
-            found = self._find()
+            kind = self._find()
         except BaseException as error:
             if is_from_outside(error):
                 raise
             problem = f"could not be imported: {describe_exception(error)}"
             raise self._error(problem) from error
-        problem = kind_problem(found)
-        if problem or not (isinstance(found, type) and issubclass(found, ApiObject)):
+        problem = kind_problem(kind)
+        if problem or not (isinstance(kind, type) and issubclass(kind, ApiObject)):
             raise self._error(problem)
-        return found
+        return kind
 
     def _error(self, problem: str) -> KindError:
         where = f"kind {self.name!r} ({self.owner}), entry point {self.origin!r}"
@@ -66,13 +66,13 @@ class RegisteredKind:
 
 
 def kinds_of_plugin(plugin: type) -> Sequence[type[ApiObject]]:
-    """The kinds that a plugin's class declares; they are all right."""
+    """Return the kinds that a plugin's class declares; they must have been checked."""
     declared: Sequence[type[ApiObject]] = getattr(plugin, "kinds", ())
     return declared
 
 
 def kinds_problem(plugin: type) -> str:
-    """What is wrong with the kinds that a plugin's class declares, or empty.
+    """Describe the error in the kinds that a plugin's class declares, or empty.
 
     Args:
         plugin: The class.

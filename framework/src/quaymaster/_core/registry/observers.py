@@ -17,7 +17,7 @@ from quaymaster._core.registry.offers import Offer
 __all__ = ["OBSERVER_GROUP", "RegisteredObserver"]
 
 OBSERVER_GROUP: Final = "quaymaster.observers"
-"""The entry-point group that observers of hooks are found in."""
+"""The entry-point group of observers of hooks."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class RegisteredObserver:
     Attributes:
         name: The entry point's name.
         owner: The distribution with its version.
-        origin: Where it is: ``package.module:Class``.
+        origin: Its location: ``package.module:Class``.
     """
 
     name: str
@@ -37,7 +37,7 @@ class RegisteredObserver:
 
     @classmethod
     def from_offer(cls, offer: Offer) -> "RegisteredObserver":
-        """The observer behind an entry point."""
+        """Return the observer of an entry point."""
         entry, owner = offer.entry, offer.owner
         return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
 
@@ -45,18 +45,19 @@ class RegisteredObserver:
         """Build an observer.
 
         Raises:
-            ObserverError: It cannot be imported or built, or is no observer.
+            ObserverError: It cannot be imported or built, or is not an observer.
         """
         try:
-            made = self._find()()
+            observer = self._find()()
         except BaseException as error:
             if is_from_outside(error):
                 raise
             problem = f"could not be built: {describe_exception(error)}"
             raise self._error(problem) from error
-        if not callable(getattr(made, "called", None)):
-            raise self._error(f"expected an object with a method 'called', got {made}")
-        return cast(HookObserver, made)
+        if not callable(getattr(observer, "called", None)):
+            expected = "expected an object with a method 'called'"
+            raise self._error(f"{expected}, got {observer}")
+        return cast(HookObserver, observer)
 
     def _error(self, problem: str) -> ObserverError:
         where = f"observer {self.name!r} ({self.owner}), entry point {self.origin!r}"

@@ -1,8 +1,8 @@
-"""What installed distributions offer, through their entry points.
+"""The entry points of installed distributions.
 
 Reading the metadata of all distributions takes longer than building a profile
-(measured: 8 ms of the 18 ms of a `SchedulerHarness`), so it is read again only after
-something was installed, or the path was changed.
+(measured: 8 ms of the 18 ms of a `SchedulerHarness`). So it is read again only after an
+installation, or a change of the path.
 """
 
 import functools
@@ -21,11 +21,11 @@ _Places: TypeAlias = tuple[tuple[str, int], ...]
 
 @attrs.frozen
 class Offer:
-    """One entry point, and who offers it.
+    """An entry point, and the distribution that offers it.
 
     Attributes:
-        entry: The entry point, which finds what is offered.
-        distribution: The distribution that offers it; empty if there is none.
+        entry: The entry point, which loads the object.
+        distribution: The distribution that offers it; empty if it is not known.
         version: That distribution's version.
         requires: That distribution's requirements, as in its metadata.
     """
@@ -42,7 +42,7 @@ class Offer:
 
 
 def offers(group: str) -> Sequence[Offer]:
-    """Return what the installed distributions offer in a group of entry points.
+    """Return the offers of the installed distributions in a group of entry points.
 
     Args:
         group: The group.
@@ -65,7 +65,7 @@ def _offer(entry: metadata.EntryPoint) -> Offer:
 
 
 def _changed(place: str) -> int:
-    """When something was last added to a place, in ns; installing adds a folder."""
+    """Return when a folder of the path changed, in ns; an installation changes it."""
     try:
         return Path(place or ".").stat().st_mtime_ns
     except OSError:

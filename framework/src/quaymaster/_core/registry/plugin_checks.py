@@ -1,8 +1,8 @@
-"""Finds mistakes in a plugin's class before it is built.
+"""Reports mistakes in a plugin's class before it is built.
 
-pluggy looks only at routines with the mark of `hookimpl`. It would ignore a method
-without the mark or a property, and call a coroutine to no effect, without an error.
-Here, each of these mistakes is one line.
+pluggy reads only routines with the mark of `hookimpl`. Without an error, it would
+ignore a property or a method without the mark, and call a coroutine to no effect. Here,
+each of these mistakes is reported as one line.
 """
 
 import functools
@@ -27,17 +27,17 @@ _HOOKS: Final[Mapping[str, ExtensionPoint]] = {
 }
 
 _ITERATED: Final = frozenset({"events_to_register"})
-"""Hooks whose answer is a sequence, which a generator can give as well."""
+"""Hooks whose answer is a sequence, so that they may be generators."""
 
 _METHODS: Final = (FunctionType, MethodType, staticmethod, classmethod)
-"""Types on which pluggy looks for marks."""
+"""The types of attributes whose marks pluggy reads."""
 
 _PROBLEMS: Final[WeakKeyDictionary[FunctionType, dict[str, Sequence[str]]]] = (
     WeakKeyDictionary()
 )
-"""The mistakes in functions, by their names in classes."""
+"""Function -> its name in a class -> its mistakes."""
 
-_NOT_GIVEN: Final = object()
+_MISSING: Final = object()
 _PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -72,30 +72,30 @@ def hook_problems(plugin: type) -> Iterator[str]:
 
 
 def unmarked_hooks(plugin: object) -> Iterator[str]:
-    """Return the functions with a hook's name that only the instance has."""
+    """Describe the functions of the instance itself that have the name of a hook."""
     for name, value in getattr(plugin, "__dict__", {}).items():
         if name in _HOOKS and inspect.isroutine(value) and _mark(value) is None:
             yield f"attribute {name!r} has the name of a hook, but no @hookimpl"
 
 
 def _static(plugin: type) -> Mapping[str, object]:
-    """Return the attributes of a class and its bases, descriptors as such."""
-    found: dict[str, object] = {}
+    """Return the attributes of a class and its bases, without calling descriptors."""
+    members: dict[str, object] = {}
     for base in reversed(plugin.__mro__):
-        found.update(vars(base))
-    return {name: found[name] for name in found if not name.startswith("__")}
+        members.update(vars(base))
+    return {name: members[name] for name in members if not name.startswith("__")}
 
 
 def _problems_with(plugin: type, name: str, value: object) -> Iterator[str]:
-    found = _class_attribute(plugin, name)
-    if callable(found) and _mark(found) is not None and isinstance(value, _METHODS):
+    member = _class_attribute(plugin, name)
+    if callable(member) and _mark(member) is not None and isinstance(value, _METHODS):
         if name in _HOOKS:
-            yield from _problems_once(name, value, found)
+            yield from _problems_once(name, value, member)
         else:
             yield f"unknown hook {name!r}{did_you_mean(name, _HOOKS)}"
     elif _is_marked(value):
         yield _unusable(name, value)
-    elif name in _HOOKS and _is_called(value) and not hasattr(found, _SPEC):
+    elif name in _HOOKS and _is_called(value) and not hasattr(member, _SPEC):
         yield _forgotten(plugin, name, value)
 
 
@@ -111,17 +111,17 @@ def _mark(value: object) -> object:
 
 
 def _is_marked(value: object) -> bool:
-    """Whether a descriptor, or a function behind it, has the mark."""
-    return any(_mark(one) is not None for one in (value, *_behind(value)))
+    """Whether a descriptor, or the function that it wraps, has the mark."""
+    return any(_mark(item) is not None for item in (value, *_wrapped_by(value)))
 
 
-def _behind(value: object) -> Sequence[object]:
+def _wrapped_by(value: object) -> Sequence[object]:
     names = ("__func__", "fget", "func")
     return [getattr(value, name) for name in names if hasattr(value, name)]
 
 
 def _is_called(value: object) -> bool:
-    """Whether this is called like a method; data may have any name."""
+    """Whether a value is called like a method; data may have any name."""
     if isinstance(value, type):
         return False
     return callable(value) or isinstance(
@@ -145,29 +145,29 @@ def _forgotten(plugin: type, name: str, value: object) -> str:
         kind = type(value).__name__
         return f"{name!r} has the name of a hook, but is a {kind}, expected a method"
     text = f"method {name!r} has the name of a hook, but no @hookimpl"
-    owners = [one for one in plugin.__mro__ if name in vars(one)]
+    owners = [owner for owner in plugin.__mro__ if name in vars(owner)]
     if owners[0] != plugin:
         text += f" (it is inherited from {owners[0].__name__})"
-    overridden = [one.__name__ for one in owners[1:] if _is_marked(vars(one)[name])]
-    if overridden:
-        text += f" (and overrides the one of {overridden[0]})"
-    return f"{text}; mark it, or rename it if it is none"
+    marked = [owner for owner in owners[1:] if _is_marked(vars(owner)[name])]
+    if marked:
+        text += f" (and overrides the hook of {marked[0].__name__})"
+    return f"{text}; mark it, or rename it if it is not a hook"
 
 
 def _problems_once(
     name: str, value: object, function: Callable[..., object]
 ) -> Sequence[str]:
-    """Return the mistakes in a method; a function is looked at once in its life.
+    """Return the mistakes in a method; each function is checked only once.
 
-    A scheduler that is built anew, in each test or at each reload, has the same hooks
-    (measured: 0.7 ms for the default profile instead of 2).
+    Each new scheduler, in a test or after a reload, has the same hooks (measured:
+    0.7 ms for the default profile instead of 2).
     """
     if not isinstance(value, FunctionType):
         return tuple(_method_problems(name, value, function))
-    known = _PROBLEMS.setdefault(value, {})
-    if name not in known:
-        known[name] = tuple(_method_problems(name, value, function))
-    return known[name]
+    problems = _PROBLEMS.setdefault(value, {})
+    if name not in problems:
+        problems[name] = tuple(_method_problems(name, value, function))
+    return problems[name]
 
 
 def _method_problems(
@@ -211,21 +211,21 @@ def _offered(hook: str) -> Sequence[str]:
 
 
 def _parameter_problem(parameter: inspect.Parameter, offered: Sequence[str]) -> str:
-    name, known = parameter.name, parameter.name in offered
+    name, is_offered = parameter.name, parameter.name in offered
     if parameter.kind in _PASSED_ON:
-        return f"*{name} is never given anything; name the arguments that it needs"
+        return f"*{name} never gets a value; name the arguments that it needs"
     # Identity: a default may be equal to anything.
     has_default = parameter.default is not parameter.empty
-    if has_default and known:
-        return f"argument {name!r} has a default value, so it would never be given"
+    if has_default and is_offered:
+        return f"argument {name!r} has a default value, so it would never get another"
     if has_default:
         return ""  # an argument of the plugin's own
-    if not known:
+    if not is_offered:
         hint = did_you_mean(name, offered)
         listed = ", ".join(offered) or "none"
         return f"unknown argument {name!r} (there are: {listed}){hint}"
     if parameter.kind is parameter.KEYWORD_ONLY:
-        return f"argument {name!r} is given by position, and must not follow a *"
+        return f"argument {name!r} is passed by position, and must not follow a *"
     return ""
 
 
@@ -246,7 +246,7 @@ def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
 def _wrong_attributes(plugin: type) -> Iterator[str]:
     kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse, "blocks": bool}
     for name, kind in kinds.items():
-        value = _static(plugin).get(name, _NOT_GIVEN)
-        if isinstance(value, kind) or value is _NOT_GIVEN or hasattr(value, "__get__"):
-            continue  # not given; right; or worked out for each plugin
+        value = _static(plugin).get(name, _MISSING)
+        if isinstance(value, kind) or value is _MISSING or hasattr(value, "__get__"):
+            continue  # missing, valid, or a property of each plugin
         yield f"{name}: expected a {kind.__name__}, got {value!r}"

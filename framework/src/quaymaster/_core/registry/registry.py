@@ -1,8 +1,8 @@
 """The plugins that are installed, found through their entry points.
 
 A distribution offers a plugin in the entry-point group ``quaymaster.plugins``: the
-entry's name is the plugin's name in profiles, its value the plugin's class. Nothing is
-imported before it is asked for.
+entry's name is the plugin's name in profiles, its value the plugin's class. A class is
+imported when it is first needed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 GROUP = "quaymaster.plugins"
-"""The entry-point group that plugins are found in."""
+"""The entry-point group of plugins."""
 
 PluginClass: TypeAlias = Callable[[object, Handle], object]
 """A plugin's class: called with arguments and the handle, it returns the plugin."""
@@ -62,8 +62,8 @@ class PluginLoadError(QuaymasterError, ImportError):
         plugin: The plugin's name.
         distribution: The distribution that offers it.
         origin: The entry point's value.
-        problem: What is wrong with it.
-        problems: The same, each mistake by itself.
+        problem: All problems in one line.
+        problems: The problems, one by one.
     """
 
     def __init__(self, plugin: "RegisteredPlugin", *problems: str) -> None:
@@ -83,7 +83,7 @@ class DuplicatePluginError(QuaymasterError):
 
     Attributes:
         plugin: The name.
-        offers: The plugins behind it.
+        offers: The plugins with that name.
     """
 
     def __init__(self, offers: Iterable["RegisteredPlugin"]) -> None:
@@ -98,7 +98,7 @@ class DuplicatePluginError(QuaymasterError):
 
 
 class UnknownPluginError(QuaymasterError, KeyError):
-    """A plugin name that nothing installed offers.
+    """A plugin name that no installed distribution offers.
 
     Attributes:
         plugin: The name.
@@ -122,10 +122,10 @@ class RegisteredPlugin:
 
     Attributes:
         name: Its name in profiles.
-        distribution: The distribution that offers it; empty if it was given in code.
+        distribution: The distribution that offers it; empty for a class from code.
         version: That distribution's version.
         requires: That distribution's requirements, as in its metadata.
-        origin: Where the class is: ``package.module:Class``.
+        origin: The location of the class: ``package.module:Class``.
     """
 
     name: str
@@ -137,7 +137,7 @@ class RegisteredPlugin:
 
     @classmethod
     def from_offer(cls, offer: Offer) -> "RegisteredPlugin":
-        """The plugin behind an entry point."""
+        """Return the plugin of an entry point."""
         return cls(
             name=offer.entry.name,
             distribution=offer.distribution,
@@ -157,14 +157,14 @@ class RegisteredPlugin:
 
     @cached_property
     def range_problem(self) -> str:
-        """How its distribution excludes the installed framework, or empty."""
+        """Why its distribution excludes the installed framework, or empty."""
         return range_problem(self.owner, self.requires)
 
     def load(self) -> type:
         """Import the plugin's class.
 
         Raises:
-            PluginLoadError: It cannot be imported, or is no plugin class.
+            PluginLoadError: It cannot be imported, or is not a plugin class.
         """
         if isinstance(self._loaded, PluginLoadError):
             raise self._loaded
@@ -178,12 +178,12 @@ class RegisteredPlugin:
     @property
     def args_class(self) -> type | None:
         """The attrs class of its arguments, or None if it takes none."""
-        found: type | None = getattr(self.load(), "Args", None)
-        return found
+        args: type | None = getattr(self.load(), "Args", None)
+        return args
 
     @cached_property
     def extension_points(self) -> tuple[ExtensionPoint, ...]:
-        """The extension points it has hooks for, in the order of the calls."""
+        """The extension points of its hooks, in the order of the calls."""
         return tuple(
             point
             for point in EXTENSION_POINTS
@@ -195,8 +195,8 @@ class RegisteredPlugin:
 
         Args:
             key: The key of the extension point.
-            kubernetes: The Kubernetes that is played, since some hooks came with a
-                later one; by default any.
+            kubernetes: The version of Kubernetes to follow, since later versions added
+                hooks; by default any.
         """
         plugin = self.load()
         return any(
@@ -214,29 +214,29 @@ class RegisteredPlugin:
     @cached_property
     def _loaded(self) -> type | PluginLoadError:
         try:
-            found = self._find()
+            plugin = self._find()
         except BaseException as error:
             if is_from_outside(error):
                 raise
-            # Some errors, such as those of syntax, have several lines.
+            # Some errors, such as syntax errors, have several lines.
             cause = " ".join(str(error).split())
             problem = f"could not be imported: {type(error).__name__}: {cause}"
             failure = PluginLoadError(self, problem)
             failure.__cause__ = error
             return failure
-        return self._checked(found)
+        return self._checked(plugin)
 
-    def _checked(self, found: object) -> type | PluginLoadError:
-        if not isinstance(found, type):
+    def _checked(self, plugin: object) -> type | PluginLoadError:
+        if not isinstance(plugin, type):
             return PluginLoadError(
                 self,
                 "expected a class that is built with (args, handle), got "
-                f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
+                f"{type(plugin).__name__} {getattr(plugin, '__name__', plugin)!r}",
             )
-        problem = _problem_with_args(found) or kinds_problem(found)
-        problem = problem or access_problem(found)
-        problems = [problem] if problem else list(hook_problems(found))
-        return PluginLoadError(self, *problems) if problems else found
+        problem = _problem_with_args(plugin) or kinds_problem(plugin)
+        problem = problem or access_problem(plugin)
+        problems = [problem] if problem else list(hook_problems(plugin))
+        return PluginLoadError(self, *problems) if problems else plugin
 
 
 def _problem_with_args(plugin: type) -> str:
@@ -248,7 +248,7 @@ def _problem_with_args(plugin: type) -> str:
     try:
         get_type_hints(args)
     except Exception as error:
-        remedy = "what its annotations name must be imported at run time"
+        remedy = "import the names in its annotations at run time"
         return f"{args.__name__}: {error} ({remedy})"
     return ""
 
@@ -256,7 +256,7 @@ def _problem_with_args(plugin: type) -> str:
 class PluginRegistry(Mapping[str, RegisteredPlugin]):
     """The plugins that profiles may name, by name, in alphabetical order.
 
-    A registry never changes; `with_plugin` gives another one.
+    A registry never changes; `with_plugin` returns a new registry.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         kinds: Iterable[RegisteredKind] = (),
         observers: Iterable[RegisteredObserver] = (),
     ) -> None:
-        """Hold these plugins, and what comes without any: kinds of objects, observers.
+        """Create a registry of plugins, and of kinds and observers without a plugin.
 
         Raises:
             DuplicatePluginError: Two of them have the same name.
@@ -275,10 +275,10 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
             by_name.setdefault(plugin.name, []).append(plugin)
         for same in by_name.values():
             if len(same) > 1:
-                raise DuplicatePluginError(sorted(same, key=lambda one: one.owner))
+                raise DuplicatePluginError(sorted(same, key=lambda item: item.owner))
         self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
         self._kinds = tuple(kinds)
-        self._observers = tuple(sorted(observers, key=lambda one: one.name))
+        self._observers = tuple(sorted(observers, key=lambda item: item.name))
 
     @classmethod
     def discover(cls) -> "PluginRegistry":
@@ -295,7 +295,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
 
     @classmethod
     def of(cls, plugins: Mapping[str, type]) -> "PluginRegistry":
-        """Hold these classes under these names, and nothing that is installed."""
+        """Return a registry of only these classes, without the installed plugins."""
         return cls(_from_class(name, plugin) for name, plugin in plugins.items())
 
     def with_plugin(self, plugin: type, name: str | None = None) -> "PluginRegistry":
@@ -311,55 +311,55 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return PluginRegistry(plugins.values(), self._kinds, self._observers)
 
     def kinds_of(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
-        """The kinds that some plugins declare, and those of all packages, each once.
+        """Return the kinds that some plugins and all packages declare, each once.
 
         Args:
             plugins: The names of the plugins.
 
         Raises:
-            KindError: A kind is wrong, or is declared by two classes.
-            UnknownPluginError: Nothing installed offers such a plugin.
+            KindError: A kind is not valid, or is declared by two classes.
+            UnknownPluginError: No installed distribution offers such a plugin.
             PluginLoadError: A plugin cannot be used.
         """
-        found = [kind.load() for kind in self._kinds]
+        kinds = [kind.load() for kind in self._kinds]
         for name in plugins:
-            found += kinds_of_plugin(self[name].load())
-        return tuple(KindSet(found))
+            kinds += kinds_of_plugin(self[name].load())
+        return tuple(KindSet(kinds))
 
     def read_by(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
-        """The kinds that some plugins read: what is followed for them, in that order.
+        """Return the kinds to follow for some plugins, in the order of their changes.
 
-        For a plugin that does not declare what it reads, that is all which is usual,
-        and what packages bring.
+        For a plugin that does not declare its reads, these are the usual kinds and
+        those of all packages.
 
         Args:
             plugins: The names of the plugins.
 
         Raises:
-            KindError: A kind is wrong, or is declared by two classes.
-            UnknownPluginError: Nothing installed offers such a plugin.
+            KindError: A kind is not valid, or is declared by two classes.
+            UnknownPluginError: No installed distribution offers such a plugin.
             PluginLoadError: A plugin cannot be used.
         """
         classes = [self[name].load() for name in plugins]
-        found: list[type[ApiObject]] = []
+        kinds: list[type[ApiObject]] = []
         if not all(map(declares_access, classes)):
-            found += [kind.load() for kind in self._kinds]
-        found += [kind for one in classes for kind in reads_of_plugin(one)]
-        return tuple(KindSet(in_order(found)))
+            kinds += [kind.load() for kind in self._kinds]
+        kinds += [kind for plugin in classes for kind in reads_of_plugin(plugin)]
+        return tuple(KindSet(in_order(kinds)))
 
     def make_observers(self) -> Sequence[HookObserver]:
         """Build the observers of hooks of all distributions, in the order of names.
 
         Raises:
-            ObserverError: One cannot be imported or built, or is no observer.
+            ObserverError: One cannot be imported or built, or is not an observer.
         """
-        return [one.make() for one in self._observers]
+        return [observer.make() for observer in self._observers]
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
         """Return the plugin of this name.
 
         Raises:
-            UnknownPluginError: Nothing installed offers it.
+            UnknownPluginError: No installed distribution offers it.
         """
         try:
             return self._plugins[name]
@@ -376,15 +376,15 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         """Return the class of a plugin, which is called with ``(args, handle)``.
 
         Raises:
-            UnknownPluginError: Nothing installed offers it.
-            PluginLoadError: It cannot be imported, or is no plugin class.
+            UnknownPluginError: No installed distribution offers it.
+            PluginLoadError: It cannot be imported, or is not a plugin class.
         """
         return cast(PluginClass, self[name].load())
 
     def describe(self, name: str) -> str:
-        """Return the name of a plugin, and who offers it, for messages."""
-        found = self._plugins.get(name)
-        return str(found) if found else f"plugin {name!r} (not installed)"
+        """Return the name of a plugin and its distribution, for messages."""
+        plugin = self._plugins.get(name)
+        return str(plugin) if plugin else f"plugin {name!r} (not installed)"
 
     @property
     def kinds(self) -> tuple[RegisteredKind, ...]:

@@ -1,4 +1,4 @@
-"""The versions of the framework that a distribution declares that it works with."""
+"""The versions of the framework that a distribution supports."""
 
 import functools
 import operator
@@ -60,14 +60,14 @@ def declared_range(requires: Sequence[str]) -> "SpecifierSet | None":
 
 
 def range_problem(owner: str, requires: Sequence[str]) -> str:
-    """Describe how the installed framework is outside a distribution's range, if so.
+    """Return a message if the installed framework is outside a distribution's range.
 
     Args:
         owner: The distribution with its version, for the message.
         requires: Its requirements, as in its metadata.
 
     Returns:
-        A sentence, or an empty text.
+        The message, or an empty string.
     """
     if _is_usual(requires):
         return ""

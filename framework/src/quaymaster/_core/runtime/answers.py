@@ -1,7 +1,7 @@
 """The answers that hooks may give, and the checks of them before anything uses them.
 
 All parts of an answer are checked at once. They are used much later, when an error
-would not tell any more which plugin is to blame.
+would no longer show which plugin caused it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ from quaymaster._core.runtime.parts import PROBLEMS, part_problem
 __all__ = ["EXPECTED", "NAMES_IN_GOOD", "ExpectedAnswer", "checked_answer"]
 
 Accept: TypeAlias = Callable[[str, str, Any, int], object]
-"""Takes plugin, hook, an answer with sound parts, and the number of nodes that it is
-about; returns what the caller of the hook gets."""
+"""Takes plugin, hook, an answer with valid parts, and the number of nodes that it is
+about; returns the answer for the caller of the hook."""
 
 
 def _has_hash(answer: object) -> bool:
@@ -59,12 +59,12 @@ class ExpectedAnswer:
 
     Attributes:
         what: The answer in words, for errors.
-        kinds: The types that are allowed beside None and Status; None if ``accept``
+        kinds: The types that are allowed besides None and Status; None if ``accept``
             checks the type.
-        accept: Checks more than types and parts, if there is more.
-        good: An expression on ``answer``: whether to pass it on without more checks.
+        accept: Checks more than types and parts, or None.
+        good: An expression on ``answer``: whether to return it without more checks.
             It is part of the generated code, and saves a call for nearly all answers.
-        size: An expression on the hook's arguments: how many nodes it is about.
+        size: An expression on the hook's arguments: the number of nodes.
         says_nothing: Whether the answer is not used.
     """
 
@@ -82,8 +82,8 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
     Args:
         plugin: The plugin's name.
         hook: The hook.
-        answer: What it returned.
-        size: How many nodes it is about, if the hook answers for many.
+        answer: The value that it returned.
+        size: The number of nodes, if the hook answers for many.
 
     Returns:
         The answer, or an Error status if the hook does not allow it.
@@ -92,7 +92,7 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
         PluginError: The answer has an allowed type, but a part of it is wrong.
     """
     expected, kind = EXPECTED[hook], type(answer)
-    problem_of = PROBLEMS.get(kind, part_problem)  # one call less in most cases
+    problem_of = PROBLEMS.get(kind, part_problem)  # saves a call in most cases
     problem = problem_of(answer)
     if problem:
         raise PluginError(plugin, hook, problem)
@@ -103,7 +103,7 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
 
 
 def _with_one_skip(_plugin: str, _hook: str, answer: object, _size: int) -> object:
-    """Return the answer; any Skip becomes the one of `Status.skip`."""
+    """Return the answer; any Skip becomes the shared status of `Status.skip`."""
     if isinstance(answer, Status) and answer.is_skip:
         return Status.skip()
     return answer
@@ -136,7 +136,7 @@ def _filter_nodes(plugin: str, hook: str, answer: object, size: int) -> object:
 
 
 def _codes_problem(codes: object, size: int) -> str:
-    """Return what is wrong with the codes of a batch twin, or empty."""
+    """Describe the error in the codes of a batch twin."""
     if not isinstance(codes, np.ndarray):
         return f"returned codes as {type(codes).__name__}, expected an array"
     if codes.shape != (size,):
@@ -145,7 +145,7 @@ def _codes_problem(codes: object, size: int) -> str:
 
 
 def _post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
-    """Return the answer as a result, so that only a failed hook gives a `Status`."""
+    """Return the answer as a result, so that only a failed hook returns a `Status`."""
     if not isinstance(answer, PostFilterResult):
         return PostFilterResult(answer) if isinstance(answer, Status) else answer
     wrong = _wrong_part(answer)
@@ -177,13 +177,13 @@ def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
         return unexpected(plugin, hook, answer, "int or Status")
     number = int(answer)
     if not -(2**63) <= number < 2**63:
-        problem = f"returned {number}, which is no 64-bit integer"
+        problem = f"returned {number}, which is not a 64-bit integer"
         return wrong_answer(plugin, hook, problem)
     return number
 
 
 def _row(plugin: str, hook: str, answer: object, _size: int) -> object:
-    """Return the row as a plain integer; NumPy's integers are what columns give."""
+    """Return the row as a plain integer; columns contain NumPy's integers."""
     if isinstance(answer, Status):
         return answer
     if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
@@ -196,16 +196,16 @@ def _scores(plugin: str, hook: str, answer: object, size: int) -> object:
         return answer
     if answer.shape == (size,) and answer.dtype == np.int64:
         return answer
-    found = f"shape {answer.shape}, dtype {answer.dtype}"
-    problem = f"returned {found}, expected shape ({size},), dtype int64"
+    actual = f"shape {answer.shape}, dtype {answer.dtype}"
+    problem = f"returned {actual}, expected shape ({size},), dtype int64"
     return wrong_answer(plugin, hook, problem)
 
 
 def _permit(plugin: str, hook: str, answer: object, _size: int) -> object:
     """Return the answer, or an Error for a wait without a timeout.
 
-    Upstream's plugins return the timeout beside the status, and one that returns zero
-    rejects the pod at once, which can be no plugin's intention.
+    Upstream's plugins return the timeout besides the status. A timeout of zero rejects
+    the pod at once, which no plugin can intend.
     """
     if not isinstance(answer, Status) or answer.code is not Code.WAIT:
         return answer
@@ -234,10 +234,10 @@ def _sentences(plugin: str, hook: str, answer: object, _size: int) -> object:
     if (
         isinstance(answer, Sequence)
         and not isinstance(answer, str)
-        and all(isinstance(one, str) for one in answer)
+        and all(isinstance(sentence, str) for sentence in answer)
     ):
         return tuple(answer)
-    return unexpected(plugin, hook, answer, "a list of texts")
+    return unexpected(plugin, hook, answer, "a list of strings")
 
 
 def _pod_use(plugin: str, hook: str, answer: object, _size: int) -> object:
@@ -250,10 +250,11 @@ def _revised(plugin: str, hook: str, answer: object, _size: int) -> object:
     if answer is None:
         return None
     if isinstance(answer, Sequence) and all(
-        isinstance(getattr(one, "revision", None), int) for one in answer
+        isinstance(getattr(source, "revision", None), int) for source in answer
     ):
         return tuple(answer)
-    return unexpected(plugin, hook, answer, "a list of what has a revision, or None")
+    expected = "a list of objects with a revision, or None"
+    return unexpected(plugin, hook, answer, expected)
 
 
 def _events(
@@ -281,7 +282,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "start": _NOTHING,
     "close": _NOTHING,
     "pre_enqueue": _STATUS,
-    # Anything that compares is a key; `SortKeys` checks that.
+    # Any comparable value is a key; `SortKeys` checks that.
     "queue_sort": ExpectedAnswer(kinds=None, good="True"),
     "events_to_register": ExpectedAnswer(kinds=None, accept=_events, good="False"),
     "sign_pod": ExpectedAnswer(
@@ -354,4 +355,4 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "bind": _STATUS,
     "post_bind": _NOTHING,
 }
-"""Hook -> what it may answer."""
+"""Hook -> the answers that it may give."""

@@ -1,6 +1,6 @@
 """Build a profile: load, construct and register its plugins, then compile the calls.
 
-All mistakes of a plugin that can be found are found here, before the first pod.
+Errors in plugins are reported here, before the first pod, as far as possible.
 """
 
 import logging
@@ -40,16 +40,16 @@ __all__ = ["REJECTING_HOOKS", "ProfileError", "build_profile"]
 
 _log = logging.getLogger(__name__)
 
-_TELLING_NOBODY: Final = HookGuards()
+_SILENT_GUARDS: Final = HookGuards()
 
 _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _LIFECYCLE_HOOKS = ("start", "close")
 REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
 """The hooks by which a plugin can reject a pod."""
 _SLEEPS = (
-    "events_to_register is empty, so no event wakes the pods that it rejects: unless "
-    "it calls handle.changed(), they wait for the flush, for minutes, and pods behind "
-    "its pre_enqueue for ever"
+    "events_to_register is empty, so no event requeues the pods that it rejects: "
+    "unless it calls handle.changed(), they wait minutes for the flush, and pods that "
+    "its pre_enqueue rejects wait for ever"
 )
 _NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
@@ -72,22 +72,22 @@ def build_profile(
     config: ProfileConfig,
     registry: PluginRegistry,
     make_handle: Callable[[str, PluginClass], Handle],
-    guards: HookGuards = _TELLING_NOBODY,
+    guards: HookGuards = _SILENT_GUARDS,
     followed: Collection[EventResource] = (),
 ) -> Profile:
     """Build the plugins of one profile and compile its plans.
 
     Args:
-        config: The profile, with all defaults filled in.
-        registry: Where plugins are found by name.
-        make_handle: Makes the handle of a plugin, by its name and its class.
-        guards: Compile the hooks, and tell of those that fail or take long.
-        followed: The resources of declared kinds that there are events of.
+        config: The profile, with all defaults set.
+        registry: Loads plugins by name.
+        make_handle: Returns the handle of a plugin, by its name and its class.
+        guards: Compiles the hooks, and reports those that fail or take long.
+        followed: The resources of declared kinds that have events.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
-            wrong signature, or has a hook that does not exist. Those that have been
-            built by then are closed.
+            wrong signature, or has a hook that does not exist. The plugins built
+            before it are closed.
     """
     builder = _Builder(config, registry, make_handle, guards, followed)
     try:
@@ -112,7 +112,7 @@ class _Builder:
         self._make_handle = make_handle
         self._guards = guards
         self._manager = HookManager()
-        # For hooks whose failure is an error here, or is found by asking again.
+        # For hooks whose failure is an error here, or is reported by a second call.
         self._quiet = HookGuards(watches=guards.watches)
         self._plugins: dict[str, object] = {}
 
@@ -122,7 +122,7 @@ class _Builder:
             self._register(name)
         warn_of_deprecated_hooks(self._manager, self._registry.describe)
         sign = self._sign(self._quiet)
-        known = [name for name in sign if self._may_be_remembered(name)]
+        cacheable = [name for name in sign if self._is_cacheable(name)]
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,
@@ -137,19 +137,19 @@ class _Builder:
             sign=sign,
             sign_telling=self._sign(self._guards),
             break_tie=self._break_tie(),
-            remembered=[name for name in known if not self._imagines(name)],
-            skipping=[name for name in known if self._imagines(name)],
-            skips=self._skips(known),
+            remembered=[name for name in cacheable if not self._has_trials(name)],
+            skipping=[name for name in cacheable if self._has_trials(name)],
+            skips=self._skips(cacheable),
         )
 
     def lifecycle(self) -> Lifecycle:
         """Return the ``start`` and ``close`` hooks of the plugins built so far."""
-        found = Implementations(self._manager, _LIFECYCLE_HOOKS)
+        hooks = Implementations(self._manager, _LIFECYCLE_HOOKS)
         starts, closes = (
             [
                 function
                 for name in self._plugins
-                if (function := found.compile(hook, name, guards=self._guards))
+                if (function := hooks.compile(hook, name, guards=self._guards))
             ]
             for hook in _LIFECYCLE_HOOKS
         )
@@ -157,7 +157,7 @@ class _Builder:
 
     @cached_property
     def _implementations(self) -> Implementations:
-        """The implementations of hooks; only once all plugins are registered."""
+        """The implementations of hooks; valid once all plugins are registered."""
         return Implementations(self._manager, _HOOKS)
 
     def _construct(self, name: str) -> object:
@@ -199,11 +199,12 @@ class _Builder:
     def _wrappers(
         self, point: ExtensionPoint, enabled: Sequence[EnabledPlugin]
     ) -> Mapping[str, Sequence[str]]:
-        found = {}
+        wrappers = {}
+        names = [plugin.name for plugin in enabled]
         for hook in point.hooks:
             wrapping = self._implementations.wrapper_names(hook)
-            found[hook] = [one.name for one in enabled if one.name in wrapping]
-        return found
+            wrappers[hook] = [name for name in names if name in wrapping]
+        return wrappers
 
     def _hooks(
         self, point: ExtensionPoint, plugin: str, wrappers: Mapping[str, Sequence[str]]
@@ -218,13 +219,13 @@ class _Builder:
         for scalar, twin in point.twins.items():
             if twin in hooks and scalar not in hooks:
                 raise self._error(plugin, f"has {twin!r} without {scalar!r}")
-            # A wrapper around the scalar hook has to see every single call.
+            # A wrapper around the scalar hook must run for every single call.
             if wrappers[scalar]:
                 hooks.pop(twin, None)
         return hooks
 
     def _pod_use(self, plugin: str, wrappers: Sequence[str]) -> PodUse:
-        """Return what the plugin declares; PODS if wrappers may look at pods."""
+        """Return the plugin's declaration; PODS if wrappers may read pods."""
         use = getattr(self._plugins[plugin], "pod_use", PodUse.PODS)
         if not isinstance(use, PodUse):
             expected = f"expected a PodUse, got {use!r}"
@@ -237,15 +238,15 @@ class _Builder:
             raise self._error(plugin, f"scope: expected a Scope, got {scope!r}")
         return scope
 
-    def _imagines(self, plugin: str) -> bool:
-        """Whether a plugin has hooks for imagined pods."""
+    def _has_trials(self, plugin: str) -> bool:
+        """Whether a plugin has hooks for trials with other pods."""
         return self._has(plugin, ("add_pod", "remove_pod"))
 
-    def _may_be_remembered(self, plugin: str) -> bool:
-        """Whether answers of a plugin may be remembered.
+    def _is_cacheable(self, plugin: str) -> bool:
+        """Whether answers of a plugin may be cached.
 
-        They may not if a wrapper has to see every call. Of a plugin that looks at all
-        nodes, only scores may.
+        They may not if a wrapper must run for every call. If a plugin reads all nodes,
+        only its scores may be cached.
         """
         scope = self._scope(plugin)
         if scope is Scope.CLUSTER:
@@ -255,7 +256,7 @@ class _Builder:
         return not self._is_wrapped(plugin)
 
     def _is_wrapped(self, plugin: str) -> bool:
-        """Whether a wrapper has to see every call of a plugin."""
+        """Whether a wrapper must run for every call of a plugin."""
         return any(
             self._implementations.wrapper_names(hook)
             for hook in (*_NARROW_HOOKS, "score", "normalize_score")
@@ -284,26 +285,28 @@ class _Builder:
         return events
 
     def _sign(self, guards: HookGuards) -> Mapping[str, HookFunction]:
-        found = {
+        hooks = {
             name: self._implementations.compile("sign_pod", name, guards=guards)
             for name in self._plugins
         }
-        return {name: sign for name, sign in found.items() if sign is not None}
+        return {name: sign for name, sign in hooks.items() if sign is not None}
 
-    def _skips(self, known: Container[str]) -> Mapping[str, HookFunction]:
-        """Return the ``skips_depend_on`` of plugins that are asked in each attempt.
+    def _skips(self, cacheable: Container[str]) -> Mapping[str, HookFunction]:
+        """Return the ``skips_depend_on`` of plugins that run in each attempt.
 
-        Those that are known by their signature need it not, and a wrapper has to see
-        every call.
+        Plugins whose answers are cached by signature do not need it. A wrapper must run
+        for every call, so wrapped plugins have none.
         """
-        found: dict[str, HookFunction] = {}
+        hooks: dict[str, HookFunction] = {}
         for name in self._plugins:
-            ask = self._implementations.compile(
+            if name in cacheable or self._is_wrapped(name):
+                continue
+            hook = self._implementations.compile(
                 "skips_depend_on", name, guards=self._guards
             )
-            if ask is not None and name not in known and not self._is_wrapped(name):
-                found[name] = ask
-        return found
+            if hook is not None:
+                hooks[name] = hook
+        return hooks
 
     def _break_tie(self) -> HookFunction | None:
         name = self._config.tie_breaking_plugin
@@ -311,7 +314,7 @@ class _Builder:
             return None
         hook = "break_tie"
         wrapping = self._implementations.wrapper_names(hook)
-        wrappers = [one for one in self._plugins if one in wrapping]
+        wrappers = [plugin for plugin in self._plugins if plugin in wrapping]
         function = self._implementations.compile(hook, name, wrappers, self._guards)
         if function is None:
             problem = f"is the tie breaker but has no hook {hook!r}"

@@ -1,4 +1,4 @@
-"""Guards for functions inside of answers, which are called later."""
+"""Guards for the functions in answers, which the framework calls later."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,8 +28,8 @@ def guarded_function(
         expected: The same types in words.
 
     Returns:
-        A function with the same arguments. It returns an Error status if the other one
-        raises, or returns something else.
+        A function with the same arguments. It returns an Error status if ``function``
+        raises or returns another type.
     """
 
     def guarded(*args: object) -> object:

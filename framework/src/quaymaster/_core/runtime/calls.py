@@ -1,8 +1,8 @@
 """Compiles the implementations of hooks that pluggy has registered.
 
 A generic multicall costs more than many hooks themselves (measured: 12 to 18 times a
-direct call). So each hook of each plugin is taken out of the plugin manager once, when
-the profile is built.
+direct call). So the functions are taken from the plugin manager once, when the profile
+is built, and then called directly.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from quaymaster._core.runtime.profile import HookFunction
 
 __all__ = ["Implementations"]
 
-_TELLING_NOBODY: Final = HookGuards()
+_SILENT_GUARDS: Final = HookGuards()
 
 
 class Implementations:
@@ -32,10 +32,10 @@ class Implementations:
         self._impls: dict[str, dict[str, pluggy.HookImpl]] = {}
         self._wrapping: dict[str, set[str]] = {}
         for hook in hooks:
-            self._look_at(hook)
+            self._collect(hook)
 
     def wrapper_names(self, hook: str) -> Collection[str]:
-        """Return the names of the plugins that wrap a hook, and do not implement it."""
+        """Return the names of the plugins that wrap a hook without implementing it."""
         return self._wrapping[hook]
 
     def has(self, hook: str, plugin: str) -> bool:
@@ -47,15 +47,15 @@ class Implementations:
         hook: str,
         plugin: str,
         wrappers: Sequence[str] = (),
-        guards: HookGuards = _TELLING_NOBODY,
+        guards: HookGuards = _SILENT_GUARDS,
     ) -> HookFunction | None:
-        """Take one plugin's implementation of a hook out of the manager.
+        """Compile one plugin's implementation of a hook.
 
         Args:
             hook: The hook's name.
             plugin: The plugin's name.
-            wrappers: The plugins whose wrappers go around each call, in profile order.
-            guards: Compile the hook, and tell of failures and slow calls.
+            wrappers: The plugins whose wrappers run around each call, in profile order.
+            guards: Compiles the hook, and reports failures and slow calls.
 
         Returns:
             The compiled hook; None if the plugin does not implement this hook.
@@ -63,15 +63,15 @@ class Implementations:
         impl = self._impls[hook].get(plugin)
         if impl is None:
             return None
-        wanted = offered = self._offered[hook]
+        taken = offered = self._offered[hook]
         function: HookFunction
         if wrappers:
             function = self._with_wrappers(hook, plugin, wrappers)
         else:
-            function, wanted = impl.function, impl.argnames
-        return guards.compile(plugin, hook, offered, wanted, function)
+            function, taken = impl.function, impl.argnames
+        return guards.compile(plugin, hook, offered, taken, function)
 
-    def _look_at(self, hook: str) -> None:
+    def _collect(self, hook: str) -> None:
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
         assert caller.spec is not None
         self._offered[hook] = caller.spec.argnames

@@ -14,14 +14,14 @@ __all__ = ["warn_of_deprecated_hooks"]
 def warn_of_deprecated_hooks(
     manager: pluggy.PluginManager, describe: Callable[[str], str]
 ) -> None:
-    """Warn of the deprecated hooks that plugins implement, or wrap.
+    """Warn of the deprecated hooks that plugins implement or wrap.
 
-    A warning belongs to the line of the hook, and is shown once in a process, however
-    often the plugin is built.
+    The location of a warning is the line of the hook. It is shown once in a process,
+    however often the plugin is built.
 
     Args:
         manager: The plugins of a profile.
-        describe: Returns what messages call a plugin, by its name.
+        describe: Returns the description of a plugin for messages, by its name.
     """
     for point in EXTENSION_POINTS:
         for hook in point.hooks:
@@ -41,7 +41,7 @@ def _warn(message: str, function: object) -> None:
         filename=code.co_filename if code else "<unknown>",
         lineno=code.co_firstlineno if code else 0,
         module=getattr(function, "__module__", None),
-        # Where Python itself notes what it has shown of a module.
+        # Python keeps the warnings that it has shown of a module here.
         registry=getattr(function, "__globals__", {}).setdefault(
             "__warningregistry__", {}
         ),

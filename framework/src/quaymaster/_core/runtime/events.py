@@ -16,21 +16,21 @@ from quaymaster._core.contract.cluster_events import (
 __all__ = ["event_problem"]
 
 _FOLLOWED: Final = frozenset(map(resource_of, KINDS.values()))
-"""The resources whose objects can be followed."""
+"""The resources that can have an informer."""
 
 _HINT_ARGUMENTS = ("pod", "old", "new")
 
 
 def event_problem(registered: object, followed: Collection[EventResource] = ()) -> str:
-    """Return what is wrong with one of the events of a plugin, or empty.
+    """Describe the error in one of the events of a plugin; empty if it is valid.
 
     Args:
         registered: An element of the answer of ``events_to_register``.
-        followed: The resources that there are events of.
+        followed: The resources that have events.
     """
     if not isinstance(registered, ClusterEventWithHint):
-        found = f"returned a {type(registered).__name__} among its events"
-        return f"{found}, expected ClusterEventWithHint"
+        problem = f"returned a {type(registered).__name__} among its events"
+        return f"{problem}, expected ClusterEventWithHint"
     event: object = registered.event
     if not isinstance(event, ClusterEvent):
         return f"returned {event!r} as an event, expected a ClusterEvent"
@@ -40,8 +40,8 @@ def event_problem(registered: object, followed: Collection[EventResource] = ()) 
     if resource not in followed and (resource.is_declared or resource in _FOLLOWED):
         attribute = "kinds" if resource.is_declared else "reads"
         return (
-            f"returned an event of {resource.value!r}, which nobody follows: expected "
-            f"that a plugin says so in its class, {attribute} = (...,)"
+            f"returned an event of {resource.value!r}, which is not followed: expected "
+            f"that a plugin declares it in its class, {attribute} = (...,)"
         )
     action: object = event.action
     if not isinstance(action, ActionType):

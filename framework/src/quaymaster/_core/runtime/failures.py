@@ -1,4 +1,4 @@
-"""Makes the Error statuses that stand for the answers of failed hooks."""
+"""Error statuses that replace the answers of failed hooks."""
 
 from quaymaster._base.errors import PluginError
 from quaymaster._base.raised import describe_exception, is_from_outside
@@ -14,13 +14,13 @@ __all__ = [
 
 
 class WrongAnswerError(PluginError):
-    """An answer that its hook does not allow, though its parts are right."""
+    """An answer that its hook does not allow, though its parts are valid."""
 
 
 def raised(error: Exception) -> Status:
-    """Return the status for what a plugin raised: its type, its text, and the line.
+    """Return the status for an exception of a plugin: its type, its text, and the line.
 
-    A `PluginError`, which the framework raised, says all that already.
+    A `PluginError`, which the framework raises, already describes the problem.
     """
     if isinstance(error, PluginError):
         return Status.from_error(error)
@@ -29,8 +29,8 @@ def raised(error: Exception) -> Status:
 
 def unexpected(plugin: str, hook: str, answer: object, expected: str) -> Status:
     """Return the status for an answer of a type that the hook does not allow."""
-    found = type(answer).__name__
-    return wrong_answer(plugin, hook, f"returned {found}, expected {expected}")
+    problem = f"returned {type(answer).__name__}, expected {expected}"
+    return wrong_answer(plugin, hook, problem)
 
 
 def wrong_answer(plugin: str, hook: str, problem: str) -> Status:
@@ -39,17 +39,17 @@ def wrong_answer(plugin: str, hook: str, problem: str) -> Status:
 
 
 def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None:
-    """Return the failure of a plugin for what was raised while its hook ran.
+    """Return the failure of a plugin for an exception that ended its hook.
 
     Args:
         plugin: The plugin's name.
         hook: The hook.
-        error: What was caught.
+        error: The exception.
 
     Returns:
-        The failure: the error itself, or an exception in place of one that would end
-        more than the attempt. None for errors from outside (Ctrl-C, the handler of a
-        signal, a test framework), which are to be raised again.
+        The error itself, or an exception that replaces an error which would end more
+        than the attempt. None for errors from outside (Ctrl-C, a signal handler, a test
+        framework), which the caller raises again.
     """
     if isinstance(error, Exception):
         return error

@@ -1,4 +1,4 @@
-"""Compiles generated code so that tracebacks show it."""
+"""Compiles generated code in a way that lets tracebacks show it."""
 
 import linecache
 from types import CodeType
@@ -11,7 +11,7 @@ def compiled(source: str, name: str) -> CodeType:
 
     Args:
         source: The code.
-        name: A name for it that no other generated code has.
+        name: A unique name for it.
     """
     file = f"<quaymaster {name}>"
     lines = source.splitlines(keepends=True)

@@ -1,15 +1,14 @@
-"""Compiles hooks into functions that never raise, so that one fails one attempt only.
+"""Compiles hooks into functions that never raise: a faulty hook fails only one attempt.
 
-A *compiled hook* takes all of the hook's arguments by position. It returns one of two
-things:
+A *compiled hook* takes all of the hook's arguments by position. It returns either
 
-- an answer that the hook allows, with all its parts checked (`checked_answer`);
-- a `Status` with an Error if the hook raised something, or answered something else. So
-  a caller only has to tell a `Status` from the other answers of the hook.
+- an answer that the hook allows, with all its parts checked (`checked_answer`); or
+- a `Status` with an Error, if the hook raised or its answer is not allowed. So a caller
+  only has to distinguish a `Status` from the other answers of the hook.
 
-Only errors from outside pass through: Ctrl-C, and what the handler of a signal or a
-test framework raises. ``__wrapped__`` is the plugin's own function, which is not
-guarded; see `unguarded`.
+Only errors from outside are raised: Ctrl-C, and the exceptions of signal handlers and
+test frameworks. ``__wrapped__`` is the plugin's own function, which is not guarded; see
+`unguarded`.
 
 The code of a compiled hook is generated when the profile is built (measured: 0.1 us for
 a call, against 0.3 us with arguments packed and unpacked; a multicall of pluggy takes
@@ -50,7 +49,7 @@ _GUARDED: Final = """
 def make(function, plugin, hook, failed, checked, now, limit, slow):
     def guarded({offered}):{start}
         try:
-            answer = function({wanted})
+            answer = function({taken})
             if {good}:
                 return answer
             return checked(plugin, hook, answer{size})
@@ -60,7 +59,7 @@ def make(function, plugin, hook, failed, checked, now, limit, slow):
                 raise{note}
             return failure{end}
     def raw({offered}):
-        return function({wanted})
+        return function({taken})
     guarded.__wrapped__ = raw
     return guarded
 """
@@ -74,7 +73,7 @@ _END: Final = """
             if seconds > limit:
                 slow(plugin, hook, {pod}, seconds)"""
 
-# The same, with a limit that may change, and for somebody who wants to know the answer.
+# The same with a limit that may change, and with the answer for a listener.
 _START_HEARD: Final = """
         answer = None
         start = now()"""
@@ -98,23 +97,23 @@ class TimeLimit(Protocol):
 
 
 class HookListener(Protocol):
-    """Is told of calls of hooks, now and then of all of them."""
+    """Receives the slow calls of hooks, and during sampling all calls."""
 
     @property
     def limit(self) -> TimeLimit:
-        """It is told of the calls that take longer than this."""
+        """It receives the calls that take longer than this."""
 
     def heard(
         self, plugin: str, hook: str, pod: str, seconds: float, answer: object, /
     ) -> None:
-        """Called when a hook took longer.
+        """Handle a call that took longer than the limit.
 
         Args:
             plugin: The plugin's name.
             hook: The hook.
             pod: The pod's key.
             seconds: How long it took.
-            answer: What the plugin answered, or an Error status.
+            answer: The plugin's answer, or an Error status.
         """
 
 
@@ -136,13 +135,14 @@ class Watch(Protocol):
 
 @attrs.frozen
 class HookTimer:
-    """The time limit of hooks, and the function that is told of slow ones.
+    """The time limit of hooks, and the function that receives slow calls.
 
     Attributes:
         now: Returns a time in seconds; only differences of it are used.
         limit_seconds: How long a hook may take.
-        slow: Called with plugin, hook, the pod's key and the seconds of a slow one.
-        listener: Is told instead, by its own limit, of hooks that may not wait.
+        slow: Called with plugin, hook, the pod's key and the seconds of a slow call.
+        listener: Receives calls of hooks that may not wait, instead of ``slow``, by
+            its own limit.
     """
 
     now: Callable[[], float]
@@ -151,7 +151,7 @@ class HookTimer:
     listener: HookListener | None = None
 
 
-def _tell_nobody(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
+def _ignore(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
     pass
 
 
@@ -160,15 +160,15 @@ class HookGuards:
     """Compiles hooks.
 
     Attributes:
-        timer: Measures each call, if given.
+        timer: Measures each call, if set.
         failed: Called with plugin, hook, the pod's key and the exception when a hook
-            fails, on the thread of the hook. It is not called if an answer as a whole
-            is wrong: that is in the status that the attempt ends with.
+            fails, on the thread of the hook. It is not called if the hook does not
+            allow the answer as a whole: the status of the attempt reports that.
         watches: Observe each compiled hook, each around those before it.
     """
 
     timer: HookTimer | None = None
-    failed: Failed = _tell_nobody
+    failed: Failed = _ignore
     watches: Sequence[Watch] = ()
 
     def compile(
@@ -176,16 +176,16 @@ class HookGuards:
         plugin: str,
         hook: str,
         offered: Sequence[str],
-        wanted: Sequence[str],
+        taken: Sequence[str],
         function: HookFunction,
     ) -> HookFunction:
-        """Make a compiled hook; see the module.
+        """Compile a hook; see the module.
 
         Args:
             plugin: The plugin's name.
             hook: The hook.
-            offered: The names of the arguments that the new function gets.
-            wanted: Those of them that ``function`` takes, in its order.
+            offered: The names of the arguments that the new function takes.
+            taken: The names that ``function`` takes of them, in its order.
             function: The plugin's own function.
         """
         failures = _Failures(plugin, hook, self.failed)
@@ -200,7 +200,7 @@ class HookGuards:
                 if timer.listener is not None:
                     is_heard = True
                     limit, slow = timer.listener.limit, timer.listener.heard
-        make = _maker(hook, tuple(offered), tuple(wanted), timer is not None, is_heard)
+        make = _maker(hook, tuple(offered), tuple(taken), timer is not None, is_heard)
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
@@ -210,9 +210,9 @@ class HookGuards:
 
 
 def unguarded(function: HookFunction) -> HookFunction:
-    """Return the plugin's own function behind a compiled hook.
+    """Return the plugin's own function of a compiled hook.
 
-    It takes the hook's arguments, and raises and returns what the plugin does.
+    It takes the hook's arguments, and returns and raises as the plugin does.
     """
     own: HookFunction = inspect.unwrap(function)
     return own
@@ -220,14 +220,14 @@ def unguarded(function: HookFunction) -> HookFunction:
 
 @attrs.frozen
 class _Failures:
-    """Turns the exceptions of one hook of one plugin into answers."""
+    """Converts the exceptions of one hook of one plugin into answers."""
 
     plugin: str
     hook: str
-    tell: Failed
+    report: Failed
 
     def answer(self, pod: str, error: BaseException) -> object:
-        """Return the answer that stands for an exception.
+        """Return the answer that replaces an exception.
 
         Args:
             pod: The pod's key.
@@ -236,15 +236,15 @@ class _Failures:
         Returns:
             An Error status; None if the exception is not the hook's own failure.
         """
-        is_text_known = isinstance(error, StateNotFoundError) and error.missing
-        if is_text_known and not EXPECTED[self.hook].says_nothing:
-            # No failure: a `StateKey` with `missing` answers in place of the plugin.
+        has_text = isinstance(error, StateNotFoundError) and error.missing
+        if has_text and not EXPECTED[self.hook].says_nothing:
+            # Not a failure: a `StateKey` with `missing` has a status for this case.
             answer = Status.from_error(error)
             return checked_answer(self.plugin, self.hook, answer)
         failure = failure_of(self.plugin, self.hook, error)
         if failure is None:
             return None
-        self.tell(self.plugin, self.hook, pod, failure)
+        self.report(self.plugin, self.hook, pod, failure)
         return raised(failure)
 
 
@@ -252,20 +252,28 @@ class _Failures:
 def _maker(
     hook: str,
     offered: tuple[str, ...],
-    wanted: tuple[str, ...],
+    taken: tuple[str, ...],
     is_timed: bool,
     is_heard: bool,
 ) -> Callable[..., HookFunction]:
-    """Generate what compiles hooks that are offered these arguments, and take some."""
+    """Generate a function that guards hooks with these arguments.
+
+    Args:
+        hook: The hook.
+        offered: The names of the arguments that the guard takes.
+        taken: The names that the plugin's function takes of them.
+        is_timed: Whether calls are timed.
+        is_heard: Whether a listener receives calls.
+    """
     expected, pod = EXPECTED[hook], _pod_key(offered)
     # The names are Python identifiers that pluggy checked against the hookspec.
-    taken, given = ", ".join(wanted), ", ".join(offered)
+    arguments, parameters = ", ".join(taken), ", ".join(offered)
     start, note, end = (_START, "", _END) if is_timed else ("", "", "")
     if is_heard:
         start, note, end = _START_HEARD, _NOTE_HEARD, _END_HEARD
     source = _GUARDED.format(
-        offered=given,
-        wanted=taken,
+        offered=parameters,
+        taken=arguments,
         good=expected.good,
         size=f", {expected.size}" if expected.size else "",
         pod=pod,
@@ -279,7 +287,7 @@ def _maker(
         "__name__": __name__,  # the module that tracebacks show
         **NAMES_IN_GOOD,
     }
-    name = f"{kind} of a hook with ({taken}) of ({given}): {hook}"
+    name = f"{kind} of a hook with ({arguments}) of ({parameters}): {hook}"
     exec(compiled(source, name), names)
     make: Callable[..., HookFunction] = names["make"]
     return make

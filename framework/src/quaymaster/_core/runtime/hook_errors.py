@@ -14,39 +14,39 @@ _log = logging.getLogger(__name__)
 
 
 class HookErrors:
-    """Takes reports of hooks that failed; on the engine's thread.
+    """Receives reports of hooks that failed, on the engine's thread.
 
-    Each is passed to the engine's observer. One in a minute of each plugin is logged,
-    with its traceback. An exception of the framework, about an answer that broke a
-    hook's contract, is logged without.
+    Each is passed to the engine's observer. At most one failure per minute and plugin
+    is logged, with its traceback. An exception of the framework, about an answer that
+    broke a hook's contract, is logged without a traceback.
 
     Args:
         now: Returns the engine's time, in seconds.
-        tell: Called with each error.
+        notify: Called with each error.
     """
 
     def __init__(
-        self, now: Callable[[], float], tell: Callable[[HookError], None]
+        self, now: Callable[[], float], notify: Callable[[HookError], None]
     ) -> None:
-        self._tell = tell
+        self._notify = notify
         self._tracebacks = SeldomLog(now)
         self._last: BaseException | None = None
 
     def report(self, plugin: str, hook: str, pod: str, error: BaseException) -> None:
-        """Take one report; the second one in a row of the same exception is ignored.
+        """Handle a failure; a second report in a row of the same exception is ignored.
 
         Args:
             plugin: The plugin's name.
             hook: The hook.
             pod: The key of the pod that it was called for, or empty.
-            error: What it raised, or how it broke its contract.
+            error: The exception of the hook, or an error about its broken contract.
         """
         # Identity: the guard may have reported the exception that ends the attempt.
         if error is self._last:
             return
         self._last = error
         failure = HookError(plugin=plugin, hook=hook, pod=pod, error=error)
-        self._tell(failure)
+        self._notify(failure)
         unsaid = self._tracebacks.unsaid(plugin)
         if unsaid is not None:
             _complain(failure, unsaid)

@@ -20,18 +20,18 @@ class HookTrace:
     """Writes a line for each call of a hook; implements `HookObserver`.
 
     Args:
-        tell: Writes the lines.
+        write: Writes the lines.
     """
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, write: Tell) -> None:
+        self._write = write
 
     def called(self, call: HookCall, /) -> None:
         """Write a line."""
         rows = None
         if call.nodes is not None and call.rows is not None:
             rows = call.nodes.count(call.rows)
-        self._tell(
+        self._write(
             "called",
             call.pod,
             plugin=call.plugin,
@@ -44,7 +44,7 @@ class HookTrace:
 
 
 def _chosen(call: HookCall) -> Mapping[str, object]:
-    """Which node broke a tie; nothing if the call was none of that, or failed."""
+    """Return the node that ``break_tie`` chose; empty for failures and other hooks."""
     nodes, row = call.nodes, call.answer
     if call.hook != "break_tie" or nodes is None or not isinstance(row, int):
         return {}
@@ -52,7 +52,7 @@ def _chosen(call: HookCall) -> Mapping[str, object]:
 
 
 def _answer(answer: object) -> Mapping[str, object]:
-    """What a hook answered, in a few fields."""
+    """Return the answer of a hook as a few fields."""
     if isinstance(answer, Status):
         return {"answer": answer.code.label, "message": answer.message}
     if isinstance(answer, NodeVerdicts):
@@ -65,10 +65,10 @@ def _answer(answer: object) -> Mapping[str, object]:
         return {"answer": "scores", "lowest": answer.min(), "highest": answer.max()}
     if isinstance(answer, PostFilterResult):
         nominating = answer.nominating
-        told = (
+        fields = (
             {"answer": "Success"} if answer.status is None else _answer(answer.status)
         )
-        return {**told, "nominated": nominating.node_name if nominating else None}
+        return {**fields, "nominated": nominating.node_name if nominating else None}
     return {"answer": repr(answer)[:_LONGEST]}
 
 

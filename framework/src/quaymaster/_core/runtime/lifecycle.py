@@ -11,7 +11,7 @@ _Hook: TypeAlias = Callable[[], object]
 
 
 class Lifecycle:
-    """Calls ``start`` and ``close``, each once at most; a closed one never starts.
+    """Calls ``start`` and ``close``, each at most once; after a close, nothing starts.
 
     Args:
         starts: The compiled ``start`` hooks, in the order of the plugins.
@@ -23,21 +23,21 @@ class Lifecycle:
         self._closes = closes
 
     def start(self, call: Callable[[_Hook], object] = operator.call) -> None:
-        """Tell the plugins that they are at work.
+        """Start the plugins.
 
         Args:
-            call: Calls a hook; by default as it is, so that no failure comes through.
+            call: Calls a hook; by default directly, since compiled hooks never raise.
         """
         starts, self._starts = self._starts, ()
         for start in starts:
             call(start)
 
     def close(self, call: Callable[[_Hook], object] = operator.call) -> None:
-        """Tell the plugins that they are no longer at work, the last one first.
+        """Close the plugins, the last one first.
 
         Args:
-            call: The same. Where something comes through, such as Ctrl-C, the others
-                are closed all the same.
+            call: Calls a hook. If it raises, for Ctrl-C as an example, the other
+                plugins are closed nevertheless.
         """
         closes, self._closes, self._starts = self._closes, (), ()
         with ExitStack() as stack:

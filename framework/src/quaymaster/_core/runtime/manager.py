@@ -1,10 +1,11 @@
 """pluggy's plugin manager, and the objects that are registered with it as plugins.
 
-pluggy refuses a plugin that is equal to another one; such an object is equal to no
-other. pluggy also inspects each name of a plugin and of a hookspec in a slow way, which
-runs no code of the plugin, and each hook twice. Bound methods in an object's own
-attributes it takes as they are (measured: the default profile is built in 6 ms instead
-of 14). Of the hookspecs it is known that they are functions (0.3 ms instead of 2.2).
+pluggy rejects a plugin that equals another plugin, so each plugin is registered as an
+object that equals no other. pluggy also inspects each name of a plugin and of a
+hookspec slowly, without running code of the plugin, and each hook twice. It uses bound
+methods in an object's own attributes as they are (measured: the default profile is
+built in 6 ms instead of 14). The hookspecs are all functions, so they need no
+inspection (0.3 ms instead of 2.2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +19,11 @@ from quaymaster._core.contract.hook_marks import PROJECT
 __all__ = ["HookManager", "hooks_of"]
 
 _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
-"""The types, beside functions, behind which pluggy may find a hook in a class."""
+"""The types, besides functions, that pluggy may accept as a hook in a class."""
 
 
 class HookManager(pluggy.PluginManager):
-    """A plugin manager that knows the hookspecs, and reads marks in a quick way."""
+    """A plugin manager that has all hookspecs, and reads marks quickly."""
 
     def __init__(self) -> None:
         super().__init__(PROJECT)
@@ -45,11 +46,11 @@ class HookManager(pluggy.PluginManager):
 
 
 def hooks_of(plugin: object) -> object:
-    """Return what to register in a plugin's place.
+    """Return the object to register for a plugin.
 
     Returns:
-        The plugin's hooks; or the plugin itself, if there may be hooks behind anything
-        but methods of its class.
+        The plugin's hooks; or the plugin itself, if it may have hooks that are not
+        methods of its class.
     """
     methods = _marked_methods(plugin)
     return plugin if methods is None else _Hooks(plugin, methods)
@@ -70,18 +71,18 @@ class _Hooks:
 
 
 def _marked_methods(plugin: object) -> Mapping[str, MethodType] | None:
-    """Return the methods that have marks; None if marks are on anything else.
+    """Return the methods that have marks; None if other objects may have marks.
 
     A mark is an attribute of the function, and most functions have no attributes.
     """
     own: Mapping[str, object] = getattr(plugin, "__dict__", {})
     if any(isinstance(value, (FunctionType, MethodType)) for value in own.values()):
         return None
-    found: dict[str, object] = {}
+    members: dict[str, object] = {}
     for base in reversed(type(plugin).__mro__):
-        found.update(base.__dict__)
+        members.update(base.__dict__)
     methods: dict[str, MethodType] = {}
-    for name, value in found.items():
+    for name, value in members.items():
         if name.startswith("__") or name in own:
             continue
         if isinstance(value, _UNUSUAL):

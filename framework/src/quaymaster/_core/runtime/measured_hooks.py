@@ -1,7 +1,7 @@
 """Counts and times calls of hooks, for the metrics of plugins.
 
-The guards of hooks take the time anyway, to find slow ones. So nothing is added to a
-call that is not measured, but that the limit for slow ones is looked up.
+The guards of hooks take the time anyway, to detect slow calls. So a call that is not
+measured costs only one more lookup, of the limit for slow calls.
 """
 
 import functools
@@ -18,7 +18,7 @@ from quaymaster._core.runtime.profile import HookFunction
 __all__ = ["MeasuredHooks", "status_label"]
 
 RunHere: TypeAlias = Callable[[Callable[[], None]], None]
-"""Makes a call on the engine's thread, at once if this is it."""
+"""Calls a function on the engine's thread; at once if that is the current thread."""
 
 _POINTS: Final[Mapping[str, str]] = {
     "pre_enqueue": "PreEnqueue",
@@ -47,13 +47,13 @@ _COUNTED: Final = frozenset({"PreFilter", "Filter", "PreScore", "Score"})
 """The extension points whose calls upstream counts."""
 
 _MEASURED: Final = """
-def make(function, now, states, tell):
+def make(function, now, states, record):
     def measured({offered}):
         if id(state) not in states:
             return function({offered})
         start = now()
         answer = function({offered})
-        tell(answer, now() - start)
+        record(answer, now() - start)
         return answer
     measured.__wrapped__ = function
     return measured
@@ -64,11 +64,11 @@ class MeasuredHooks:
     """Measures the hooks of one profile; implements `HookListener` and `Watch`.
 
     Args:
-        metrics: Takes the numbers.
+        metrics: Receives the numbers.
         profile: The profile's name.
-        run_here: Takes what hooks tell that run on other threads.
+        run_here: Records calls of hooks that run on other threads.
         slow: Called with plugin, hook, the pod's key and the seconds of a hook that
-            takes longer than it may.
+            exceeds its limit.
 
     Attributes:
         limit: Below 0 while hooks are measured.
@@ -101,21 +101,21 @@ class MeasuredHooks:
     def around(
         self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
     ) -> HookFunction:
-        """See `Watch`; hooks that may run elsewhere are not heard of otherwise."""
+        """See `Watch`; hooks that may run on other threads have no listener."""
         if hook not in MAY_WAIT:
             return function
 
-        def tell(answer: object, seconds: float) -> None:
+        def record(answer: object, seconds: float) -> None:
             point = _POINTS[hook]
             self._run_here(lambda: self._take(plugin, point, seconds, answer))
 
         make = _maker(hook, tuple(offered))
-        return make(function, self._metrics.now, self._sampling.states, tell)
+        return make(function, self._metrics.now, self._sampling.states, record)
 
     def _take(self, plugin: str, point: str, seconds: float, answer: object) -> None:
         metrics, weight = self._metrics, self._sampling.weight
         status = status_label(answer)
-        # Upstream takes one attempt in ten, and counts it once.
+        # Upstream measures one attempt in ten, and counts it once.
         durations = metrics.plugins[plugin, point, status]
         durations.observe(seconds, max(1, weight // ONE_IN))
         if point in _COUNTED:
@@ -123,7 +123,7 @@ class MeasuredHooks:
 
 
 def status_label(answer: object) -> str:
-    """Return upstream's name of the status that an answer of a hook amounts to."""
+    """Return upstream's name of the status that corresponds to an answer of a hook."""
     if isinstance(answer, PostFilterResult):
         answer = answer.status
     if isinstance(answer, Status):
@@ -134,10 +134,10 @@ def status_label(answer: object) -> str:
 
 @functools.cache
 def _maker(hook: str, offered: tuple[str, ...]) -> Callable[..., HookFunction]:
-    """Generate what measures hooks that are offered these arguments."""
-    given = ", ".join(offered)
+    """Generate a function that measures hooks with these arguments."""
+    parameters = ", ".join(offered)
     names: dict[str, Any] = {"__name__": __name__}  # the module that tracebacks show
-    source = _MEASURED.format(offered=given)
-    exec(compiled(source, f"measured hook with ({given}): {hook}"), names)
+    source = _MEASURED.format(offered=parameters)
+    exec(compiled(source, f"measured hook with ({parameters}): {hook}"), names)
     make: Callable[..., HookFunction] = names["make"]
     return make

@@ -1,4 +1,4 @@
-"""Numbers that add up: histograms that cost as little as possible to write to."""
+"""Histograms with a minimal cost of writing."""
 
 import operator
 from bisect import bisect_left
@@ -13,10 +13,10 @@ Labels: TypeAlias = tuple[str, ...]
 
 
 def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
-    """Return the bounds of buckets that grow by a factor, as upstream works them out.
+    """Return the bounds of buckets that grow by a factor, as upstream computes them.
 
     Mirrors ``ExponentialBuckets`` (github.com/prometheus/client_golang): the bounds are
-    products, so that they have its very digits.
+    repeated products, so that they have the same digits.
     """
     bounds = []
     for _ in range(count):
@@ -44,8 +44,8 @@ class Histogram:
         bounds: The upper bounds of the buckets, ascending; a bound is in its bucket.
 
     Attributes:
-        keep: Keeps a value, to be counted by the next `fold`: the cheapest way, for
-            whoever sees to it that somebody folds now and then.
+        keep: Stores a value for the next `fold`. This is the cheapest way to count; the
+            caller must `fold` from time to time.
     """
 
     __slots__ = ("_bounds", "_counts", "_kept", "_total", "keep")
@@ -58,12 +58,12 @@ class Histogram:
         self.keep = self._kept.append
 
     def observe(self, value: float, weight: int = 1) -> None:
-        """Count a value, as often as its weight says."""
+        """Count a value ``weight`` times."""
         self._counts[bisect_left(self._bounds, value)] += weight
         self._total += value * weight
 
     def fold(self) -> None:
-        """Count what has been kept."""
+        """Count the stored values."""
         if not self._kept:
             return
         values = np.array(self._kept, dtype=np.float64)
@@ -74,13 +74,13 @@ class Histogram:
         self._total += float(values.sum())
 
     def measured(self) -> Measured:
-        """Return what was counted so far."""
+        """Return the counts so far."""
         self.fold()
         return Measured(tuple(self._counts), self._total)
 
 
 class Histograms(dict[Labels, Histogram]):
-    """Histograms with the same buckets, by their labels; made when first asked for.
+    """Histograms with the same buckets, by their labels; created at the first access.
 
     Args:
         bounds: The upper bounds of the buckets, ascending.
@@ -91,6 +91,6 @@ class Histograms(dict[Labels, Histogram]):
         self.bounds = bounds
 
     def __missing__(self, labels: Labels) -> Histogram:
-        """Make the histogram of these labels."""
-        made = self[labels] = Histogram(self.bounds)
-        return made
+        """Create the histogram of these labels."""
+        histogram = self[labels] = Histogram(self.bounds)
+        return histogram

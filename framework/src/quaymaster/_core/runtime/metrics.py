@@ -1,4 +1,4 @@
-"""What a scheduler counts and times, with upstream's buckets.
+"""The counters and timings of a scheduler, with upstream's buckets.
 
 The engine's thread keeps only numbers here; `quaymaster._surfaces.operation` renders
 them as Prometheus' text on request. Mirrors Kubernetes v1.36,
@@ -16,18 +16,18 @@ from quaymaster._core.runtime.measures import Histogram, Histograms, Labels, exp
 __all__ = ["ONE_IN", "Sampling", "SchedulerMetrics"]
 
 ONE_IN: Final = 10
-"""Of so many plugins' durations, upstream takes one; of so many changes and queueing
-hints, one is taken here, and counts for all of them."""
+"""Upstream samples one in so many durations of plugins. Here, one in so many changes
+and queueing hints is measured, and counts for all of them."""
 
 _FROM_1_MS: Final = exponential(0.001, 2, 15)
 _PLUGIN: Final = exponential(0.00001, 1.5, 20)
 
 
 class Sampling:
-    """Which hooks are measured right now; implements `TimeLimit`.
+    """The hooks that are being measured; implements `TimeLimit`.
 
     Attributes:
-        weight: How many attempts the one that is measured stands for.
+        weight: The number of attempts that a measured attempt represents.
         states: The ids of the cycle states whose PreBind and Bind are measured,
             wherever they run.
         slow_seconds: How long a hook may take.
@@ -51,12 +51,12 @@ class Sampling:
         return self.seconds < 0
 
     def begin(self, weight: int) -> None:
-        """Measure hooks; what they tell stands for so many times as much."""
+        """Start measuring hooks; each measurement counts ``weight`` times."""
         self.weight = weight
         self.seconds = -1.0
 
     def end(self) -> None:
-        """Measure no more."""
+        """Stop measuring hooks."""
         self.seconds = self.slow_seconds
 
 
@@ -64,22 +64,22 @@ class SchedulerMetrics:
     """Numbers about the work of one scheduler; its thread writes and reads them.
 
     Args:
-        now: The time that everything is measured with, in seconds.
+        now: Returns the time for all measurements, in seconds.
 
     Attributes:
-        now: The same.
-        sampling: Which hooks are measured right now.
+        now: Returns the time for all measurements, in seconds.
+        sampling: The hooks that are being measured.
         attempts: (result, profile) -> how long attempts took.
-        algorithm: How long it took to find a node, or none.
+        algorithm: How long the search for a node took.
         events: (event,) -> how long it took to handle changes of the cluster.
-        preemption_attempts: How often PostFilter plugins were asked to make room.
-        victims: How many pods preemptions chose to evict.
+        preemption_attempts: How often PostFilter plugins were called to make room.
+        victims: How many pods each preemption chose to evict.
         preemptions: (result,) -> how long evictions took.
         sli: (attempts,) -> how long bound pods had waited since their first attempt.
         pod_attempts: How many attempts bound pods had needed.
-        after_flush: How many pods were bound after a flush of the unschedulable ones.
+        after_flush: How many pods were bound after a flush of unschedulable pods.
         points: (extension point, status, profile) -> how long all its plugins took.
-            Not every attempt is measured, and those that are count for the others.
+            Only some attempts are measured, and these count for the others.
         plugins: (plugin, extension point, status) -> how long a plugin took.
         hints: (plugin, event, hint) -> how long queueing hints took.
         permits: (result,) -> how long pods waited on Permit.
@@ -105,7 +105,7 @@ class SchedulerMetrics:
         self.calls: Counter[Labels] = Counter()
 
     def fold(self) -> None:
-        """Count what has only been kept so far; to be called now and then."""
+        """Count the stored values of all histograms; call it from time to time."""
         self.algorithm.fold()
         self.pod_attempts.fold()
         for histograms in (self.attempts, self.sli):

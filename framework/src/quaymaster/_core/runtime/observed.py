@@ -1,7 +1,7 @@
-"""Tells observers of the calls of hooks.
+"""Passes the calls of hooks to observers.
 
-It is a `Watch` around compiled hooks, and there only if there is an observer: without
-one, a hook is compiled as if this module did not exist.
+It is a `Watch` around compiled hooks. Without an observer it is not used, so that hooks
+cost no more.
 """
 
 import functools
@@ -19,17 +19,17 @@ from quaymaster._core.runtime.seldom import SeldomLog
 __all__ = ["ObservedHooks"]
 
 RunHere: TypeAlias = Callable[[Callable[[], None]], None]
-"""Makes a call on the engine's thread, at once if this is it."""
+"""Calls a function on the engine's thread; at once if that is the current thread."""
 
 _log = logging.getLogger(__name__)
 
 _OBSERVED: Final = """
-def make(function, plugin, hook, now, tell, HookCall):
+def make(function, plugin, hook, now, notify, HookCall):
     def observed({offered}):
         start = now()
         answer = function({offered})
         seconds = now() - start
-        tell(HookCall(
+        notify(HookCall(
             plugin, hook, {pod}, {node}, {nodes}, {rows}, seconds, answer
         ))
         return answer
@@ -39,12 +39,12 @@ def make(function, plugin, hook, now, tell, HookCall):
 
 
 class ObservedHooks:
-    """Tells observers of each call of a hook; implements `Watch`.
+    """Passes each call of a hook to observers; implements `Watch`.
 
     Args:
-        observers: At least one; told in this order.
+        observers: At least one; they are called in this order.
         now: Returns the time that hooks are measured with, in seconds.
-        run_here: Takes what hooks tell that run on other threads.
+        run_here: Passes on the calls of hooks that run on other threads.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class ObservedHooks:
     ) -> HookFunction:
         """See `Watch`."""
         make = _maker(hook, tuple(offered))
-        tell = self._tell_later if hook in MAY_WAIT else self._tell
-        return make(function, plugin, hook, self._now, tell, HookCall)
+        notify = self._notify_later if hook in MAY_WAIT else self._notify
+        return make(function, plugin, hook, self._now, notify, HookCall)
 
-    def _tell_later(self, call: HookCall) -> None:
-        self._run_here(lambda: self._tell(call))
+    def _notify_later(self, call: HookCall) -> None:
+        self._run_here(lambda: self._notify(call))
 
-    def _tell(self, call: HookCall) -> None:
+    def _notify(self, call: HookCall) -> None:
         for observer in self._observers:
             try:
                 observer.called(call)
@@ -86,7 +86,7 @@ class ObservedHooks:
             return
         more = f"; {unsaid} failures more since the last one logged" if unsaid else ""
         _log.error(
-            "observer %s failed, told of %s of plugin '%s': %s%s",
+            "observer %s failed at %s of plugin '%s': %s%s",
             type(observer).__name__,
             call.hook,
             call.plugin,
@@ -98,22 +98,23 @@ class ObservedHooks:
 
 @functools.cache
 def _maker(hook: str, offered: tuple[str, ...]) -> Callable[..., HookFunction]:
-    """Generate what observes hooks that are offered these arguments."""
+    """Generate a function that observes hooks with these arguments."""
     # The names are Python identifiers that pluggy checked against the hookspec.
-    given = ", ".join(offered)
+    arguments = ", ".join(offered)
+    node = {"node": "node.name", "node_name": "node_name"}
     source = _OBSERVED.format(
-        offered=given,
-        pod=_given(offered, {"pod": "pod", "queued": "queued.pod"}, "None"),
-        node=_given(offered, {"node": "node.name", "node_name": "node_name"}, "''"),
-        nodes=_given(offered, {"nodes": "nodes"}, "None"),
-        rows=_given(offered, {"rows": "rows", "tied": "tied"}, "None"),
+        offered=arguments,
+        pod=_expression(offered, {"pod": "pod", "queued": "queued.pod"}, "None"),
+        node=_expression(offered, node, "''"),
+        nodes=_expression(offered, {"nodes": "nodes"}, "None"),
+        rows=_expression(offered, {"rows": "rows", "tied": "tied"}, "None"),
     )
     names: dict[str, Any] = {"__name__": __name__}  # the module that tracebacks show
-    exec(compiled(source, f"observed hook with ({given}): {hook}"), names)
+    exec(compiled(source, f"observed hook with ({arguments}): {hook}"), names)
     make: Callable[..., HookFunction] = names["make"]
     return make
 
 
-def _given(offered: Sequence[str], found: dict[str, str], otherwise: str) -> str:
-    """Return the expression for the first argument that there is."""
-    return next((found[name] for name in found if name in offered), otherwise)
+def _expression(offered: Sequence[str], options: dict[str, str], default: str) -> str:
+    """Return the expression of the first option whose argument exists."""
+    return next((options[name] for name in options if name in offered), default)

@@ -1,6 +1,6 @@
 """Checks the parts of answers.
 
-An answer of a class that no hook knows has no parts that anything relies on.
+Answers of other classes have no parts to check: no code relies on their parts.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,19 +24,19 @@ __all__ = ["PROBLEMS", "part_problem"]
 
 
 def part_problem(answer: object) -> str:
-    """Return what is wrong with the parts of an answer, or empty.
+    """Describe the error in the parts of an answer; empty if they are valid.
 
     Args:
-        answer: Anything that a plugin returned.
+        answer: Any value that a plugin returned.
     """
     problem_of = PROBLEMS.get(type(answer))
     if problem_of is not None:
         return problem_of(answer)
-    if not isinstance(answer, _KNOWN):
+    if not isinstance(answer, _CLASSES):
         return ""
     # Overridden methods of a subclass would run where nothing catches their errors.
-    known = next(one for one in _KNOWN if isinstance(answer, one))
-    return f"returned {_type(answer)}, expected plain {known.__name__}"
+    base = next(cls for cls in _CLASSES if isinstance(answer, cls))
+    return f"returned {_type(answer)}, expected plain {base.__name__}"
 
 
 def _verdicts_problem(verdicts: NodeVerdicts) -> str:
@@ -53,7 +53,7 @@ def _status_problem(status: Status) -> str:
         return f"returned a Status with reasons as {_type(status.reasons)}, not a tuple"
     for reason in status.reasons:
         if type(reason) is not str:
-            return f"returned a Status with a {_type(reason)} as a reason, not a text"
+            return f"returned a Status with a {_type(reason)} as a reason, not a string"
     if type(status.plugin) is not str:
         return f"returned a Status with a {_type(status.plugin)} as its plugin"
     return ""
@@ -62,10 +62,10 @@ def _status_problem(status: Status) -> str:
 def _pre_filter_problem(result: PreFilterResult) -> str:
     names: object = result.node_names
     if type(names) is not frozenset:
-        return ""  # `checked_answer` says what it expected
+        return ""  # `checked_answer` reports the error
     if set(map(type, names)) <= {str}:
         return ""
-    return "returned a PreFilterResult with node names that are no texts"
+    return "returned a PreFilterResult with node names that are not strings"
 
 
 def _post_filter_problem(result: PostFilterResult) -> str:
@@ -74,12 +74,13 @@ def _post_filter_problem(result: PostFilterResult) -> str:
         return _status_problem(status)
     if isinstance(status, Status):
         return f"returned a PostFilterResult with {_type(status)}, not plain Status"
-    wanted: object = result.nominating
-    if type(wanted) is not NominatingInfo:
-        return ""  # `checked_answer` says what it expected
-    if type(wanted.node_name) is str and type(wanted.mode) is NominatingMode:
+    nominating: object = result.nominating
+    if type(nominating) is not NominatingInfo:
+        return ""  # `checked_answer` reports the error
+    mode = nominating.mode
+    if type(nominating.node_name) is str and type(mode) is NominatingMode:
         return ""
-    return "returned a NominatingInfo without a node name or mode that can be used"
+    return "returned a NominatingInfo without a valid node name or mode"
 
 
 def _wait_problem(wait: PreBindWait) -> str:
@@ -109,6 +110,6 @@ PROBLEMS: Final[Mapping[type, Callable[[Any], str]]] = {
     PreBindPreFlightResult: _no_problem,
     np.ndarray: _no_problem,
 }
-"""Class -> what is wrong with the parts of one of its instances, or empty."""
+"""Class -> a function that describes the error in the parts of an instance."""
 
-_KNOWN: Final = tuple(PROBLEMS)
+_CLASSES: Final = tuple(PROBLEMS)

@@ -1,4 +1,4 @@
-"""One profile, ready to run: which plugin is called at which point, in which order."""
+"""A profile that is ready to run: its plugins, by extension point and in order."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ __all__ = ["Call", "HookFunction", "Profile"]
 
 HookFunction: TypeAlias = Callable[..., Any]
 """A compiled hook: called with all of the hook's arguments, by position. It never
-raises: it returns an Error status if the plugin raised, or gave a wrong answer."""
+raises: it returns an Error status if the plugin raised, or its answer is not valid."""
 
 
 @attrs.frozen(eq=False)
@@ -26,8 +26,8 @@ class Call:
         plugin: The plugin's name.
         weight: The weight of its scores; 1 at points without weights.
         hooks: Hook name -> function, for each hook of the point that it implements.
-        pod_use: How much the plugin's filter looks at the pods on a node.
-        scope: What its answer for a node depends on.
+        pod_use: How much the plugin's filter reads of the pods on a node.
+        scope: The inputs that its answer for a node depends on.
     """
 
     plugin: str
@@ -42,19 +42,20 @@ class Profile:
     """A scheduler's plugins, in the order in which they are called.
 
     Attributes:
-        name: The scheduler name that pods choose it by.
-        config: What it was built from.
+        name: The scheduler name by which pods choose it.
+        config: The configuration that it was built from.
         plugins: Plugin name -> the instance.
         lifecycle: Their ``start`` and ``close``.
         plans: Extension point key -> the calls there, in profile order.
         events: Plugin name -> the events it registered; None if it has no such hook.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
-        sign_telling: The same, telling of failures, for pods that some cannot sign.
-        break_tie: The hook of the plugin that breaks ties; None if none does.
-        remembered: The plugins whose answers for a node may be remembered.
-        skipping: The plugins of which only a Skip at PreFilter may be remembered.
-        skips: Plugin name -> its ``skips_depend_on``, for plugins that are asked in
-            each attempt and say for how long a Skip holds.
+        sign_telling: The same hooks with reports of failures, for pods that a plugin
+            failed to sign.
+        break_tie: The hook of the plugin that breaks ties, or None.
+        remembered: The plugins whose answers for a node may be cached.
+        skipping: The plugins of which only a Skip at PreFilter may be cached.
+        skips: Plugin name -> its ``skips_depend_on``, for plugins that run in each
+            attempt and declare how long a Skip is valid.
     """
 
     name: str

@@ -1,15 +1,15 @@
-"""Keeps what happens again and again from filling the log."""
+"""Limits how often the log repeats a message."""
 
 from collections.abc import Callable, Hashable
 from typing import Final
 
 __all__ = ["SeldomLog"]
 
-_SECONDS_BETWEEN: Final = 60.0  # chosen: seldom enough to be read
+_SECONDS_BETWEEN: Final = 60.0  # chosen, not measured
 
 
 class SeldomLog:
-    """Lets each kind of message through once in a minute, and counts the others.
+    """Passes each kind of message once in a minute, and counts the others.
 
     Args:
         now: Returns the time, in seconds.
@@ -21,13 +21,14 @@ class SeldomLog:
         self._unsaid: dict[Hashable, int] = {}
 
     def unsaid(self, key: Hashable) -> int | None:
-        """Ask whether to log a message now.
+        """Return whether to log a message now, with the number of suppressed messages.
 
         Args:
-            key: What the message is about.
+            key: The subject of the message.
 
         Returns:
-            How many were left out since the last one; None if this is left out, too.
+            The number of messages suppressed since the last one; None to suppress this
+            one, too.
         """
         now = self._now()
         if now < self._silent_until.get(key, now):

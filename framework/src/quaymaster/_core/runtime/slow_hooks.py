@@ -12,31 +12,31 @@ _log = logging.getLogger(__name__)
 
 
 class SlowHooks:
-    """Takes reports of slow hooks.
+    """Receives reports of slow hooks.
 
     Each is passed to the engine's observer. Each hook of each plugin is logged at most
     once in a minute. Mirrors the trace of slow attempts (Kubernetes v1.36,
-    ``schedulePod`` in ``pkg/scheduler/schedule_one.go``), which has the same limit by
-    default, but knows no plugins.
+    ``schedulePod`` in ``pkg/scheduler/schedule_one.go``), which has the same default
+    limit, but does not name plugins.
 
     Args:
         now: Returns the time that hooks are measured with, in seconds.
         limit_seconds: How long a hook may take.
-        tell: Called with each slow hook.
+        notify: Called with each slow hook.
     """
 
     def __init__(
         self,
         now: Callable[[], float],
         limit_seconds: float,
-        tell: Callable[[SlowHook], None],
+        notify: Callable[[SlowHook], None],
     ) -> None:
         self._limit_seconds = limit_seconds
-        self._tell = tell
+        self._notify = notify
         self._warnings = SeldomLog(now)
 
     def report(self, plugin: str, hook: str, pod: str, seconds: float) -> None:
-        """Take one report.
+        """Handle a slow call.
 
         Args:
             plugin: The plugin's name.
@@ -51,7 +51,7 @@ class SlowHooks:
             seconds=seconds,
             limit_seconds=self._limit_seconds,
         )
-        self._tell(slow)
+        self._notify(slow)
         unsaid = self._warnings.unsaid((plugin, hook))
         if unsaid is not None:
             _warn(slow, unsaid)

@@ -1,4 +1,4 @@
-"""How long hooks take: an observer that counts."""
+"""An observer that counts and times the calls of hooks."""
 
 import math
 from collections import Counter
@@ -12,23 +12,23 @@ from quaymaster._core.contract.hook_calls import HookCall
 __all__ = ["HookTiming", "HookTimings"]
 
 _STEPS: Final = 20
-"""Steps per factor of e: a percentile is right to 2.5 %."""
+"""Steps per factor of e: a percentile is accurate to 2.5 %."""
 _SHORTEST: Final = 1e-9
-"""Less than this is not told apart; no clock is that good."""
+"""Shorter times count as this time; no clock is more accurate."""
 
 
 @attrs.frozen(kw_only=True)
 class HookTiming:
-    """How long the calls of one hook of one plugin took.
+    """The durations of the calls of one hook of one plugin.
 
     Attributes:
         plugin: The plugin's name.
         hook: The hook.
-        calls: How many there were.
-        seconds: How long they took together.
+        calls: The number of calls.
+        seconds: Their total duration.
         share: Their part of the time of all hooks, from 0 to 1.
-        p50: Half of the calls took no longer than this, in seconds, to 2.5 %.
-        p99: The same of 99 in 100.
+        p50: The median duration in seconds, accurate to 2.5 %.
+        p99: The 99th percentile, in the same way.
         longest: The longest call, in seconds.
     """
 
@@ -66,18 +66,18 @@ class HookTimings:
 
     @property
     def calls(self) -> int:
-        """How many calls there were."""
+        """The number of calls."""
         return sum(times.calls for times in self._hooks.values())
 
     @property
     def seconds(self) -> float:
-        """How long all of them took."""
+        """The total duration of all calls."""
         return sum(times.seconds for times in self._hooks.values())
 
     def hooks(self) -> Sequence[HookTiming]:
         """Return each hook of each plugin that was called, the costliest first."""
         total = self.seconds
-        found = [
+        timings = [
             HookTiming(
                 plugin=plugin,
                 hook=hook,
@@ -90,7 +90,9 @@ class HookTimings:
             )
             for (plugin, hook), times in self._hooks.items()
         ]
-        return sorted(found, key=lambda one: (-one.seconds, one.plugin, one.hook))
+        return sorted(
+            timings, key=lambda timing: (-timing.seconds, timing.plugin, timing.hook)
+        )
 
 
 class _Times:
@@ -112,10 +114,10 @@ class _Times:
         self._steps[step] += 1
 
     def percentile(self, part: float) -> float:
-        wanted = math.ceil(part * self.calls)
-        seen = 0
+        rank = math.ceil(part * self.calls)
+        calls = 0
         for step in sorted(self._steps):
-            seen += self._steps[step]
-            if seen >= wanted:
+            calls += self._steps[step]
+            if calls >= rank:
                 return min(math.exp(step / _STEPS), self.longest)
         return 0.0

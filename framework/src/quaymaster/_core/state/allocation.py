@@ -1,7 +1,7 @@
-"""Columns of resources: how much nodes have, and how much of it is taken.
+"""Columns of resources: the capacity of nodes, and its usage.
 
 This is for plugins that score nodes by resources: CPU, memory, ephemeral storage and
-extended resources. The number of pods is not among them.
+extended resources, but not the number of pods.
 Mirrors ``calculateResourceAllocatableRequest`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/noderesources/resource_allocation.go``).
 """
@@ -22,7 +22,7 @@ from quaymaster._core.state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
 __all__ = ["Capacity", "ReadNode", "ResourceColumn"]
 
 ReadNode: TypeAlias = Callable[[NodeInfo], tuple[int, int]]
-"""Returns how much of a resource a node has, and how much of it is taken."""
+"""Returns the capacity of a node for a resource, and its usage."""
 
 _FIELDS: Final = {
     "cpu": "milli_cpu",
@@ -47,7 +47,7 @@ class Capacity:
 
     Attributes:
         amounts: Shape ``(C,)``, dtype int64.
-        divisors: Shape ``(C,)``, dtype float64: the same, with 1 in place of 0.
+        divisors: Shape ``(C,)``, dtype float64: the amounts, with 1 instead of 0.
         is_everywhere: Whether every node offers some.
         is_exact: Whether ``100 * amount / divisors`` truncates to the exact integer
             quotient for every amount from 0 to the capacity: up to 81 TiB.
@@ -74,7 +74,7 @@ class ResourceColumn:
     Attributes:
         name: The resource.
         counts_defaults: Whether it has defaults, and they count.
-        read: Returns the capacity of a node, and how much of it is taken.
+        read: Returns the capacity of a node, and its usage.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class ResourceColumn:
         return request != 0 or not self._is_scalar
 
     def capacity(self, nodes: NodeTable) -> Capacity | None:
-        """Return what all nodes offer; None if no node offers any.
+        """Return the amounts of all nodes; None if no node offers any.
 
         It is the same object until a node is added, removed or changed itself.
         """
@@ -123,7 +123,7 @@ class ResourceColumn:
         return self._capacity
 
     def usage(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """Return how much is taken on each node; only if there is a `capacity`.
+        """Return the usage of each node; call it only if there is a `capacity`.
 
         Returns:
             Shape ``(N,)``, dtype int64, in the order of ``rows``. Do not write to it.

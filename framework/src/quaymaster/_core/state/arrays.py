@@ -41,10 +41,10 @@ a slice, which costs no copy; `NodeTable.row_numbers` makes it explicit."""
 
 
 def freeze(array: ArrayT) -> ArrayT:
-    """Make an array read-only, as a promise that what it holds never changes.
+    """Make an array read-only, as a promise that its contents never change.
 
-    After that, nobody may write to its memory, not even through another array that
-    shares it. NumPy does not enforce this; who freezes an array promises it.
+    After that, no code may write to its memory, not even through another array that
+    shares it. NumPy does not enforce this: the caller of `freeze` must ensure it.
 
     Args:
         array: The array, which need not own its memory.
@@ -65,23 +65,23 @@ def is_frozen(array: npt.NDArray[Any]) -> bool:
 
 
 def constant(value: int, count: int) -> Int64Array:
-    """Make a frozen array of one value, in the memory of a single element.
+    """Return a frozen array of one value, in the memory of a single element.
 
-    A score that is the same for all nodes costs nothing when it is given like this.
+    With it, a score that is the same for all nodes costs almost nothing.
 
     Args:
         value: The value.
-        count: How many times.
+        count: The length of the array.
     """
-    # As `np.broadcast_to` does, in a tenth of the time. Bytes make it read-only.
+    # The same as `np.broadcast_to` in a tenth of the time. Bytes make it read-only.
     held = np.int64(value).tobytes()
     return np.ndarray((count,), np.int64, held, strides=(0,))
 
 
 def is_constant(array: npt.NDArray[np.generic]) -> bool:
-    """Whether an array that is not empty was made by `constant`, or is a view of one.
+    """Whether a non-empty array comes from `constant`, or is a view of such an array.
 
-    For an array of one element, either answer is right.
+    For an array of one element, either result is right.
     """
     # An array without elements may have strides of 0, too, but has no value.
     return array.strides == (0,) and len(array) > 0

@@ -1,4 +1,4 @@
-"""The cache: what runs where, as far as the scheduler knows or assumes.
+"""The cache: the pods on each node, confirmed by watches or assumed.
 
 Mirrors the state machine of ``Cache`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/cache/interface.go``, ``cache.go``)::
@@ -7,9 +7,9 @@ Mirrors the state machine of ``Cache`` (Kubernetes v1.36,
        ^                 |  |                        ^
        +-----forget------+  +---remove (missed)      +-- add or update -- unknown
 
-An assumed pod does not expire: it is confirmed by a watch, or forgotten when its
-binding has failed. Watches may repeat, skip and reorder events, so where upstream
-reports an error or exits, this cache takes the last event for the truth.
+An assumed pod does not expire: a watch confirms it, or the scheduler removes it when
+its binding has failed. Watches may repeat, skip and reorder events. So where upstream
+reports an error or exits, this cache uses the last event.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ class Cache:
     """Keeps the snapshot in step with watches and with the scheduler's own decisions.
 
     Args:
-        snapshot: What the pods and nodes are written to.
+        snapshot: Receives the pods and nodes.
     """
 
     __slots__ = ("_assumed", "_pods", "_snapshot")
@@ -57,16 +57,16 @@ class Cache:
         self._assumed: dict[str, None] = {}
 
     def __len__(self) -> int:
-        """How many pods are on nodes, assumed ones included."""
+        """Return the number of pods on nodes, including assumed pods."""
         return len(self._pods)
 
     @property
     def assumed_count(self) -> int:
-        """How many pods are assumed, and not confirmed yet."""
+        """The number of pods that are assumed and not confirmed yet."""
         return len(self._assumed)
 
     def __iter__(self) -> Iterator[Pod]:
-        """The pods that are on nodes, assumed ones included."""
+        """Iterate over the pods on nodes, including assumed pods."""
         return iter(self._pods.values())
 
     def get(self, uid: str) -> Pod | None:
@@ -78,24 +78,24 @@ class Cache:
         return uid in self._assumed
 
     def assume(self, pod: Pod) -> None:
-        """Count a pod in on ``pod.node_name`` before it is bound there.
+        """Add a pod to ``pod.node_name`` before it is bound there.
 
         Raises:
-            AssumeError: It is assumed or known to be on a node already.
+            AssumeError: The pod is on a node already, or assumed to be.
         """
         uid = pod.metadata.uid
-        known = self._pods.get(uid)
-        if known is not None:
-            raise AssumeError(pod, known.node_name)
+        cached = self._pods.get(uid)
+        if cached is not None:
+            raise AssumeError(pod, cached.node_name)
         self._pods[uid] = pod
         self._assumed[uid] = None
         self._snapshot.add_pod(pod)
 
     def annotate(self, pod: Pod, annotations: Mapping[str, str]) -> Pod:
-        """Give an assumed pod more annotations, which it is going to be bound with.
+        """Add the annotations of the coming binding to an assumed pod.
 
         Returns:
-            The pod as it is assumed now.
+            The new assumed pod.
         """
         metadata = pod.metadata
         new = replace(
@@ -109,56 +109,56 @@ class Cache:
         return new
 
     def forget(self, pod: Pod) -> bool:
-        """Count a pod out that was assumed on ``pod.node_name``.
+        """Remove a pod that was assumed on ``pod.node_name``.
 
         Returns:
-            Whether it was removed. It is not if a watch has confirmed it, or has told
-            of another node.
+            Whether it is gone. False if a watch has confirmed it, or has reported it on
+            another node.
         """
         uid = pod.metadata.uid
-        known = self._pods.get(uid)
-        if known is None:
+        cached = self._pods.get(uid)
+        if cached is None:
             return True
-        if uid not in self._assumed or known.node_name != pod.node_name:
+        if uid not in self._assumed or cached.node_name != pod.node_name:
             return False
-        self._remove(uid, known)
+        self._remove(uid, cached)
         return True
 
     def add_pod(self, pod: Pod) -> None:
-        """Take over a pod that a watch has seen on a node; confirm an assumed one.
+        """Add a pod that a watch reports on a node; confirm it if it was assumed.
 
         If it was assumed on another node, it moves.
         """
         uid = pod.metadata.uid
-        known = self._pods.get(uid)
+        cached = self._pods.get(uid)
         self._assumed.pop(uid, None)
         self._pods[uid] = pod
-        if known is None:
+        if cached is None:
             self._snapshot.add_pod(pod)
         else:
-            self._snapshot.replace_pod(known, pod)
+            self._snapshot.replace_pod(cached, pod)
 
     def update_pod(self, old: Pod, new: Pod) -> None:
-        """Take over a change that a watch has seen of a pod on a node."""
+        """Apply a change that a watch reports of a pod on a node."""
         if old.metadata.uid != new.metadata.uid:
             self.remove_pod(old)
         self.add_pod(new)
 
     def remove_pod(self, pod: Pod) -> None:
-        """Remove a pod that is gone; the node that the watch tells may be stale."""
-        known = self._pods.get(pod.metadata.uid)
-        if known is not None:
-            self._remove(pod.metadata.uid, known)
+        """Remove a deleted pod; its node according to the watch may be stale."""
+        cached = self._pods.get(pod.metadata.uid)
+        if cached is not None:
+            self._remove(pod.metadata.uid, cached)
 
     def add_node(self, node: Node) -> None:
-        """Take over a new or a changed node."""
+        """Add a new node, or apply the change of a node."""
         self._snapshot.add_node(node)
 
     def remove_node(self, node: Node) -> None:
-        """Remove a node; its pods stay known until they go, too."""
+        """Remove a node; its pods stay in the cache until they are deleted, too."""
         self._snapshot.remove_node(node.name)
 
-    def _remove(self, uid: str, known: Pod) -> None:
+    def _remove(self, uid: str, cached: Pod) -> None:
         del self._pods[uid]
         self._assumed.pop(uid, None)
-        self._snapshot.remove_pod(known)
+        self._snapshot.remove_pod(cached)

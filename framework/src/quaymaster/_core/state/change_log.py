@@ -1,4 +1,4 @@
-"""Logs of changes: what has changed since a reader looked last."""
+"""Logs of changes: readers ask for the keys that have changed since a revision."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Hashable
@@ -14,16 +14,16 @@ MOST_KEPT: Final = 1 << 16
 
 
 class ChangeLog(Generic[K]):
-    """The keys of things that came, changed and went, in order.
+    """The keys of added, changed and removed objects, in order.
 
-    A reader remembers a `revision`, and asks later what changed `since`. Only the last
-    changes are stored, so a reader that comes too late has to start all over.
+    A reader stores a `revision`, and later gets the changes `since`. Only the last
+    changes are kept, so a reader that comes too late has to read everything again.
 
     Args:
-        limit: How many changes are stored at least.
+        limit: The minimum number of changes to keep.
 
     Attributes:
-        revision: How many changes there have been; grows with each of them.
+        revision: The number of changes so far.
     """
 
     __slots__ = ("_arrivals", "_keys", "_most", "revision")
@@ -33,15 +33,15 @@ class ChangeLog(Generic[K]):
     def __init__(self, limit: int = MOST_KEPT) -> None:
         self.revision = 0
         self._keys = []
-        # The revisions before each change by which something new came, ascending.
+        # The revisions before each change that added an object, ascending.
         self._arrivals: list[int] = []
         self._most = 2 * limit
 
     def since(self, revision: int) -> Collection[K] | None:
-        """Return the keys of what changed after an earlier `revision`, each once.
+        """Return the keys of all changes after an earlier `revision`, each once.
 
-        They are in the order in which they changed first; those of new things are in
-        the order of their arrival.
+        They are in the order of their first change. The keys of new objects are in the
+        order of their arrival.
 
         Args:
             revision: The earlier revision; one below 0 is always too old.
@@ -58,19 +58,19 @@ class ChangeLog(Generic[K]):
         if not arrivals or arrivals[-1] < revision:
             return dict.fromkeys(keys).keys()
         new = set(arrivals[bisect_left(arrivals, revision) :])
-        found: dict[K, None] = {}
+        changed: dict[K, None] = {}
         for at, key in zip(count(revision), keys, strict=False):
             if at in new:
-                found.pop(key, None)
-            found[key] = None
-        return found.keys()
+                changed.pop(key, None)
+            changed[key] = None
+        return changed.keys()
 
     def note(self, key: K, *, is_new: bool = False) -> None:
-        """Write down that something came, changed or went.
+        """Log that an object was added, changed or removed.
 
         Args:
             key: Its key.
-            is_new: Whether it came, and its place in the order matters.
+            is_new: Whether it was added, and its place in the order matters.
         """
         if is_new:
             self._arrivals.append(self.revision)

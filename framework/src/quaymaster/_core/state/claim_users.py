@@ -16,7 +16,7 @@ class ClaimUsers:
         self._users: dict[str, int] = {}
 
     def of(self, key: str) -> int:
-        """Return how often pods name a claim, ephemeral volumes aside.
+        """Return how often pods name a claim, without ephemeral volumes.
 
         Args:
             key: The claim's key, ``namespace/name``.
@@ -24,7 +24,7 @@ class ClaimUsers:
         return self._users.get(key, 0)
 
     def add(self, pod: Pod, sign: int) -> None:
-        """Count a pod's claims in (1) or out (-1)."""
+        """Add (1) or remove (-1) a pod's claims."""
         users = self._users
         for volume in pod.spec.volumes:
             if volume.persistent_volume_claim is None:
@@ -40,5 +40,5 @@ class ClaimUsers:
         return dict(self._users)
 
     def restore(self, contents: Mapping[str, int]) -> None:
-        """Put back what `contents` gave."""
+        """Restore counts that `contents` returned."""
         self._users = dict(contents)

@@ -18,8 +18,8 @@ class CodedColumn(Generic[V]):
     Attributes:
         codes: Shape ``(capacity,)``, dtype int32: an index into ``values``, -1 where
             the node has no value.
-        values: The distinct values, in the order in which they came. A value that no
-            node has any more keeps its code.
+        values: The distinct values, in the order of their arrival. A value that no
+            node has now keeps its code.
     """
 
     __slots__ = ("_code_of", "codes", "values")
@@ -30,7 +30,7 @@ class CodedColumn(Generic[V]):
         self._code_of: dict[V, int] = {}
 
     def code(self, value: V) -> int:
-        """Return the code of a value, or -2, which no row has, if it never came."""
+        """Return the code of a value; -2, which no row has, for an unknown value."""
         return self._code_of.get(value, -2)
 
     def set(self, row: int, value: V | None) -> None:
@@ -44,11 +44,11 @@ class CodedColumn(Generic[V]):
         self.codes[row] = code
 
     def test(self, predicate: Callable[[V | None], bool], rows: Rows) -> BoolArray:
-        """Test each distinct value once, and spread the answers to the rows.
+        """Test each distinct value once, and return the results by row.
 
         Args:
             predicate: Called once per distinct value, and with None for rows without.
-            rows: The rows to answer for.
+            rows: The rows of the result.
 
         Returns:
             Shape ``(N,)``, dtype bool, in the order of ``rows``.
@@ -66,14 +66,14 @@ class CodedColumn(Generic[V]):
         return answers.take(self.codes[rows])
 
     def is_in(self, values: Collection[V], rows: Rows) -> BoolArray:
-        """Whether each row has one of the given values."""
+        """Return whether each row has one of some values."""
         codes = self.codes[rows]
-        wanted = [code for value in values if (code := self.code(value)) >= 0]
-        if len(wanted) == 1:
-            found: BoolArray = codes == wanted[0]
-            return found
+        targets = [code for value in values if (code := self.code(value)) >= 0]
+        if len(targets) == 1:
+            equal: BoolArray = codes == targets[0]
+            return equal
         answers: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
-        answers[wanted] = True
+        answers[targets] = True
         return answers.take(codes)
 
     def grow(self, capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""Finds the nodes on which a host port is taken."""
+"""Finds the nodes on which a pod uses a host port."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ __all__ = ["HostPortRows"]
 
 
 class HostPortRows:
-    """The rows of the nodes on which a host port is taken, on any address."""
+    """The rows of the nodes on which a pod uses a host port, on any address."""
 
     __slots__ = ("_rows",)
 
@@ -16,21 +16,21 @@ class HostPortRows:
         self._rows: dict[tuple[str, int], dict[int, None]] = {}
 
     def of(self, protocol: str, port: int) -> Collection[int]:
-        """Return the rows on which some pod has taken a port."""
+        """Return the rows on which some pod uses a port."""
         return self._rows.get((protocol or "TCP", port), {}).keys()
 
     def add(self, info: NodeInfo) -> None:
-        """Write all ports that are taken on a node."""
+        """Add all used ports of a node."""
         for key in info.used_ports:
             self._rows.setdefault(key, {})[info.row] = None
 
     def remove(self, info: NodeInfo) -> None:
-        """Forget all ports that are taken on a node."""
+        """Remove all used ports of a node."""
         for key in info.used_ports:
             self._drop(key, info.row)
 
     def write(self, info: NodeInfo, keys: Collection[tuple[str, int]]) -> None:
-        """Write which of the given ``(protocol, port)`` pairs are taken on a node."""
+        """Update some ``(protocol, port)`` pairs of a node: used or not."""
         taken = set(info.used_ports)
         for key in keys:
             if key in taken:

@@ -6,10 +6,10 @@ __all__ = ["add_images", "remove_images"]
 
 
 def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
-    """Add the images of a node that has a row, and give the node their states.
+    """Add the images of a node that has a row, and set the node's image states.
 
     Args:
-        states: Image name -> what is known, for images on any node.
+        states: Image name -> its state, for images on any node.
         info: The node.
     """
     mine: dict[str, ImageState] = {}
@@ -24,7 +24,7 @@ def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
 
 
 def remove_images(states: dict[str, ImageState], info: NodeInfo) -> None:
-    """Remove the images of a node, and forget those that no node has any more."""
+    """Remove the images of a node, and the states of images that no node has now."""
     for name, state in info.images.items():
         state.rows.discard(info.row)
         if not state.rows:

@@ -1,4 +1,4 @@
-"""Some nodes' part of an array of lines."""
+"""Selects some nodes in an array of lines."""
 
 from typing import TypeVar
 
@@ -10,17 +10,18 @@ LinesT = TypeVar("LinesT", Int64Array, Float64Array)
 
 
 def lines_at(lines: LinesT, rows: Rows) -> LinesT:
-    """Return some nodes' part of an array of lines, shape ``(K, N)``, or of one line.
+    """Select some nodes in an array of lines, or in one line.
 
     Args:
-        lines: Shape ``(K, C)``, as the resource columns of a `NodeTable` are; or
-            ``(C,)``, then what is returned has shape ``(N,)``.
+        lines: Shape ``(K, C)``, as the resource columns of a `NodeTable` are, or
+            ``(C,)``.
         rows: The rows of the nodes.
 
     Returns:
-        Do not write to it: for all rows it is a view.
+        Shape ``(K, N)``, or ``(N,)`` for one line. Do not write to it: for all rows it
+        is a view.
     """
-    # To index with rows takes five times as long here as to take them.
+    # Indexing with rows takes five times as long here as `take`.
     if isinstance(rows, slice):
         return lines[..., rows]
     return lines.take(rows, axis=-1)

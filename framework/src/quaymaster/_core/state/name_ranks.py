@@ -1,4 +1,4 @@
-"""Where each node stands in the order of names, as a column."""
+"""The rank of each node in the order of names, as a column."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ __all__ = ["NameRanks"]
 
 
 class NameRanks:
-    """Ranks the names of nodes, and keeps the ranks while nodes come and go.
+    """Ranks the names of nodes, and updates the ranks when nodes are added or removed.
 
-    Names are sorted once; a node that comes or goes moves the ranks behind its own. A
-    free row has any number.
+    Names are sorted once; an added or removed node shifts the ranks after its own. The
+    rank of a free row is undefined.
 
     Args:
         infos: The `NodeInfo` of each row; None where a row is free.
-        capacity: How many rows there is room for.
+        capacity: The number of rows that there is room for.
 
     Attributes:
-        column: Shape ``(C,)``, dtype int64: how many nodes have a smaller name. Of two
-            nodes with the same name, the one in the lower row comes first.
+        column: Shape ``(C,)``, dtype int64: the number of nodes with a smaller name. Of
+            two nodes with the same name, the lower row comes first.
     """
 
     def __init__(self, infos: Sequence[NodeInfo | None], capacity: int) -> None:
@@ -34,14 +34,14 @@ class NameRanks:
         self.column[[row for _, row in named]] = np.arange(len(named))
 
     def came(self, row: int, name: str) -> None:
-        """Give a new node its rank."""
+        """Add a node to the order."""
         rank = bisect_left(self._names, name)
         self._names.insert(rank, name)
         self.column[self.column >= rank] += 1
         self.column[row] = rank
 
     def went(self, name: str) -> None:
-        """Take a node out of the order."""
+        """Remove a node from the order."""
         rank = bisect_left(self._names, name)
         del self._names[rank]
         self.column[self.column > rank] -= 1

@@ -21,7 +21,7 @@ _WILDCARD_IP = "0.0.0.0"
 
 
 class HostPorts:
-    """The host ports that are taken on one node.
+    """The host ports that pods use on one node.
 
     Mirrors ``HostPortInfo`` (k8s.io/kube-scheduler v0.36, ``framework/types.go``).
     """
@@ -35,17 +35,17 @@ class HostPorts:
         return sum(len(ips) for ips in self._ips.values())
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """The taken ``(protocol, port)`` pairs."""
+        """Iterate over the used ``(protocol, port)`` pairs."""
         return iter(self._ips)
 
     def add(self, ip: str, protocol: str, port: int) -> None:
-        """Take a port; an empty IP means all addresses, no protocol means TCP."""
+        """Add a port; an empty IP means all addresses, no protocol means TCP."""
         if port > 0:
             key = (protocol or "TCP", port)
             self._ips.setdefault(key, set()).add(ip or _WILDCARD_IP)
 
     def remove(self, ip: str, protocol: str, port: int) -> None:
-        """Give a port back."""
+        """Remove a port."""
         key = (protocol or "TCP", port)
         ips = self._ips.get(key)
         if ips is not None:
@@ -54,7 +54,7 @@ class HostPorts:
                 del self._ips[key]
 
     def conflicts(self, ip: str, protocol: str, port: int) -> bool:
-        """Whether a pod has this port already, on this address or on all."""
+        """Whether a pod uses this port already, on this address or on all."""
         if port <= 0:
             return False
         ips = self._ips.get((protocol or "TCP", port))
@@ -63,7 +63,7 @@ class HostPorts:
         ip = ip or _WILDCARD_IP
         return ip == _WILDCARD_IP or ip in ips or _WILDCARD_IP in ips
 
-    __hash__ = None  # type: ignore[assignment]  # mutable, so no key of a dict
+    __hash__ = None  # type: ignore[assignment]  # mutable, so not a key of a dict
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HostPorts):
@@ -81,7 +81,7 @@ class ImageState:
     """The size of an image, and the nodes that have it.
 
     Attributes:
-        size_bytes: Its size on the first node that was seen to have it.
+        size_bytes: Its size on the first node that reported it.
         rows: The rows of the nodes that have it.
     """
 
@@ -96,27 +96,27 @@ _generations = count(1)
 
 
 class NodeInfo:
-    """A node, its pods, and the sums that filters and scores are made of.
+    """A node, its pods, and the sums that filters and scores use.
 
-    Its numbers are plain integers, and they are the truth; the columns of a `NodeTable`
-    repeat them. A plugin may write to a `clone` only; to others, only the framework.
+    Its numbers are plain integers, and they are authoritative; the columns of a
+    `NodeTable` repeat them. Plugins may write only to a `clone`.
 
     Attributes:
         node: The API object.
         name: The node's name.
         row: Its row in the `NodeTable`; a clone keeps the row of its original.
         pods: The pods by uid, in the order of their arrival.
-        allocatable: What the node offers to pods.
+        allocatable: The resources that the node offers to pods.
         requested: The sum of what the pods request.
         non_zero_milli_cpu: The CPU that they request; each container that requests none
             counts with 100 millicores.
         non_zero_memory: The memory that they request; each container that requests none
             counts with 200 MiB.
         used_ports: The host ports taken by the pods.
-        images: Image name -> what the cluster knows about it, for images on this node.
-        usage_of: Gives what a pod takes.
-        generation: Another number after each change of the node or its pods. A clone
-            has the number of its original until it changes itself.
+        images: Image name -> its state in the cluster, for images on this node.
+        usage_of: Returns the usage of a pod.
+        generation: A number that differs after each change of the node or its pods. A
+            clone has the number of its original until it changes itself.
     """
 
     __slots__ = (
@@ -155,7 +155,7 @@ class NodeInfo:
         self.used_ports = HostPorts()
         self.images: Mapping[str, ImageState] = {}
         self.generation = next(_generations)
-        # Priority -> how many pods have it; None until somebody asks.
+        # Priority -> number of pods; None until the first `lowest_priority`.
         self._priorities: dict[int, int] | None = None
         for pod in pods:
             self.add_pod(pod)
@@ -180,16 +180,16 @@ class NodeInfo:
         return min(counts, default=None)
 
     def set_node(self, node: Node) -> None:
-        """Take over a changed node object, and keep the pods."""
+        """Replace the node object, and keep the pods."""
         self.node = node
         self.allocatable = node_allocatable(node)
         self.generation = next(_generations)
 
     def add_pod(self, pod: Pod) -> PodUsage:
-        """Count a pod in.
+        """Add a pod.
 
         Returns:
-            What it takes.
+            Its usage.
         """
         self.pods[pod.metadata.uid] = pod
         self.generation = next(_generations)
@@ -201,29 +201,29 @@ class NodeInfo:
         return usage
 
     def remove_pod(self, pod: Pod) -> PodUsage:
-        """Count a pod out.
+        """Remove a pod.
 
         Returns:
-            What it has taken.
+            Its usage.
 
         Raises:
-            KeyError: No pod with this uid is here.
+            KeyError: The node has no pod with this uid.
         """
-        known = self.pods.pop(pod.metadata.uid)
+        present = self.pods.pop(pod.metadata.uid)
         self.generation = next(_generations)
-        usage = self._count(known, -1)
+        usage = self._count(present, -1)
         for port in usage.host_ports:
             self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
         if self._priorities is not None:
-            self._count_priority(known, -1)
+            self._count_priority(present, -1)
         return usage
 
     def replace_pod(self, pod: Pod, *, differs: bool) -> None:
-        """Take over the changed object of a pod that is counted the same.
+        """Replace the object of a pod whose usage has not changed.
 
         Args:
             pod: The new object.
-            differs: Whether it differs in what a plugin may look at.
+            differs: Whether it differs in fields that a plugin may read.
         """
         if self._priorities is not None:
             self._count_priority(self.pods[pod.metadata.uid], -1)
@@ -233,7 +233,7 @@ class NodeInfo:
             self.generation = next(_generations)
 
     def clone(self) -> "NodeInfo":
-        """Return a copy on which changes of the pods may be tried out."""
+        """Return a copy whose pods may be changed for a trial."""
         other = NodeInfo.__new__(NodeInfo)
         other.node = self.node
         other.name = self.name
@@ -259,7 +259,7 @@ class NodeInfo:
 
     def _count_priority(self, pod: Pod, sign: int) -> None:
         counts, priority = self._priorities, pod.priority
-        assert counts is not None, "nobody has asked"
+        assert counts is not None, "the caller checks it"
         counts[priority] = counts.get(priority, 0) + sign
         if not counts[priority]:
             del counts[priority]

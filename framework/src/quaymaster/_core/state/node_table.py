@@ -1,8 +1,8 @@
-"""All nodes as numpy columns, for plugins that judge many nodes at once.
+"""All nodes as numpy columns, for plugins that process many nodes at once.
 
-The truth about a node is its `NodeInfo`; a `NodeTable` mirrors it, one row per node,
-and is brought up to date one row per change. Rows keep their number while the node
-lives and are reused afterwards.
+The `NodeInfo` of a node is authoritative. A `NodeTable` mirrors it, one row per node,
+and each change updates one row. A node keeps its row until it is removed; then the row
+is reused.
 """
 
 import copy
@@ -33,7 +33,7 @@ from quaymaster._core.state.sparse import grown
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
-# Columns double when they are full: to begin with 16, 64 or 256 rows takes the same.
+# Columns double when they are full. Starting with 16, 64 or 256 rows is equally fast.
 _FIRST_CAPACITY: Final = 64
 
 
@@ -41,20 +41,21 @@ class NodeTable:
     """The columns of all nodes. Plugins read; only the framework writes.
 
     ``C`` is the number of rows that there is room for, ``R`` the number of resources.
-    Index columns with `rows` (or what a hook was given), never with names.
+    Index columns with `rows` or with the rows of a hook, never with names.
 
     Attributes:
         infos: The `NodeInfo` of each row; None where a row is free.
-        capacity: How many rows there is room for: ``C``.
-        allocatable: Shape ``(R, C)``, dtype int64: what nodes offer.
+        capacity: The number of rows that there is room for: ``C``.
+        allocatable: Shape ``(R, C)``, dtype int64: the resources that nodes offer.
         allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
         taints: Each node's taints as one value, without the times of their adding.
-        images: What the cluster knows about each image name on any node.
-        changes: The log of rows whose node, or a pod on it, came, went or changed.
-        node_changes: The log of rows whose node came, went or changed itself.
-        row_history: Which node had which row before.
-        is_imagined: Whether the sums may tell of other pods than ``infos`` do.
+        images: The state of each image name on any node.
+        changes: The log of rows whose node or pods were added, removed or changed.
+        node_changes: The log of rows whose node itself was added, removed or changed.
+        row_history: The nodes that had each row before.
+        is_imagined: Whether this is a trial table, whose sums may be of other pods than
+            those in ``infos``.
     """
 
     capacity: int = _FIRST_CAPACITY
@@ -78,9 +79,9 @@ class NodeTable:
         self._host_ports = HostPortRows()
         self._rows: Rows | None = None
         self._name_ranks: NameRanks | None = None
-        # What was taken of which lines of a column, for the rows that were asked for
-        # last. Filters and scores look at the same rows one after the other: to take
-        # two lines of a thousand takes longer than to add them.
+        # Name of a column -> its lines and their values at the last rows. Filters and
+        # scores read the same rows one after the other: `take` of two lines of a
+        # thousand takes longer than adding them.
         self._taken: dict[str, tuple[slice, Int64Array]] = {}
         self._taken_rows: Rows | None = None
         self._taken_at = -1
@@ -94,7 +95,7 @@ class NodeTable:
 
     @property
     def requested(self) -> Int64Array:
-        """What pods request, shape ``(R, C)``, dtype int64."""
+        """The requests of pods, shape ``(R, C)``, dtype int64."""
         sums = self._sums
         if sums.unwritten:
             sums.write()
@@ -113,7 +114,7 @@ class NodeTable:
 
     @property
     def pod_count(self) -> Int64Array:
-        """How many pods there are, shape ``(C,)``, dtype int64."""
+        """The number of pods, shape ``(C,)``, dtype int64."""
         sums = self._sums
         if sums.unwritten:
             sums.write()
@@ -121,9 +122,9 @@ class NodeTable:
 
     @property
     def name_ranks(self) -> Int64Array:
-        """How many nodes have a smaller name, shape ``(C,)``, dtype int64.
+        """The number of nodes with a smaller name, shape ``(C,)``, dtype int64.
 
-        Sorted on the first call, then kept.
+        Sorted on the first call, then updated.
         """
         if self._name_ranks is None:
             self._name_ranks = NameRanks(self.infos, self.capacity)
@@ -155,24 +156,24 @@ class NodeTable:
         return rows
 
     def count(self, rows: Rows) -> int:
-        """Return how many rows an index stands for."""
+        """Return the number of rows that an index selects."""
         return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
     def offered_at(self, rows: Rows, lines: slice) -> Int64Array:
         """Return some lines of `allocatable` on some nodes, shape ``(K, N)``.
 
-        Whoever asks for the same rows in one attempt gets the same array, so that it is
-        put together once. Do not write to it.
+        All callers with the same rows in one attempt get the same array, so that it is
+        built once. Do not write to it.
 
         Args:
             rows: The rows of the nodes.
             lines: The ``K`` lines, such as ``slice(0, 2)`` for CPU and memory.
         """
-        # Identity: who was given the same rows mostly has the same object.
+        # Identity: equal rows are mostly the same object.
         if rows is self._taken_rows and self._taken_at == self.changes.revision:
-            known = self._taken.get("offered")
-            if known is not None and known[0] == lines:
-                return known[1]
+            entry = self._taken.get("offered")
+            if entry is not None and entry[0] == lines:
+                return entry[1]
         return self._take("offered", self.allocatable, rows, lines)
 
     def requested_at(
@@ -183,14 +184,14 @@ class NodeTable:
         Args:
             rows: The rows of the nodes.
             lines: The ``K`` lines.
-            with_defaults: Whether to return those of `non_zero_requested` instead.
+            with_defaults: Whether to return lines of `non_zero_requested` instead.
         """
         name = "non-zero" if with_defaults else "requested"
         # Identity: as above.
         if rows is self._taken_rows and self._taken_at == self.changes.revision:
-            known = self._taken.get(name)
-            if known is not None and known[0] == lines:
-                return known[1]
+            entry = self._taken.get(name)
+            if entry is not None and entry[0] == lines:
+                return entry[1]
         column = self.non_zero_requested if with_defaults else self.requested
         return self._take(name, column, rows, lines)
 
@@ -200,7 +201,7 @@ class NodeTable:
         if isinstance(rows, slice):
             return column[lines, rows]
         taken = column[lines].take(rows, axis=-1)
-        if self.is_imagined:  # its sums change without a note in the log
+        if self.is_imagined:  # the log does not have the changes of its sums
             return taken
         revision = self.changes.revision
         # Identity: as above.
@@ -234,13 +235,13 @@ class NodeTable:
 
     def rows_of(self, names: Collection[str]) -> RowArray:
         """Return the rows of nodes by their names, ascending; skip unknown names."""
-        known = self._row_of
-        found = [known[name] for name in names if name in known]
-        found.sort()
-        return np.array(found, dtype=np.intp)
+        row_of = self._row_of
+        rows = [row_of[name] for name in names if name in row_of]
+        rows.sort()
+        return np.array(rows, dtype=np.intp)
 
     def rows_in_order(self, names: Iterable[str]) -> list[int | None]:
-        """Return the row of each name, in their order; None for unknown ones."""
+        """Return the row of each name, in their order; None for unknown names."""
         return list(map(self._row_of.get, names))
 
     def resource(self, name: str) -> int | None:
@@ -253,12 +254,13 @@ class NodeTable:
     def resources(self) -> Mapping[str, int]:
         """Return the rows of all extended resources in the resource columns, by name.
 
-        It has those that some node offers or has offered, or some pod on one requests.
+        These are the resources that a node offers or has offered, or that a pod on a
+        node requests.
         """
         return self._resources.index
 
     def label(self, key: str) -> CodedColumn[str]:
-        """Return the values of one node label; made on the first call, then stored."""
+        """Return the values of one node label; built on the first call, then kept."""
         column = self._labels.get(key)
         if column is None:
             column = self._labels[key] = CodedColumn(self.capacity)
@@ -267,18 +269,18 @@ class NodeTable:
         return column
 
     def label_columns(self) -> Mapping[str, CodedColumn[str]]:
-        """Return the columns of the labels that `label` has been called for, by key."""
+        """Return the label columns that `label` has built, by key."""
         return self._labels
 
     def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
-        """Return the rows on which some pod has taken a host port on any address."""
+        """Return the rows on which some pod uses a host port on any address."""
         return self._host_ports.of(protocol, port)
 
     def imagined(self) -> "NodeTable":
-        """Return a copy whose sums over pods may be changed, to try something out.
+        """Return a trial table: a copy whose sums over pods may be changed.
 
         The sums are `requested`, `non_zero_requested` and `pod_count`. Everything else
-        is shared with this table and must be left alone.
+        is shared with this table and must not be changed.
         """
         other = copy.copy(self)
         other.is_imagined = True
@@ -291,7 +293,7 @@ class NodeTable:
         return self._sums.empty()
 
     def imagine_sums(self, sums: PodSums) -> None:
-        """Count many pods in; only for an `imagined` table.
+        """Add the sums over many pods; only for an `imagined` table.
 
         Args:
             sums: The sums over these pods, of the shape of `requested`.
@@ -301,28 +303,28 @@ class NodeTable:
     def imagine_pod(
         self, row: int | RowArray, usage: PodUsage, *, times: int = 1
     ) -> bool:
-        """Count one more pod in on a row; only for an `imagined` table.
+        """Add one more pod to a row; only for an `imagined` table.
 
         Args:
             row: The row, or several rows, each of which gets such a pod.
-            usage: What the pod requests.
-            times: -1 to count it out again.
+            usage: The usage of the pod.
+            times: -1 to remove it again.
 
         Returns:
-            Whether that was possible. False if the table has no column for a resource
-            that the pod requests; then nothing has changed.
+            Whether it was added. False if the table has no column for a resource that
+            the pod requests; then nothing has changed.
         """
         return self._sums.add(row, usage, times)
 
     def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
-        """Make a table of nodes as an extender sent them back.
+        """Build a table of the nodes that an extender sent back.
 
-        A node has the row that this table has for its name. One that is not known here,
-        or that comes a second time, has a row beyond those of this table. No node has
-        images, since upstream makes nodes of an answer without them.
+        A node gets the row that this table has for its name. A node that this table
+        lacks, or that comes a second time, gets a row after those of this table. The
+        nodes have no images, since upstream builds the nodes of an answer without them.
 
         Args:
-            infos: The nodes; they get their rows.
+            infos: The nodes; their rows are set.
         """
         other = NodeTable()
         other._grow(self.capacity)
@@ -336,10 +338,10 @@ class NodeTable:
         return other
 
     def add(self, info: NodeInfo) -> None:
-        """Give a node a row, and write it.
+        """Add a node in a free or new row.
 
         Raises:
-            ValueError: There is a node of that name already.
+            ValueError: The table has a node of that name already.
         """
         if info.name in self._row_of:
             raise ValueError(f"node {info.name!r} is in the table already")
@@ -372,12 +374,12 @@ class NodeTable:
         self.changes.note(row)
 
     def set_images(self, info: NodeInfo) -> None:
-        """Take over a changed list of images of a node."""
+        """Apply a changed list of images of a node."""
         remove_images(self.images, info)
         add_images(self.images, info)
 
     def write_node(self, info: NodeInfo) -> None:
-        """Write all that comes from the node object, and the usage."""
+        """Write all columns of a node: those of the node object, and the usage."""
         row, offered = info.row, info.allocatable
         self.node_changes.note(row)
         self.allocatable[CPU, row] = offered.milli_cpu
@@ -394,7 +396,7 @@ class NodeTable:
         self.write_usage(info)
 
     def write_usage(self, info: NodeInfo) -> None:
-        """Write what the pods on a node request."""
+        """Write the requests of the pods on a node."""
         row, extended = info.row, info.requested.scalars
         if extended or self._resources.by_node:
             self._sums.write_extended(info, self._names_at(row, extended))
@@ -402,13 +404,13 @@ class NodeTable:
         self.changes.note(row)
 
     def note_pod_change(self, info: NodeInfo) -> None:
-        """Note that a pod on a node has changed in a way that changes no sum."""
+        """Log that a pod on a node has changed, without a change of any sum."""
         self.changes.note(info.row)
 
     def write_host_ports(
         self, info: NodeInfo, keys: Collection[tuple[str, int]]
     ) -> None:
-        """Write which of the given ``(protocol, port)`` pairs are taken on a node."""
+        """Update some ``(protocol, port)`` pairs of a node: used or not."""
         self._host_ports.write(info, keys)
 
     def _new_row(self) -> int:
@@ -426,14 +428,14 @@ class NodeTable:
 
     def _names_at(self, row: int, names: Collection[str]) -> Collection[str]:
         """Return the extended resources that a row has, or has had, a value for."""
-        found = self._resources.names_at(row, names)
+        resources = self._resources.names_at(row, names)
         missing = len(self._resources) - len(self.allocatable)
         if missing > 0:
             more = max(missing, len(self.allocatable) - 3)
             lines, columns = self.allocatable.shape
             self.allocatable = grown(self.allocatable, (lines + more, columns))
             self._sums.add_resources(more)
-        return found
+        return resources
 
     def _grow(self, capacity: int) -> None:
         more, self.capacity = capacity - self.capacity, capacity
@@ -450,7 +452,7 @@ class NodeTable:
 
 
 def _without_times(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
-    """Drop the times of taints, so that equal taints share a code."""
+    """Remove the times of taints, so that equal taints share a code."""
     if all(taint.time_added is None for taint in taints):
         return taints
     return tuple(msgspec.structs.replace(taint, time_added=None) for taint in taints)

@@ -1,4 +1,4 @@
-"""The sums of what the pods on each node request, as columns."""
+"""The sums of the requests of the pods on each node, as columns."""
 
 from collections.abc import Collection
 
@@ -16,19 +16,19 @@ __all__ = ["PodSums"]
 class PodSums:
     """The sums over the pods of each node; ``C`` rows of nodes, ``R`` of resources.
 
-    Most pods come and go while nobody reads a column. So a change is put on a list, and
-    written when a column is read. Extended resources are written at once, since few
-    nodes have any.
+    Most pods are added and removed between two reads of a column. So changed nodes are
+    collected, and written when a column is read. Extended resources are written at
+    once, since few nodes have any.
 
     Args:
         index: Extended resource -> its row in `requested`; shared with the table.
-        capacity: How many nodes there is room for.
+        capacity: The number of nodes that there is room for.
 
     Attributes:
-        requested: Shape ``(R, C)``, dtype int64: what pods request.
+        requested: Shape ``(R, C)``, dtype int64: the requests of pods.
         non_zero: Shape ``(2, C)``, dtype int64: the same for CPU and memory, with
             defaults for containers that request none.
-        pod_count: Shape ``(C,)``, dtype int64: how many pods there are.
+        pod_count: Shape ``(C,)``, dtype int64: the number of pods.
         unwritten: Row -> the node whose sums have changed since they were written.
     """
 
@@ -42,7 +42,7 @@ class PodSums:
         self.unwritten: dict[int, NodeInfo] = {}
 
     def write(self) -> None:
-        """Write what is on the list."""
+        """Write the sums of the changed nodes."""
         requested, non_zero = self.requested, self.non_zero
         for row, info in self.unwritten.items():
             used = info.requested
@@ -79,14 +79,14 @@ class PodSums:
         return other
 
     def add_sums(self, other: "PodSums") -> None:
-        """Count the pods of other sums in, which have the same shape."""
+        """Add other sums, which have the same shape."""
         for line in np.flatnonzero(other.requested.any(axis=1)).tolist():
             self.requested[line] += other.requested[line]
         self.non_zero += other.non_zero
         self.pod_count += other.pod_count
 
     def add(self, row: int | RowArray, usage: PodUsage, times: int = 1) -> bool:
-        """Count a pod in, or out with `times` -1; see `NodeTable.imagine_pod`."""
+        """Add a pod, or remove it with `times` -1; see `NodeTable.imagine_pod`."""
         requests, index = usage.requests, self._index
         if not requests.scalars.keys() <= index.keys():
             return False

@@ -1,4 +1,4 @@
-"""Several resources of many nodes in one pass: arrays with a line for each."""
+"""Several resources of many nodes in one pass: arrays with a line per resource."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,13 +19,13 @@ _LEADING: Final = ("cpu", "memory", "ephemeral-storage")
 
 @attrs.frozen(eq=False)
 class Capacities:
-    """What all nodes offer of some resources, prepared for divisions.
+    """The amounts of some resources on all nodes, prepared for divisions.
 
-    ``K`` is the number of resources, ``C`` that of the rows that there is room for.
+    ``K`` is the number of resources, ``C`` the number of rows that there is room for.
 
     Attributes:
         amounts: Shape ``(K, C)``, dtype int64.
-        divisors: Shape ``(K, C)``, dtype float64: the same, with 1 in place of 0.
+        divisors: Shape ``(K, C)``, dtype float64: the amounts, with 1 instead of 0.
         is_everywhere: Whether every node offers some of each resource.
         is_exact: As in `Capacity`, for all resources.
     """
@@ -39,12 +39,12 @@ class Capacities:
         """Return the divisors of some nodes, shape ``(K, N)``. Do not write to it.
 
         Args:
-            amounts: What these nodes offer, as `ResourceBlock.offered` returns it.
+            amounts: The amounts of these nodes, from `ResourceBlock.offered`.
             rows: Their rows.
         """
         if isinstance(rows, slice):
             return self.divisors[:, rows]
-        # To take them from the column takes half as long again.
+        # Reading the column of divisors would take 1.5 times as long.
         if not self.is_everywhere:
             amounts = np.maximum(amounts, 1)
         return amounts.astype(np.float64)
@@ -53,8 +53,8 @@ class Capacities:
 class ResourceBlock:
     """Reads capacities and usage of several resources as one array.
 
-    NumPy takes hardly longer for two resources than for one if nodes are some hundred,
-    and half as long again if they are a thousand.
+    For some hundred nodes, NumPy takes hardly longer for two resources than for one;
+    for a thousand nodes, it takes 1.5 times as long.
 
     Args:
         resources: The resources.
@@ -71,7 +71,7 @@ class ResourceBlock:
 
     def __init__(self, resources: Sequence[ResourceColumn]) -> None:
         self._resources = tuple(resources)
-        # None: the lines of the block are not the first ones of an array of the table.
+        # None: the lines of the block are not the first lines of an array of the table.
         self._counts_defaults = _shared_defaults(resources)
         self._lines = slice(0, len(self._resources))
         self._capacities: Capacities | None = None
@@ -79,20 +79,20 @@ class ResourceBlock:
         self._revision = -1
 
     def capacities(self, nodes: NodeTable) -> Capacities:
-        """Return what all nodes offer.
+        """Return the capacities of all nodes.
 
         It is the same object until a node is added, removed or changed itself.
         """
         # Identity: another table has other nodes, and revisions of its own.
         revision = nodes.node_changes.revision
-        known = self._capacities
-        if known is None or nodes is not self._nodes or revision != self._revision:
-            known = self._capacities = _measured(self._resources, nodes)
+        cached = self._capacities
+        if cached is None or nodes is not self._nodes or revision != self._revision:
+            cached = self._capacities = _measured(self._resources, nodes)
             self._nodes, self._revision = nodes, revision
-        return known
+        return cached
 
     def offered(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """Return what some nodes offer, shape ``(K, N)``. Do not write to it."""
+        """Return the amounts of some nodes, shape ``(K, N)``. Do not write to it."""
         if self._counts_defaults is None:
             return lines_at(self.capacities(nodes).amounts, rows)
         return nodes.offered_at(rows, self._lines)
@@ -100,7 +100,7 @@ class ResourceBlock:
     def used_with(
         self, requests: Int64Array, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        """Return how much would be taken with some more requests on each node.
+        """Return the usage of each node plus some more requests.
 
         Args:
             requests: Shape ``(K, 1)``.
@@ -108,11 +108,12 @@ class ResourceBlock:
             rows: Some of them.
 
         Returns:
-            Shape ``(K, N)``, dtype int64; an array of the caller's own.
+            Shape ``(K, N)``, dtype int64; the caller may write to it.
         """
         defaults = self._counts_defaults
         if defaults is None:
-            used = np.array([one.usage(nodes, rows) for one in self._resources])
+            usages = [resource.usage(nodes, rows) for resource in self._resources]
+            used = np.array(usages)
             used += requests
             return used
         return nodes.requested_at(rows, self._lines, with_defaults=defaults) + requests
@@ -134,7 +135,7 @@ def _measured(resources: Sequence[ResourceColumn], nodes: NodeTable) -> Capaciti
 
 
 def _shared_defaults(resources: Sequence[ResourceColumn]) -> bool | None:
-    """Whether resources that lie in a row in an array of the table count defaults."""
+    """Whether some resources count defaults; None if they are not the first lines."""
     names = tuple(resource.name for resource in resources)
     kinds = {resource.counts_defaults for resource in resources}
     if names != _LEADING[: len(names)] or len(kinds) != 1:

@@ -12,7 +12,7 @@ _FIXED: Final = 3
 
 
 class ResourceRows:
-    """Gives each extended resource a row, and knows which of them each node has had.
+    """Assigns a row to each extended resource, and lists the resources of each node.
 
     Attributes:
         index: Extended resource -> its row.
@@ -27,7 +27,7 @@ class ResourceRows:
         self.by_node: dict[int, set[str]] = {}
 
     def __len__(self) -> int:
-        """How many rows there are, the three that every table has included."""
+        """Return the number of rows, including the three that every table has."""
         return _FIXED + len(self.index)
 
     def names_at(self, node_row: int, names: Collection[str]) -> Collection[str]:
@@ -35,15 +35,15 @@ class ResourceRows:
 
         Args:
             node_row: The row of the node.
-            names: The ones that it has now; those without a row get one.
+            names: The resources that it has now; new ones get a row.
         """
-        known = self.by_node.get(node_row)
-        if known is None:
+        resources = self.by_node.get(node_row)
+        if resources is None:
             if not names:
                 return ()
-            known = self.by_node[node_row] = set()
-        if not known.issuperset(names):
-            known.update(names)
+            resources = self.by_node[node_row] = set()
+        if not resources.issuperset(names):
+            resources.update(names)
             for name in names:
                 self.index.setdefault(name, len(self))
-        return known
+        return resources

@@ -1,4 +1,4 @@
-"""Which node had which row at an earlier moment."""
+"""The nodes that had each row at an earlier moment."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ _LIMIT: Final = 1 << 14
 
 
 class RowHistory:
-    """Remembers which nodes came to a row and left it, so that rows can be named later.
+    """Keeps the nodes that got and left each row, so that rows can be named later.
 
-    Rows are reused: who kept one of them, and a `moment`, asks here which node it was.
+    Rows are reused. With a row and a `moment`, a reader gets the node of that time.
 
     Args:
-        limit: How many comings and goings are remembered.
+        limit: The number of changes to keep.
 
     Attributes:
-        moment: How many there have been; grows with each of them.
+        moment: The number of changes so far.
     """
 
     __slots__ = ("_moves", "moment")
@@ -42,14 +42,14 @@ class RowHistory:
         self._moves.append((row, name, False))
 
     def names_at(self, moment: int, now: Iterable[NodeInfo]) -> dict[int, str] | None:
-        """Return the name of the node in each row that held one at a moment.
+        """Return the names of the nodes in all rows at a moment.
 
         Args:
             moment: The moment.
-            now: The nodes that there are now.
+            now: The current nodes.
 
         Returns:
-            Row -> name; None if too many nodes have come and gone since.
+            Row -> name; None if too many nodes were added and removed since.
         """
         missed = self.moment - moment
         if missed > len(self._moves):

@@ -1,4 +1,4 @@
-"""The log of changes of a table's rows, which also knows when each row changed last."""
+"""The log of changes of a table's rows, with the last change of each row."""
 
 from collections.abc import Collection
 from typing import Final
@@ -10,28 +10,28 @@ from quaymaster._core.state.change_log import MOST_KEPT, ChangeLog
 
 __all__ = ["FEW_ROWS", "RowLog"]
 
-# Up to this many are noted one by one: one takes 0.1 us, and an array of them 3 us. In
-# most cases they are two, of a pod that was assumed and bound.
+# Up to this many changes are written one by one: each takes 0.1 us, an array of them
+# 3 us. In most cases they are two, of a pod that was assumed and bound.
 _FEW: Final = 24
 
 
-# Up to this many changed rows are judged one by one, more of them in arrays. With 0, a
-# decision of ScalingKinds10 (10 rows) takes 1.8 times as long, with 96 it takes 1.04
+# Up to this many changed rows are filtered one by one, more of them in arrays. With 0,
+# a decision of ScalingKinds10 (10 rows) takes 1.8 times as long, with 96 it takes 1.04
 # times as long; one of ScalingKinds100 (100 rows) 1.05 with 6, and 1.4 with 48.
 FEW_ROWS: Final = 24
 
-# If rows are noted more often than this each, they may be taken for more. A pod notes
-# its row twice, when it is assumed and when it is bound.
+# A bound on the notes to read for few rows. A pod notes its row twice, when it is
+# assumed and when it is bound; with more notes per row, few rows may count as many.
 _MOST_NOTES: Final = 4 * FEW_ROWS
 
 
 class RowLog(ChangeLog[int]):
-    """The rows of nodes that came, changed and went.
+    """The rows of nodes that were added, changed and removed.
 
-    Beside the order of the changes, as every log has it, the revision of each row's
-    last change is kept in an array: to compare 5,000 of them takes a twentieth of the
-    time of a set of a thousand rows. That array is brought up to date when it is asked
-    for, so whoever asks about few changes pays nothing for it.
+    Besides the order of the changes, as in every log, an array keeps the revision of
+    each row's last change: comparing 5,000 of them takes a twentieth of the time of a
+    set of a thousand rows. The array is updated when it is read, so readers of few
+    changes pay nothing for it.
 
     Args:
         limit: As for `ChangeLog`.
@@ -60,14 +60,14 @@ class RowLog(ChangeLog[int]):
         self._few: Collection[int] | None = None
 
     def rows_since(self, revision: int) -> RowArray | None:
-        """Return the rows of what changed after an earlier `revision`, ascending.
+        """Return the rows that changed after an earlier `revision`, ascending.
 
         Args:
             revision: The earlier revision; one below 0 is always too old.
 
         Returns:
             Shape ``(N,)``; None if the revision is too old, and everything may have
-            changed. Never written to: all who ask get the same.
+            changed. Do not write to it: all callers get the same array.
         """
         if revision < 0 or self.revision - revision > len(self._keys):
             return None
@@ -78,15 +78,15 @@ class RowLog(ChangeLog[int]):
         return self._answer
 
     def few_since(self, revision: int) -> Collection[int] | None:
-        """Return the rows of what changed after an earlier `revision`, if they are few.
+        """Return the rows that changed after an earlier `revision`, if they are few.
 
         Args:
             revision: The earlier revision; one below 0 is always too old.
 
         Returns:
-            The rows, in the order in which they changed first; None if they are more
-            than `FEW_ROWS`, may be, or the revision is too old. All who ask get the
-            same.
+            The rows, in the order of their first change; None if they are, or may be,
+            more than `FEW_ROWS`, or if the revision is too old. All callers get the
+            same object.
         """
         last = self.revision
         if revision == self._few_from and last == self._few_to:
@@ -102,7 +102,7 @@ class RowLog(ChangeLog[int]):
         return few
 
     def _catch_up(self) -> None:
-        """Note the changes since the array was asked for last."""
+        """Write the changes since the last read to the array."""
         missed = min(self.revision - self._seen, len(self._keys))
         revision = self._seen = self.revision
         rows = self._keys[len(self._keys) - missed :]
@@ -119,6 +119,6 @@ class RowLog(ChangeLog[int]):
             for at, row in enumerate(rows, revision - missed + 1):
                 last[row] = at
             return
-        # Of a row that changed twice the last assignment stays, that of the later one.
+        # If a row changed twice, the later assignment wins.
         numbers = np.array(rows, dtype=np.intp)
         last[numbers] = np.arange(revision - missed + 1, revision + 1, dtype=np.int64)

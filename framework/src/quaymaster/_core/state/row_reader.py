@@ -1,7 +1,7 @@
-"""Tells indexes that plugins keep which rows have changed.
+"""Reads the changed rows for the indexes of plugins.
 
-Such an index is kept up to date instead of being made again: the informers have a log
-for each kind of object (`Informers.changes`), and a `NodeTable` has two for its rows.
+Such an index is updated instead of being built again: the informers have a log for each
+kind of object (`Informers.changes`), and a `NodeTable` has two for its rows.
 """
 
 from collections.abc import Collection
@@ -24,11 +24,11 @@ class RowReader:
     def changed(self, nodes: NodeTable) -> Collection[int]:
         """Return the changed rows; all rows the first time, or for another table.
 
-        Some of them may be free by now.
+        Some of them may be free now.
         """
         changes = nodes.changes
         rows: Collection[int] | None = None
-        # Identity: a table and its imagined copies share one log, which others do not.
+        # Identity: a table and its trial copies share one log; other tables do not.
         if changes is self._changes:
             rows = changes.since(self._revision)
         self._changes, self._revision = changes, changes.revision

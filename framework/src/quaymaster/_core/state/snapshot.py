@@ -1,8 +1,8 @@
-"""The nodes and pods of a cluster, as a scheduling attempt sees them.
+"""The nodes and pods of a cluster that a scheduling attempt reads.
 
 There is one writer and one thread (the engine's), so the snapshot is not a copy: it is
-the engine's cache itself, assumed pods included. Mirrors what ``Snapshot`` (Kubernetes
-v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
+the engine's cache itself, including assumed pods. Mirrors the methods of ``Snapshot``
+for plugins (Kubernetes v1.36, ``pkg/scheduler/backend/cache/snapshot.go``).
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,12 +23,12 @@ class Snapshot:
     """Every node with its pods. Plugins read; only the framework writes.
 
     Args:
-        kubernetes: The Kubernetes that says what pods take.
+        kubernetes: The version of Kubernetes whose rules give the usage of pods.
 
     Attributes:
         nodes: The nodes as columns.
-        counts: How many pods there are, per node or topology domain.
-        claims: The counts behind `claim_users`.
+        counts: The numbers of pods, per node or topology domain.
+        claims: The counts of `claim_users`.
     """
 
     def __init__(self, kubernetes: Kubernetes = DEFAULT_KUBERNETES) -> None:
@@ -37,7 +37,7 @@ class Snapshot:
         self.counts = PodCounts(self.nodes)
         self._strays: dict[str, dict[str, Pod]] = {}
         self.claims = ClaimUsers()
-        # The last two statuses that were compared, and whether they report the same.
+        # The last two compared statuses, and whether their usage is the same.
         self._old_status = self._new_status = PodStatus()
         self._is_the_same = True
 
@@ -53,7 +53,7 @@ class Snapshot:
         return self.nodes.get(name)
 
     def claim_users(self, key: str) -> int:
-        """Return how often the pods on all nodes name a claim, ephemeral volumes aside.
+        """Return how often pods on nodes name a claim, without ephemeral volumes.
 
         Args:
             key: The claim's key, ``namespace/name``.
@@ -61,9 +61,9 @@ class Snapshot:
         return self.claims.of(key)
 
     def add_node(self, node: Node) -> None:
-        """Add a node, or take over a changed one.
+        """Add a node, or apply the change of a node.
 
-        Pods of a node of this name that came before the node are counted in.
+        A new node gets its pods that arrived before it.
         """
         name = node.metadata.name
         info = self.nodes.get(name)
@@ -84,7 +84,7 @@ class Snapshot:
         self.counts.node_changed()
 
     def remove_node(self, name: str) -> None:
-        """Remove a node; its pods are remembered until they are removed themselves."""
+        """Remove a node; its pods are kept until they are removed themselves."""
         info = self.nodes.get(name)
         if info is None:
             return
@@ -97,7 +97,7 @@ class Snapshot:
                 self.claims.add(pod, -1)
 
     def add_pod(self, pod: Pod) -> None:
-        """Count a pod in on ``pod.node_name``."""
+        """Add a pod to ``pod.node_name``."""
         info = self.nodes.get(pod.node_name)
         if info is None:
             self._strays.setdefault(pod.node_name, {})[pod.metadata.uid] = pod
@@ -111,7 +111,7 @@ class Snapshot:
             self.claims.add(pod, 1)
 
     def remove_pod(self, pod: Pod) -> None:
-        """Count a pod out on ``pod.node_name``."""
+        """Remove a pod from ``pod.node_name``."""
         info = self.nodes.get(pod.node_name)
         if info is None:
             strays = self._strays.get(pod.node_name, {})
@@ -119,25 +119,25 @@ class Snapshot:
             if not strays:
                 self._strays.pop(pod.node_name, None)
             return
-        known = info.pods[pod.metadata.uid]
+        present = info.pods[pod.metadata.uid]
         usage = info.remove_pod(pod)
-        self.counts.pod_changed(known, info.row, -1)
+        self.counts.pod_changed(present, info.row, -1)
         self.nodes.write_usage(info)
         if usage.host_ports:
             self._write_host_ports(info, usage.host_ports)
-        if known.spec.volumes:
-            self.claims.add(known, -1)
+        if present.spec.volumes:
+            self.claims.add(present, -1)
 
     def replace_pod(self, old: Pod, new: Pod) -> None:
-        """Take over the changed object of a pod that is counted in."""
+        """Replace the object of a pod on a node."""
         info = self.nodes.get(new.node_name)
         if (
             info is not None
             and old.node_name == new.node_name
             and self._counts_the_same(old, new)
         ):
-            # Identity: a changed status is a new object. If a new one says the same,
-            # one node is looked at again for nothing. Its start orders victims.
+            # Identity: a changed status is a new object. An equal new object costs one
+            # needless check of the node. The start time in it orders victims.
             differs = old.status is not new.status or _annotations_differ(old, new)
             info.replace_pod(new, differs=differs)
             if differs:
@@ -147,11 +147,11 @@ class Snapshot:
         self.add_pod(new)
 
     def _counts_the_same(self, old: Pod, new: Pod) -> bool:
-        """Whether nothing has changed by which a plugin may count the pod."""
+        """Whether the pod counts the same for every plugin."""
         before, after = old.metadata, new.metadata
         # Identity: an update mostly shares the spec, and equal specs become one object
-        # when they enter a cluster (`SpecPool`). If not, the pod is counted out and in
-        # again, which is right as well, and takes five times as long.
+        # when they enter a cluster (`SpecPool`). If not, the pod is removed and added
+        # again, which is correct too, but takes five times as long.
         # Identity: an update of anything but the spec keeps the spec's object.
         if (
             old.spec is not new.spec
@@ -163,11 +163,11 @@ class Snapshot:
             return False
         if self._reports_the_same(old.status, new.status):
             return True
-        # Identity: where amounts are the usual ones, so is the object.
+        # Identity: equal usual amounts share one object.
         return self._usage_of(old) is self._usage_of(new)
 
     def _reports_the_same(self, old: PodStatus, new: PodStatus) -> bool:
-        # Identity: pods of a template that are bound at the same moment share theirs.
+        # Identity: pods of a template that are bound at the same moment share a status.
         if old is not self._old_status or new is not self._new_status:
             self._old_status, self._new_status = old, new
             self._is_the_same = _report_the_same(old, new)
@@ -179,27 +179,27 @@ class Snapshot:
 
 
 def _annotations_differ(old: Pod, new: Pod) -> bool:
-    """Whether plugins may read something else in the annotations of a pod."""
+    """Whether the annotations of a pod have changed."""
     before, after = old.metadata.annotations, new.metadata.annotations
     # Identity: most updates share them.
     return before is not after and before != after
 
 
 def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
-    """Whether two statuses of a pod hold the same of what its usage may follow from."""
-    # Identity: mostly neither has any. Two that differ may still mean the same usage.
+    """Whether two statuses of a pod certainly lead to the same usage."""
+    # Identity: mostly neither has any. Different objects may still mean equal usage.
     return (
         old.container_statuses is new.container_statuses
         and old.init_container_statuses is new.init_container_statuses
         and old.resources is None
         and new.resources is None
         # Identity: as above.
-        and (old.conditions is new.conditions or not _tell_of_resize(old, new))
+        and (old.conditions is new.conditions or not _report_resize(old, new))
     )
 
 
-def _tell_of_resize(*statuses: PodStatus) -> bool:
-    """Whether conditions say what has become of a resize; no others change usage."""
+def _report_resize(*statuses: PodStatus) -> bool:
+    """Whether conditions report the state of a resize; no others change usage."""
     for status in statuses:
         for condition in status.conditions:
             if condition.type == RESIZE_PENDING:

@@ -1,4 +1,4 @@
-"""Large tables of mostly zeros, which take memory for the pages that hold others."""
+"""Large tables of mostly zeros, which take memory only for pages with other numbers."""
 
 import mmap
 from contextlib import suppress
@@ -10,15 +10,15 @@ from quaymaster._core.state.arrays import Int64Array
 
 __all__ = ["empty_like", "grown"]
 
-# From here on pages are worth the trouble: 64 resources on 8,192 nodes. Each extended
-# resource has a line of 8 bytes per node; where every node offers one of its own, it
-# fills one entry of that: 0.8 GiB at 5,000 nodes were a few MiB of numbers.
+# From this size on, sparse pages save enough: 64 resources on 8,192 nodes. Each
+# extended resource has a line of 8 bytes per node. If every node offers its own
+# resource, each line has one number: at 5,000 nodes, 0.8 GiB for a few MiB of numbers.
 _LARGE: Final = 1 << 22
 
 _PRIVATE: Final = (
     mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS if hasattr(mmap, "MAP_PRIVATE") else None
 )
-"""How such pages are asked for; None where they cannot be, as on Windows."""
+"""The flags that allocate such pages; None where there are none, as on Windows."""
 
 
 def grown(array: Int64Array, shape: tuple[int, int]) -> Int64Array:
@@ -26,7 +26,7 @@ def grown(array: Int64Array, shape: tuple[int, int]) -> Int64Array:
 
     Args:
         array: The array, of two dimensions.
-        shape: The new shape; the old one makes a copy.
+        shape: The new shape; with the old shape, the result is a copy.
     """
     larger = _zeros(shape)
     lines, columns = array.shape
@@ -53,9 +53,9 @@ def _zeros(shape: tuple[int, int]) -> Int64Array:
         return np.zeros(shape, dtype=np.int64)
     if _PRIVATE is None:
         return np.zeros(shape, dtype=np.int64)
-    # Not NumPy's own zeros: it asks for huge pages, and each number would take 2 MiB.
-    # Private, for pages of shared memory are taken up by whoever reads them.
+    # NumPy's own zeros would use huge pages, and each number would take 2 MiB. Private,
+    # because reading a page of shared memory allocates it.
     pages = mmap.mmap(-1, size, flags=_PRIVATE)
-    with suppress(AttributeError, OSError):  # not all systems have huge ones
+    with suppress(AttributeError, OSError):  # not all systems have huge pages
         pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, dtype=np.int64).reshape(shape)

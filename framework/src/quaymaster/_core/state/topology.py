@@ -22,16 +22,16 @@ UNLABELLED: Final = -1
 OUTSIDE: Final = -2
 """The domain of a node that is not admitted, and of a row without a node."""
 
-# Room for new values, so that arrays by domain seldom grow; 4, 16 and 64 are as fast.
+# Room for new values, so that arrays by domain rarely grow; 4 to 64 are equally fast.
 _FIRST_SLOTS: Final = 16
 
-# `Domains.spread` remembers answers for up to this many domains. For 5,000 rows, a
-# look-up takes a tenth (16 domains) to a fifth (128) of the time of making the answer;
-# with 2,000 domains, it would take longer.
+# `Domains.spread` caches results for up to this many domains. For 5,000 rows, a look-up
+# takes a tenth (16 domains) to a fifth (128) of the time of computing the result; with
+# 2,000 domains, it would take longer.
 _FEW_SLOTS: Final = 128
 
-# The flags of three zones have eight values. In TopologySpreading, 395 of 401 answers
-# are there already; each takes 5 to 40 KB for 5,000 nodes.
+# The flags of three zones have eight values. In TopologySpreading, 395 of 401 results
+# come from the cache; each takes 5 to 40 KB for 5,000 nodes.
 _KEPT_ANSWERS: Final = 8
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
@@ -41,7 +41,7 @@ DomainMove = tuple[int, int, int]
 
 
 class NodeFilter(Protocol):
-    """Says which nodes count. It is immutable, hashable, and compared by value."""
+    """Selects the nodes that count; immutable, hashable, and compared by value."""
 
     def matches(self, node: Node) -> bool:
         """Whether a node counts; it must depend on the node object alone."""
@@ -52,14 +52,14 @@ class NodeFilter(Protocol):
 class Domains:
     """The values that nodes have for one label, as small integers.
 
-    A domain's number is an index into any array of `slots` elements; the last element
-    stands for nodes without the label, so that -1 is an index, too.
+    A domain's number is an index into any array of `slots` elements. The last element
+    is for nodes without the label, so that -1 is an index, too.
 
     Attributes:
         key: The node label.
-        where: Which nodes count; None for all of them.
-        sizes: Shape ``(slots,)``, dtype int64: how many nodes that count are in each
-            domain. A domain without any does not exist.
+        where: Selects the nodes that count; None for all nodes.
+        sizes: Shape ``(slots,)``, dtype int64: the number of nodes that count in each
+            domain. A domain without such nodes does not exist.
         codes: Shape ``(C,)``, dtype intp: the domain of each row's value, or -1 without
             a label, whether the node counts or not.
         domain_of: Row -> the domain that the node counts in, -1 without a label, or
@@ -133,10 +133,10 @@ class Domains:
         Args:
             values: Shape ``(slots,)``: a value per domain, the last one for rows
                 without the label.
-            rows: The rows to answer for.
+            rows: The rows of the result.
 
         Returns:
-            Shape ``(N,)``, in the order of ``rows``; never write to it.
+            Shape ``(N,)``, in the order of ``rows``; do not write to it.
         """
         if not isinstance(rows, slice):
             return values.take(rows if self.is_by_row else self.codes[rows])
@@ -147,7 +147,7 @@ class Domains:
         if rows != self._rows or len(self._answers) > _KEPT_ANSWERS:
             self._answers.clear()
             self._rows = rows
-        # Pod after pod asks with the same few values, mostly flags of zones.
+        # Successive pods have the same few values, mostly flags of zones.
         question = (values.dtype.char, values.tobytes())
         answer = self._answers.get(question)
         if answer is None:
@@ -162,12 +162,12 @@ class Domains:
         return seen
 
     def catch_up(self) -> Sequence[DomainMove]:
-        """Follow the rows whose nodes came, went or changed.
+        """Update the rows whose nodes were added, removed or changed.
 
-        Only `PodCounts` calls this; it moves the pods of these nodes along.
+        Called by `PodCounts`, which moves the pods of these nodes to their new domains.
 
         Returns:
-            The nodes that are in another domain than before.
+            The nodes whose domain has changed.
         """
         rows = self._changed_rows()
         self._make_room()

@@ -42,7 +42,7 @@ class Allocator:
     Args:
         inventory: The devices that there are.
         allocated: The devices that are taken.
-        class_of: Finds the class of a name; None if there is none.
+        class_of: Returns the class with a name, or None.
         claims: The claims, in the order in which they are served.
         max_steps: How many devices one search may look at.
         make_share_id: Makes the name of one share of a device; by default a random one.
@@ -78,8 +78,8 @@ class Allocator:
             node: The node.
 
         Raises:
-            AllocationError: A claim cannot be tried at all, on whatever node.
-            InvalidPoolsError: There are none, and a pool of the node is no good.
+            AllocationError: A claim cannot be allocated on any node.
+            InvalidPoolsError: No devices were found, and a pool of the node is invalid.
             StepLimitError: There were too many possibilities.
         """
         devices = self._inventory.on(node)
@@ -128,8 +128,8 @@ class Allocator:
     def _claims_ready(self) -> Sequence[ClaimRequests]:
         if self._ready is None:
             self._ready = [
-                requests_of(one, self._class_of, minds_taints=self._minds_taints)
-                for one in self._claims
+                requests_of(claim, self._class_of, minds_taints=self._minds_taints)
+                for claim in self._claims
             ]
         return self._ready
 

@@ -19,7 +19,7 @@ from quaymaster._kits.devices.rules import DeviceRules
 __all__ = ["CapacityError", "capacity_problem", "consumed_capacity", "has_room"]
 
 _LARGEST: Final = 2**63 - 1
-_ONE: Final = 10**9
+_WHOLE: Final = 10**9
 _MILLI: Final = 10**6
 
 
@@ -39,9 +39,9 @@ def has_room(
 
     Args:
         device: The device.
-        requests: Name of a capacity -> what is asked of it.
-        taken: Name of a capacity -> what claims have taken, in units of 10**-9.
-        promised: The same for what the search has chosen so far.
+        requests: Name of a capacity -> the requested amount.
+        taken: Name of a capacity -> the amount taken by claims, in units of 10**-9.
+        promised: The same for the devices that the search has chosen so far.
         rules: The rules of the search; since Kubernetes 1.37, amounts that no device
             can give are errors.
 
@@ -137,11 +137,11 @@ def _range_problem(
     unit = _unit_of(limits, rules)
     if unit == _MILLI and not _is_whole(requested, unit):
         return f"request {requested} is not a representable milli value"
-    if unit == _ONE and requested.nanos > _LARGEST * _ONE:
+    if unit == _WHOLE and requested.nanos > _LARGEST * _WHOLE:
         return f"request {requested} exceeds MaxInt64"
     if _rounded_up(requested, least, step, unit) <= _LARGEST:
         return ""
-    limit = "MaxInt64" if unit == _ONE else "the milli-value range"
+    limit = "MaxInt64" if unit == _WHOLE else "the milli-value range"
     return f"rounding request {requested} up to the next step passes {limit}"
 
 
@@ -182,17 +182,17 @@ def _in_range(
 
 
 def _unit_of(limits: CapacityRequestPolicyRange, rules: DeviceRules) -> int:
-    """The unit that a range is counted in, in units of 10**-9.
+    """Return the unit of a range, in units of 10**-9.
 
-    Mirrors ``useMilli``: thousandths if the gate is on, and all of the range can be
-    told in them.
+    Mirrors ``useMilli``: thousandths if the gate is on, and all numbers of the range
+    are multiples of them.
     """
     given = (limits.min, limits.max, limits.step)
     if not rules.has_fractions or not all(
         amount is None or _is_whole(amount, _MILLI) for amount in given
     ):
-        return _ONE
-    return _ONE if limits.step is not None and limits.step.nanos < _MILLI else _MILLI
+        return _WHOLE
+    return _WHOLE if limits.step is not None and limits.step.nanos < _MILLI else _MILLI
 
 
 def _is_whole(amount: Quantity, unit: int) -> bool:

@@ -90,7 +90,7 @@ class _Match:
 class _DistinctRequests:
     """The last devices of requests have different values of an attribute.
 
-    As upstream's, it knows of each request but the device that came last.
+    As upstream's, it compares only the last device of each request.
     """
 
     def __init__(self, requests: Iterable[str], attribute: str) -> None:

@@ -17,7 +17,7 @@ _PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def may_be_served_by_devices(resource: str) -> bool:
-    """Whether a resource is one that a device class may stand for.
+    """Whether a device class may serve a resource.
 
     Mirrors ``IsDRAExtendedResourceName`` (kube-scheduler 1.36.2,
     ``pkg/scheduler/util/utils.go``).
@@ -47,7 +47,7 @@ class ExtendedResources:
         return self._changes.revision
 
     def class_of(self, resource: str) -> DeviceClass | None:
-        """Return the class that a resource stands for; None if there is none."""
+        """Return the class that serves a resource, or None."""
         if self._revision != self.revision:
             self._classes = _by_resource(self._informers.list(DeviceClass))
             self._revision = self.revision
@@ -55,11 +55,11 @@ class ExtendedResources:
 
 
 def _by_resource(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
-    found: dict[str, DeviceClass] = {}
-    by_age = sorted(classes, key=lambda one: one.name)
-    by_age.sort(key=lambda one: one.metadata.creation_timestamp or 0.0, reverse=True)
-    for one in by_age:
-        if one.spec.extended_resource_name:
-            found.setdefault(one.spec.extended_resource_name, one)
-        found[f"{_PREFIX}{one.name}"] = one
-    return found
+    served: dict[str, DeviceClass] = {}
+    by_age = sorted(classes, key=lambda item: item.name)
+    by_age.sort(key=lambda item: item.metadata.creation_timestamp or 0.0, reverse=True)
+    for device_class in by_age:
+        if device_class.spec.extended_resource_name:
+            served.setdefault(device_class.spec.extended_resource_name, device_class)
+        served[f"{_PREFIX}{device_class.name}"] = device_class
+    return served

@@ -26,11 +26,11 @@ class Pool:
     Attributes:
         id: Its name.
         devices: The devices that the node may get, in the order of the search.
-        others: Those of slices for other nodes: they take of the same counters.
-        counter_sets: Name -> what devices of the pool share.
-        is_incomplete: Whether some of its slices are still to come; then it gives no
-            devices, and nobody gets "all" devices.
-        problem: In what it contradicts itself; then likewise.
+        others: The devices of slices for other nodes, which use the same counters.
+        counter_sets: Name -> the counters that devices of the pool share.
+        is_incomplete: Whether some of its slices are missing. Then it provides no
+            devices, and requests for all devices fail.
+        problem: Its contradiction, or empty; the consequences are the same.
     """
 
     id: PoolId
@@ -43,7 +43,7 @@ class Pool:
     @property
     def binds_later(self) -> bool:
         """Whether the node may get a device that has to be made ready first."""
-        return any(one.device.binding_conditions for one in self.devices)
+        return any(item.device.binding_conditions for item in self.devices)
 
 
 @attrs.frozen(eq=False)
@@ -208,9 +208,9 @@ class Inventory:
         if any(_generation(sliced) > generation for sliced in slices):
             return None
         return [
-            one
-            for one in slices
-            if _generation(one) == generation and not self._is_ignored(one)
+            sliced
+            for sliced in slices
+            if _generation(sliced) == generation and not self._is_ignored(sliced)
         ]
 
 

@@ -1,4 +1,4 @@
-"""What keeps one device from one request, if nothing else were asked for."""
+"""The obstacles between a device and a request, without other requests."""
 
 import enum
 from collections.abc import Iterator
@@ -61,8 +61,8 @@ class BlockedDevice:
 
     Attributes:
         device: The device.
-        causes: All that keeps it from the request. If a selector is among them, only
-            selectors are: the device is none that is asked for.
+        causes: All obstacles. If one is a selector, all are: the request does not
+            select the device.
     """
 
     device: DeviceId
@@ -70,16 +70,16 @@ class BlockedDevice:
 
     @property
     def text(self) -> str:
-        """All causes, said after a device or a number of devices."""
-        return " and ".join(one.text for one in self.causes)
+        """All causes, as the end of a sentence about a device or several devices."""
+        return " and ".join(cause.text for cause in self.causes)
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether a request for all devices wants this one, too.
+        """Whether a request for all devices includes this device.
 
-        It wants those that are selected and have room, be they free or not.
+        It includes the selected devices that have room, even if they are not free.
         """
-        kinds = {one.kind for one in self.causes}
+        kinds = {cause.kind for cause in self.causes}
         return not kinds & {ObstacleKind.SELECTOR, ObstacleKind.CAPACITY}
 
 

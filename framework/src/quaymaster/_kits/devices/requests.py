@@ -79,7 +79,7 @@ class Request:
     def selects(
         self, device: SlicedDevice, node: Node, *, names_device: bool = False
     ) -> bool:
-        """Whether a device is one that is asked for.
+        """Whether the request selects a device.
 
         Args:
             device: The device.
@@ -112,7 +112,7 @@ class Request:
             owned
             for owned in device.taints
             if owned.taint.effect in _EFFECTS
-            and not any(tolerates_device(one, owned.taint) for one in self.tolerations)
+            and not any(tolerates_device(t, owned.taint) for t in self.tolerations)
         ]
 
 
@@ -147,8 +147,8 @@ def requests_of(
     name = f"{claim.namespace}/{claim.name}" if claim.namespace else claim.name
     choices = [
         [
-            one if minds_taints else attrs.evolve(one, minds_taints=False)
-            for one in _alternatives(request, name, class_of)
+            choice if minds_taints else attrs.evolve(choice, minds_taints=False)
+            for choice in _alternatives(request, name, class_of)
         ]
         for request in claim.spec.devices.requests
     ]
@@ -162,8 +162,8 @@ def _alternatives(
         yield _make(request.exactly, request.name, request.name, claim, class_of)
     elif not request.first_available:
         raise AllocationError(f"claim {claim}, request {request.name}: unsupported")
-    for one in request.first_available:
-        yield _make(one, one.name, request.name, claim, class_of)
+    for alternative in request.first_available:
+        yield _make(alternative, alternative.name, request.name, claim, class_of)
 
 
 def _make(

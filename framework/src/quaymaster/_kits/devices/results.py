@@ -53,12 +53,12 @@ def result_of(
         choice[number] for choice, number in zip(claim.choices, picked, strict=True)
     ]
     results = tuple(
-        _device(one, make_share_id, skips_operations=rules.skips_operations)
-        for one in chosen
+        _device(device, make_share_id, skips_operations=rules.skips_operations)
+        for device in chosen
     )
     config = (*_of_classes(picks), *_of_claim(claim, picks, rules.is_1_37))
     if rules.is_1_37:
-        config = tuple(_for_all(one, picks) for one in config)
+        config = tuple(_for_all(item, picks) for item in config)
     return AllocationResult(
         devices=DeviceAllocationResult(results=results, config=config),
         node_selector=_node_selector(chosen, node, claim),
@@ -130,11 +130,11 @@ def _is_for(names: Collection[str], request: Request) -> bool:
 def _node_selector(
     chosen: Iterable[Chosen], node: str, claim: ClaimRequests
 ) -> NodeSelector | None:
-    """The nodes that reach all devices; None if every node does."""
+    """Return the nodes that reach all devices; None if every node does."""
     fields: list[NodeSelectorRequirement] = []
     expressions: list[NodeSelectorRequirement] = []
-    for one in chosen:
-        device, spec = one.device.device, one.device.slice.spec
+    for choice in chosen:
+        device, spec = choice.device.device, choice.device.slice.spec
         of = device if spec.per_device_node_selection else spec
         if of.node_name is not None or device.binds_to_node:
             here = NodeSelectorRequirement(
@@ -160,16 +160,17 @@ def _node_selector(
 
 
 def _add_new(
-    known: list[NodeSelectorRequirement], more: Iterable[NodeSelectorRequirement]
+    requirements: list[NodeSelectorRequirement],
+    more: Iterable[NodeSelectorRequirement],
 ) -> None:
-    for one in more:
-        if not any(_is_same(one, other) for other in known):
-            known.append(one)
+    for new in more:
+        if not any(_is_same(new, other) for other in requirements):
+            requirements.append(new)
 
 
-def _is_same(one: NodeSelectorRequirement, other: NodeSelectorRequirement) -> bool:
+def _is_same(first: NodeSelectorRequirement, other: NodeSelectorRequirement) -> bool:
     return (
-        one.key == other.key
-        and one.operator == other.operator
-        and set(one.values) == set(other.values)
+        first.key == other.key
+        and first.operator == other.operator
+        and set(first.values) == set(other.values)
     )

@@ -64,7 +64,7 @@ class _Outcome(enum.Enum):
     FOUND = enum.auto()
     NOT_FOUND = enum.auto()
     TOO_MANY = enum.auto()
-    """A claim would get more than `MAX_RESULTS`: other devices are no help."""
+    """A claim would get more than `MAX_RESULTS`: other devices do not help."""
 
 
 class Search:
@@ -113,7 +113,7 @@ class Search:
         self._all: dict[Request, Sequence[tuple[SlicedDevice, Pool]]] = {}
         self._constraints: list[Sequence[Constraint]] = []
         self.chosen: Sequence[list[Chosen]] = [[] for _ in claims]
-        self.picked: Sequence[list[int]] = [[0] * len(one.choices) for one in claims]
+        self.picked: Sequence[list[int]] = [[0] * len(c.choices) for c in claims]
         for claim in claims:
             self._check(claim)
 
@@ -154,11 +154,11 @@ class Search:
         self._constraints.append(
             [
                 make_constraint(
-                    one,
+                    constraint,
                     f"claim {claim.name}, constraint #{index}",
                     rules=self._rules,
                 )
-                for index, one in enumerate(constraints)
+                for index, constraint in enumerate(constraints)
             ]
         )
 
@@ -398,7 +398,7 @@ class Search:
         if self._is_1_37:
             if last.consumed is not None:
                 self._promised.remove(device.id, last.consumed)
-                if any(one.device.id == device.id for one in self._all_chosen()):
+                if any(other.device.id == device.id for other in self._all_chosen()):
                     # An earlier share has paid for the counters, also without amounts.
                     self._promised.add(device.id, {})
             self._undo(claim, last, pool)

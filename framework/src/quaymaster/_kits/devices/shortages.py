@@ -36,10 +36,10 @@ class Shortage:
     Attributes:
         claim: The claim, as messages name it.
         request: The request, or the alternative: ``request/alternative``.
-        wanted: How many devices it asks for; None stands for all that match.
-        devices: How many devices the node sees.
-        fitting: How many of them would do, each by itself.
-        obstacles: What keeps others off -> how many, the most frequent first.
+        wanted: The number of requested devices; None means all that match.
+        devices: The number of devices that the node can reach.
+        fitting: How many of them fit, each by itself.
+        obstacles: Obstacle of other devices -> their number, the most frequent first.
         together: Why those that would do cannot be had together; empty if there are too
             few of them.
         blocked: The devices that would not do, in the order of the search.
@@ -61,7 +61,7 @@ class Shortage:
         return self.told(f"claim {self.claim}, request {self.request}")
 
     def told(self, subject: str) -> str:
-        """Return the sentence about what wants the devices, named by somebody else."""
+        """Return the shortage as one sentence about a subject of the caller."""
         wanted = "all" if self.wanted is None else str(self.wanted)
         problems = Counter(self.pools.values())
         parts = [
@@ -125,11 +125,12 @@ def _unserved(
     return [] if any(map(_is_enough, choice, found)) else found
 
 
-def _is_enough(request: Request, found: Shortage) -> bool:
+def _is_enough(request: Request, shortage: Shortage) -> bool:
     if not request.wants_all:
-        return found.fitting >= request.count
-    # Of those that are selected and have room, each one has to be free.
-    return found.fitting > 0 and not any(one.is_asked_for for one in found.blocked)
+        return shortage.fitting >= request.count
+    # All selected devices with room must be free.
+    blocked = shortage.blocked
+    return shortage.fitting > 0 and not any(item.is_asked_for for item in blocked)
 
 
 def _shortage(
@@ -145,8 +146,8 @@ def _shortage(
         for device, pool in seen
         if (causes := obstacles.of(request, claim, device, pool))
     ]
-    groups = Counter(one.text for one in blocked)
-    # In an order of their own, so that nodes with like devices say the same.
+    groups = Counter(item.text for item in blocked)
+    # Sorted, so that nodes with similar devices have the same message.
     ordered = sorted(groups.items(), key=lambda group: (-group[1], group[0]))
     return Shortage(
         claim=claim.name,
@@ -203,8 +204,8 @@ def _reason(
     constraints = part.claim.spec.devices.constraints
     with_earlier = attrs.evolve(part, choices=[*earlier, [request]])
     broken = [
-        _constraint_text(index, one)
-        for index, one in enumerate(constraints)
+        _constraint_text(index, constraint)
+        for index, constraint in enumerate(constraints)
         if _can(
             search,
             [
@@ -229,9 +230,9 @@ def _reason(
 
 
 def _least(claim: ClaimRequests) -> int:
-    """How many devices a claim wants at least, but for requests for all devices."""
+    """Return the minimum number of devices of a claim, without requests for all."""
     return sum(
-        min(0 if one.wants_all else one.count for one in choice)
+        min(0 if request.wants_all else request.count for request in choice)
         for choice in claim.choices
     )
 

@@ -43,10 +43,10 @@ class SlicedDevice:
 
     Attributes:
         id: Its name.
-        device: What its driver says of it.
+        device: Its description by the driver.
         slice: The slice that lists it.
         is_shared: Whether several requests may share it.
-        taints: Its taints, those that rules add included.
+        taints: Its taints, including those that rules add.
     """
 
     id: DeviceId
@@ -60,10 +60,10 @@ class SlicedDevice:
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
     def matches(self, expression: str) -> bool:
-        """Whether an expression is true for the device; asked once, then remembered.
+        """Whether an expression is true for the device; evaluated once, then cached.
 
         Raises:
-            VerdictError: It is no expression, or has no value for the device.
+            VerdictError: It is not an expression, or has no value for the device.
         """
         verdict = self._verdicts.get(expression)
         if verdict is None:
@@ -189,21 +189,21 @@ def _has_groups(resource_slice: ResourceSlice) -> bool:
 def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
     attributes = {
         name: {
-            "int": one.int_value,
-            "bool": one.bool_value,
-            "string": one.string_value,
-            "version": one.version_value,
-            "ints": one.int_values,
-            "bools": one.bool_values,
-            "strings": one.string_values,
-            "versions": one.version_values,
+            "int": attribute.int_value,
+            "bool": attribute.bool_value,
+            "string": attribute.string_value,
+            "version": attribute.version_value,
+            "ints": attribute.int_values,
+            "bools": attribute.bool_values,
+            "strings": attribute.string_values,
+            "versions": attribute.version_values,
         }
-        for name, one in device.attributes.items()
+        for name, attribute in device.attributes.items()
     }
     return device_value(
         driver,
         attributes,
-        {name: one.value for name, one in device.capacity.items()},
+        {name: capacity.value for name, capacity in device.capacity.items()},
         allow_multiple_allocations=bool(device.allow_multiple_allocations),
         has_lists=has_lists,
     )

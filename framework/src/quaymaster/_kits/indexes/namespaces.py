@@ -70,8 +70,8 @@ class Namespaces:
 
         Before Kubernetes 1.37, a selector that also matches a namespace without labels
         (by ``NotIn`` or ``DoesNotExist``) selects all namespaces: the names of the
-        matching namespaces are added to the term, but the selector is asked again about
-        each pod, and without the labels of the pod's namespace.
+        matching namespaces are added to the term, but the selector is evaluated again
+        for each pod, and without the labels of the pod's namespace.
         """
         if term.namespace_selector.matches_everything:
             return None

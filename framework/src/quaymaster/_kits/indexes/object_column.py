@@ -88,8 +88,8 @@ class ObjectColumn(Generic[ObjT, V]):
         if len(self._column.codes) < nodes.capacity:
             self._column.grow(nodes.capacity)
             self.revision += 1
-        known = len(self._names)
-        self._names += [""] * (len(nodes.infos) - known)
+        length = len(self._names)
+        self._names += [""] * (len(nodes.infos) - length)
         for row in self._reader.changed(nodes):
             info = nodes.infos[row]
             name = "" if info is None else info.name

@@ -1,4 +1,4 @@
-"""A column of what a plugin knows of the pods on each node."""
+"""A column that a plugin computes from the pods on each node."""
 
 from collections.abc import Callable, Sequence
 from operator import index
@@ -21,21 +21,21 @@ RowT = TypeVar("RowT", bound=int | Sequence[int])
 class PodColumn(Generic[V, RowT]):
     """A column made of the pods on each node, such as what is left of its devices.
 
-    Two functions say what a row is: one reads a pod, the other makes the row of what
-    was read of all pods on the node. The column follows the nodes and their pods by
+    Two functions define a row: one reads a value from a pod, the other computes the row
+    from the values of all pods on the node. The column follows the nodes and their pods
     itself: pods that are assumed, bound, changed, moved, forgotten and deleted. A row
-    is made anew from all pods of its node when one of them or the node has changed, so
-    it is what a recount gives, after any history, and after a restart. A pod is read
-    once, and again when it has changed.
+    is computed again from all pods of its node when one of them or the node has
+    changed. So it equals a recount, after any history and after a restart. A pod is
+    read once, and again when it has changed.
 
-    Both functions depend on nothing but their arguments and the plugin's own, and
-    answer for every pod and node there may be, odd ones included.
+    Both functions must depend only on their arguments and on the plugin's arguments,
+    and must accept every pod and node.
 
     Args:
-        read: Returns what is to be known of a pod; None for nothing.
-        make_row: Returns a node's row, from the node and from what was read of its
-            pods, in the order of their arrival, without None.
-        width: How many numbers a row has at most; None for a single one.
+        read: Returns the value of a pod, or None.
+        make_row: Returns a node's row, from the node and the values of its pods, in
+            the order of their arrival, without None.
+        width: The maximum number of numbers in a row; None for a single number.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class PodColumn(Generic[V, RowT]):
         self._make_row = make_row
         self._width = width
         self._reader = RowReader()
-        # Row -> uid -> the pod as it was read, and what was read.
-        self._known: dict[int, dict[str, tuple[Pod, V | None]]] = {}
-        # Row -> the generation of the node that its row was made of, and that row. Of
-        # 63,000 rows that a run of docs/examples/openb asks for 37,000 were known.
-        self._made: dict[int, tuple[int, RowT]] = {}
+        # Row -> uid -> the pod as it was read, and its value.
+        self._values_at: dict[int, dict[str, tuple[Pod, V | None]]] = {}
+        # Row -> the generation of the node, and its row. In a run of
+        # docs/examples/openb, 37,000 of 63,000 rows come from this cache.
+        self._rows: dict[int, tuple[int, RowT]] = {}
         self._array: Int64Array = self._zeros(0)
 
     def of(self, nodes: NodeTable) -> Int64Array:
@@ -68,10 +68,11 @@ class PodColumn(Generic[V, RowT]):
             and later calls write to the same memory.
 
         Raises:
-            ValueError: The table is imagined: its pods are known by their sums only. A
-                plugin whose class says `PodUse.PODS`, or nothing, gets no such table.
+            ValueError: It is a trial table, which has only the sums of its pods. A
+                plugin whose class declares `PodUse.PODS`, or nothing, gets no such
+                table.
             ValueError: A row has too many numbers.
-            TypeError: A row is not made of whole numbers.
+            TypeError: A row has numbers that are not integers.
         """
         if nodes.is_imagined:
             raise ValueError(
@@ -97,33 +98,33 @@ class PodColumn(Generic[V, RowT]):
         copy, too, on which preemption imagines pods away, or which nominated pods have
         been put on: these are read like any other, before anything was reserved.
         """
-        made = self._made.get(node.row)
+        made = self._rows.get(node.row)
         if made is not None and made[0] == node.generation:
             return made[1]
         values = self._values(node).values()
         row = self._make_row(node, [value for _, value in values if value is not None])
-        self._made[node.row] = (node.generation, row)
+        self._rows[node.row] = (node.generation, row)
         return row
 
     def _values(self, node: NodeInfo) -> dict[str, tuple[Pod, V | None]]:
-        """Read the pods of a node, as far as they have not been read before."""
-        known, read = self._known.get(node.row, {}), self._read
-        found = {}
+        """Read the new and changed pods of a node."""
+        cached, read = self._values_at.get(node.row, {}), self._read
+        values = {}
         for uid, pod in node.pods.items():
-            value = known.get(uid)
+            value = cached.get(uid)
             # Identity: a pod that has changed is another object.
-            found[uid] = (
+            values[uid] = (
                 (pod, read(pod)) if value is None or value[0] is not pod else value
             )
-        return found
+        return values
 
     def _write(self, row: int, node: NodeInfo | None) -> None:
         if node is None:
-            self._known.pop(row, None)
-            self._made.pop(row, None)
+            self._values_at.pop(row, None)
+            self._rows.pop(row, None)
             self._array[row] = 0
             return
-        self._known[row] = self._values(node)
+        self._values_at[row] = self._values(node)
         made: int | Sequence[int] = self.on(node)
         if self._width is None:
             self._array[row] = _whole(made, node)

@@ -21,15 +21,15 @@ def split_by_budgets(
 ) -> tuple[list[Pod], list[Pod]]:
     """Split pods into those whose eviction would break a budget, and the others.
 
-    Each pod counts against all budgets that select it, in the order given: once a
-    budget is used up, the eviction of further pods breaks it.
+    Each pod counts against all budgets that select it. Once a budget is used up, the
+    eviction of further pods breaks it.
 
     Args:
         pods: The pods, in the order in which they use the budgets up.
         budgets: All budgets.
-        stops_at_violated: Whether a pod does not count against the budgets behind the
-            first one that its eviction breaks, as since Kubernetes 1.37. Upstream then
-            takes budgets in any order; here they come by namespace and name.
+        stops_at_violated: Whether a pod does not count against the budgets after the
+            first budget that its eviction breaks, as since Kubernetes 1.37. Upstream
+            has no order of budgets then; here they are sorted by namespace and name.
 
     Returns:
         The pods that would break a budget, and those that would not, both in order.
@@ -37,7 +37,7 @@ def split_by_budgets(
     if not budgets:
         return [], list(pods)
     if stops_at_violated:
-        budgets = sorted(budgets, key=lambda one: (one.namespace, one.name))
+        budgets = sorted(budgets, key=lambda budget: (budget.namespace, budget.name))
     selectors = [_selector(budget) for budget in budgets]
     left = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[Pod] = []
@@ -55,15 +55,15 @@ def split_by_budgets(
 
 
 def is_protected(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> bool:
-    """Whether any budget selects a pod, whatever it still allows."""
+    """Whether any budget selects a pod, even if it still allows disruptions."""
     return any(_counts(pod, budget, _selector(budget)) for budget in budgets)
 
 
 def _counts(pod: Pod, budget: PodDisruptionBudget, selector: Selector) -> bool:
     """Whether the eviction of a pod counts against a budget.
 
-    A budget without any requirement selects nobody here. A pod that is being evicted
-    already has been counted by the API server.
+    A budget without any requirement selects no pods here. A pod that is already being
+    evicted has been counted by the API server.
     """
     return (
         budget.namespace == pod.namespace

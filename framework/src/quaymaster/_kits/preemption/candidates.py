@@ -23,51 +23,52 @@ __all__ = [
 ]
 
 Cost: TypeAlias = Callable[[Candidate], tuple[float, ...]]
-"""What is lost if a candidate is chosen; of several numbers, the first weighs most."""
+"""Returns the cost of a candidate; of several numbers, the first weighs most."""
 
 PRIORITY_OFFSET: Final = 1 << 31
-"""Lifts all priorities to 0 or more, so that more pods always weigh more."""
+"""Makes all priorities 0 or more, so that more pods always weigh more."""
 
 
 def importance(pod: Pod) -> tuple[int, float]:
-    """A sort key that puts more important pods first.
+    """Return a sort key that puts more important pods first.
 
-    A pod of higher priority is more important; of equal ones, the one that started
-    earlier. A pod that has not started comes last, as upstream takes it to start now.
+    A pod of higher priority is more important, then the pod that started earlier. A pod
+    that has not started comes last, since upstream assumes that it starts now.
     """
     return -pod.priority, started(pod)
 
 
 class Candidates(Sequence[Candidate], ABC):
-    """Candidates that know the best of them without looking at each."""
+    """Candidates whose best are found without comparing each object."""
 
     @abstractmethod
     def best(self) -> Sequence[Candidate]:
-        """The best ones, as `best_candidates` finds them."""
+        """Return the best candidates, as `best_candidates` does."""
 
 
 def best_candidates(
     candidates: Sequence[Candidate], *, cost: Cost | None = None
 ) -> Sequence[Candidate]:
-    """The best candidates by the name of the node; all of them are equally good.
+    """Return the best candidates, sorted by node name; they are equally good.
 
-    Compared are, in this order: the violations of budgets (fewest), the highest
+    The criteria are, in this order: the violations of budgets (fewest), the highest
     priority among the victims (lowest), the sum of priorities (lowest), the number of
     victims (fewest), and the earliest start among the victims of the highest priority
-    (latest). Upstream takes a random one of those that are left.
+    (latest). Upstream chooses a random candidate of the remaining ones.
 
     Args:
-        candidates: The candidates, of which there is at least one.
-        cost: What is compared instead: the number, or the several in their order, that
-            a candidate is to have the least of. It looks at each candidate, which is
-            slow where there are hundreds. Upstream's ``OrderedScoreFuncs`` are the
-            same, but for the sign: what has the highest score has the least cost.
+        candidates: At least one candidate.
+        cost: Replaces the criteria: it returns numbers to compare in their order, and
+            the lowest are best. It is called for each candidate, which is slow for
+            hundreds. Upstream's ``OrderedScoreFuncs`` have the opposite sign: there the
+            highest score is best.
     """
     if cost is None and isinstance(candidates, Candidates):
         return candidates.best()
     costs = [(cost or _cost)(candidate) for candidate in candidates]
     least = min(costs)
-    best = [one for one, own in zip(candidates, costs, strict=True) if own == least]
+    pairs = zip(candidates, costs, strict=True)
+    best = [candidate for candidate, cost_of_it in pairs if cost_of_it == least]
     return sorted(best, key=lambda candidate: candidate.node_name)
 
 
@@ -86,6 +87,6 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
 
 
 def started(pod: Pod) -> float:
-    """When a pod started; infinite if it has not."""
+    """Return when a pod started; infinity if it has not."""
     start = pod.status.start_time
     return math.inf if start is None else float(start)

@@ -22,16 +22,16 @@ Importance: TypeAlias = Callable[[Pod], tuple[float, ...]]
 
 
 class VictimColumns:
-    """The pods of each node by importance, and what each of them requests.
+    """The pods of each node by importance, and the requests of each pod.
 
-    ``K`` is the number of ranks there is room for, ``R`` and ``C`` are those of the
-    `NodeTable`. Rows are written when they are first needed, and after they changed.
+    ``K`` is the number of ranks that there is room for; ``R`` and ``C`` are those of
+    the `NodeTable`. Rows are written when they are first needed, and after changes.
 
     Args:
         importance: Ranks the pods of a node.
 
     Attributes:
-        groups: What the codes of `group_codes` stand for.
+        groups: The group of each code of `group_codes`.
         priority: Shape ``(K, C)``, dtype int64; `NOBODY` where a node has no pod of
             that rank.
         start: Shape ``(K, C)``, dtype float64; infinite for a pod that has not started.
@@ -48,17 +48,17 @@ class VictimColumns:
         self.non_zero: Int64Array = np.empty((0, 2, 0), dtype=np.int64)
         self._uids: dict[int, list[str]] = {}
         self._revision = 0
-        # Codes are for rules that ask for them; others pay nothing.
+        # Codes are computed only for rules that use them; other rules pay nothing.
         self._codes: RowArray = np.empty((0, 0), dtype=np.intp)
         self._code_of: dict[Hashable, int] = {}
         self._coded: set[int] = set()
 
     def bring_up(self, nodes: NodeTable, infos: Sequence[NodeInfo]) -> None:
-        """Write the rows of the given nodes, if they changed since the last time.
+        """Write the rows of some nodes that have changed since the last call.
 
         Args:
             nodes: The snapshot's table.
-            infos: The nodes that will be looked at.
+            infos: The nodes whose rows will be read.
         """
         changed = nodes.changes.since(self._revision)
         if changed is None or not self._has_shape_of(nodes):
@@ -73,7 +73,7 @@ class VictimColumns:
                 self._write(nodes, info)
 
     def uids(self, row: int) -> Sequence[str]:
-        """The uids of a node's pods, by rank."""
+        """Return the uids of a node's pods, by rank."""
         return self._uids[row]
 
     def group_codes(
@@ -83,29 +83,29 @@ class VictimColumns:
 
         Args:
             infos: The nodes whose rows are needed; they have been brought up.
-            group: Tells a pod's group; the same as the last time.
+            group: Returns a pod's group; the same function as in earlier calls.
         """
         if (
             self._codes.shape != self.priority.shape
-            or len(self._code_of) > self._codes.size  # most of them have gone
+            or len(self._code_of) > self._codes.size  # most groups have no pods now
         ):
-            self._forget_groups()
+            self._clear_groups()
         code_of, codes = self._code_of, self._codes
         for info in infos:
             row = info.row
             if row in self._coded:
                 continue
             self._coded.add(row)
-            named = [group(info.pods[uid]) for uid in self._uids[row]]
-            codes[len(named) :, row] = -1
-            codes[: len(named), row] = [
-                code_of.setdefault(name, len(code_of)) for name in named
+            names = [group(info.pods[uid]) for uid in self._uids[row]]
+            codes[len(names) :, row] = -1
+            codes[: len(names), row] = [
+                code_of.setdefault(name, len(code_of)) for name in names
             ]
         if len(self.groups) < len(code_of):
             self.groups = list(code_of)
         return codes
 
-    def _forget_groups(self) -> None:
+    def _clear_groups(self) -> None:
         self._codes = np.full(self.priority.shape, -1, dtype=np.intp)
         self._coded.clear()
         self._code_of.clear()
@@ -134,16 +134,18 @@ class VictimColumns:
         self.priority[count:, row] = NOBODY
         self.priority[:count, row] = [pod.priority for pod in pods]
         self.start[:count, row] = [started(pod) for pod in pods]
-        self.non_zero[:count, CPU, row] = [one.non_zero_milli_cpu for one in usages]
-        self.non_zero[:count, MEMORY, row] = [one.non_zero_memory for one in usages]
-        requests = [one.requests for one in usages]
+        self.non_zero[:count, CPU, row] = [usage.non_zero_milli_cpu for usage in usages]
+        self.non_zero[:count, MEMORY, row] = [usage.non_zero_memory for usage in usages]
+        requests = [usage.requests for usage in usages]
         columns = self.requested[:count, :, row]
         columns[:] = 0
-        columns[:, CPU] = [one.milli_cpu for one in requests]
-        columns[:, MEMORY] = [one.memory for one in requests]
-        columns[:, EPHEMERAL_STORAGE] = [one.ephemeral_storage for one in requests]
-        for rank, one in enumerate(requests):
-            for name, amount in one.scalars.items():
+        columns[:, CPU] = [request.milli_cpu for request in requests]
+        columns[:, MEMORY] = [request.memory for request in requests]
+        columns[:, EPHEMERAL_STORAGE] = [
+            request.ephemeral_storage for request in requests
+        ]
+        for rank, request in enumerate(requests):
+            for name, amount in request.scalars.items():
                 index = nodes.resource(name)
                 assert index is not None, "a pod on a node requests it"
                 columns[rank, index] = amount

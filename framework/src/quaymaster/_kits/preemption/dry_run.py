@@ -1,4 +1,4 @@
-"""Finds the pods that would have to go from a node, by trying.
+"""Finds the pods to evict from a node, by trials with the filters.
 
 Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
@@ -39,15 +39,15 @@ __all__ = ["NO_VICTIMS", "DryRun", "select_victims"]
 
 
 class DryRun:
-    """Tries nodes for one profile's plugin; keep one for as long as the plugin lives.
+    """Tries nodes for one profile's plugin; keep one for the lifetime of the plugin.
 
-    Where no filter looks at single pods, many nodes are tried at once on columns. The
-    answers are those of `select_victims`.
+    If no filter reads single pods, many nodes are tried at once on columns. The results
+    are those of `select_victims`.
 
     Args:
         handle: The framework.
-        rule: Who may have to go; by default pods of lower priority.
-        limit: What must hold beside the filters, if anything.
+        rule: Selects the possible victims; by default pods of lower priority.
+        limit: A condition besides the filters, or None.
     """
 
     def __init__(
@@ -72,17 +72,17 @@ class DryRun:
         first: int = 0,
         wanted: int | None = None,
     ) -> Search:
-        """Try nodes in turn until there are enough candidates, by the fastest way.
+        """Try nodes in turn until there are enough candidates, in the fastest way.
 
-        Budgets are respected. As long as each candidate breaks one, the search goes on.
+        Budgets are respected. The search continues while every candidate breaks one.
 
         Args:
             state: The pod's scratch space after filtering; it is not changed.
             pod: The pod that needs room.
-            rows: The nodes that could be tried: `NodeStatuses.rows_with`.
-            first: Where among them to begin; the last is followed by the first.
-            wanted: With how many candidates the search ends; without it, all nodes are
-                tried.
+            rows: The nodes to try: `NodeStatuses.rows_with`.
+            first: The index of the first node to try; the last is followed by index 0.
+            wanted: The number of candidates that ends the search; by default all nodes
+                are tried.
         """
         if wanted is None:
             wanted = len(rows)
@@ -92,24 +92,24 @@ class DryRun:
         budgets = self._handle.informers.list(PodDisruptionBudget)
         if wanted and not budgets and self._uses_rows(state):
             turned = np.concatenate((rows[first:], rows[:first]))
-            known = self._row_search.find_known(state, pod, turned, wanted)
-            if known is not None and known.candidates:
-                find = partial(self._find_anew, state, pod, rows, first, wanted)
-                return Search(known.candidates, LaterStatuses(lambda: find().statuses))
-            if known is not None:
-                return known
-        return self._find_anew(state, pod, rows, first, wanted)
+            cached = self._row_search.find_cached(state, pod, turned, wanted)
+            if cached is not None and cached.candidates:
+                find = partial(self._find_uncached, state, pod, rows, first, wanted)
+                return Search(cached.candidates, LaterStatuses(lambda: find().statuses))
+            if cached is not None:
+                return cached
+        return self._find_uncached(state, pod, rows, first, wanted)
 
-    def _find_anew(
+    def _find_uncached(
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
     ) -> Search:
-        """Find the same as `find`, with nothing remembered."""
+        """Return the same as `find`, without cached results."""
         budgets = self._handle.informers.list(PodDisruptionBudget)
-        found = None
+        result = None
         if wanted and not budgets:
-            found = self.search(state, pod, rows, first, wanted)
-        if found is not None:
-            return Search(*found)
+            result = self.search(state, pod, rows, first, wanted)
+        if result is not None:
+            return Search(*result)
         infos = self._handle.snapshot.nodes.infos_at(rows)
         trial = self.prepare(state, pod, infos, budgets)
         return search_in_turn((*infos[first:], *infos[:first]), wanted, trial)
@@ -121,12 +121,12 @@ class DryRun:
         nodes: Sequence[NodeInfo],
         budgets: Sequence[PodDisruptionBudget],
     ) -> NodeTrial:
-        """Prepare to try some nodes, each of which may then be asked for.
+        """Return a function that tries single nodes of a list.
 
         Args:
             state: The pod's scratch space after filtering; it is not changed.
             pod: The pod that needs room.
-            nodes: The nodes that may be asked for.
+            nodes: The nodes that the function may try.
             budgets: All disruption budgets.
         """
         at_once: RowTrial | None = None
@@ -137,9 +137,9 @@ class DryRun:
             if at_once is not None and not self._has_protected(
                 state, pod, node, budgets
             ):
-                found = at_once.answer(node)
-                if found is not None:
-                    return found
+                answer = at_once.answer(node)
+                if answer is not None:
+                    return answer
             return select_victims(
                 self._handle,
                 state,
@@ -165,13 +165,13 @@ class DryRun:
         Args:
             state: The pod's scratch space after filtering; it is not changed.
             pod: The pod that needs room.
-            rows: The nodes that could be tried.
-            first: Where among them to begin; the last is followed by the first.
-            wanted: With how many candidates the search ends; at least one.
+            rows: The nodes to try.
+            first: The index of the first node to try; the last is followed by index 0.
+            wanted: The number of candidates that ends the search; at least one.
 
         Returns:
-            The candidates in the order of trying, and node name -> why it is none; or
-            None if nodes must be tried one by one.
+            The candidates in the order of trying, and node name -> the status of a node
+            that is not a candidate. None if nodes must be tried one by one.
         """
         if not self._uses_rows(state):
             return None
@@ -210,11 +210,11 @@ def select_victims(
     rule: VictimRule = LOWER_PRIORITY,
     limit: Limit | None = None,
 ) -> Candidate | Status:
-    """Find the pods that would have to go from a node to make room for another.
+    """Find the pods to evict from a node to make room for another pod.
 
-    All pods that the rule names are imagined away. If the pod then fits, they come back
-    one by one as far as it still does, first those whose eviction would break a
-    budget, then the others, in both groups the most important first.
+    The trial removes all pods that the rule selects. If the pod then fits, they are
+    added again one by one, and stay if the pod still fits. Pods whose eviction would
+    break a budget come first, then the others; in both groups the most important first.
 
     Args:
         handle: The framework.
@@ -222,9 +222,9 @@ def select_victims(
         pod: The pod that needs room.
         node: The node; it is not changed.
         budgets: All disruption budgets.
-        rule: Who may have to go, and in which order pods come back; by default pods
-            of lower priority.
-        limit: What must hold beside the filters, if anything.
+        rule: Selects the possible victims, and the order in which they are added again;
+            by default pods of lower priority.
+        limit: A condition besides the filters, or None.
     """
     chosen = {victim.uid for victim in rule.victims(state, pod, node)}
     potential = [victim for uid, victim in node.pods.items() if uid in chosen]
@@ -261,7 +261,7 @@ def select_victims(
 
 
 class _Trial:
-    """One node that pods are imagined away from, and back."""
+    """A copy of a node, with pods removed and added for a trial."""
 
     def __init__(
         self,
@@ -272,7 +272,7 @@ class _Trial:
         limit: Limit | None,
     ) -> None:
         self._handle = handle
-        self._given = state
+        self._original_state = state
         self._state = state.clone()
         self._pod = pod
         self._whole = node
@@ -287,7 +287,7 @@ class _Trial:
         if status is not None or self._limit is None:
             return status
         return self._limit.exceeded(
-            self._given, self._pod, self._whole, tuple(self._gone.values())
+            self._original_state, self._pod, self._whole, tuple(self._gone.values())
         )
 
     def remove(self, victim: Pod) -> Status | None:
@@ -305,7 +305,7 @@ class _Trial:
         )
 
     def reprieve(self, pods: Sequence[Pod]) -> list[Pod] | Status:
-        """Bring back the pods that can stay; return those that cannot, or an Error."""
+        """Add pods again; return the victims that cannot stay, or an Error."""
         victims = []
         for pod in pods:
             status = self.add(pod)

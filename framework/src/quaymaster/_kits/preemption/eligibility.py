@@ -23,17 +23,17 @@ def why_not_eligible(
     *,
     rule: VictimRule = LOWER_PRIORITY,
 ) -> str:
-    """Tell why a pod may not preempt others now; nothing if it may.
+    """Return why a pod may not preempt others now; empty if it may.
 
-    That is so if it never wants to, or if on the node that it is nominated to somebody
-    is on the way out for it, as far as the rule can tell.
+    It may not if its policy is Never, or if a victim on its nominated node is already
+    terminating. Victims are the pods that the rule selects.
 
     Args:
         handle: The framework.
         state: The pod's scratch space after filtering.
         pod: The pod that fits nowhere.
         statuses: Why each node was rejected.
-        rule: Who may have to go; by default pods of lower priority.
+        rule: Selects the possible victims; by default pods of lower priority.
     """
     if pod.spec.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
@@ -41,7 +41,7 @@ def why_not_eligible(
     if not nominated:
         return ""
     if statuses[nominated].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-        return ""  # it waits in vain, and may look elsewhere
+        return ""  # waiting does not help, so the pod may preempt elsewhere
     node = handle.snapshot.get(nominated)
     if node is not None and any(map(is_preempted, rule.victims(state, pod, node))):
         return "not eligible due to a terminating pod on the nominated node."

@@ -1,9 +1,9 @@
 """Evicts the pods that a preemption has chosen.
 
 Mirrors ``Executor`` (Kubernetes v1.36 and v1.37,
-``pkg/scheduler/framework/preemption/executor.go``) with SchedulerAsyncPreemption, as it
-is by default. Different from upstream, a victim whose PreBind is under way is deleted
-like one that runs; its binding then fails by itself.
+``pkg/scheduler/framework/preemption/executor.go``) with SchedulerAsyncPreemption, which
+is the default. Unlike upstream, a victim in PreBind is deleted like a running pod; its
+binding then fails.
 """
 
 import logging
@@ -48,9 +48,9 @@ class _Outcome:
 
     Attributes:
         evicted: The pods that were deleted by these calls.
-        gone: The pods that had gone before.
-        error: Why the calls ended early, or None.
-        all_cleared: Whether all nominations were taken away that were to be.
+        gone: The pods that had been deleted before.
+        error: The error that ended the calls, or None.
+        all_cleared: Whether all nominations that had to be cleared are cleared.
     """
 
     evicted: Sequence[Pod]
@@ -61,19 +61,19 @@ class _Outcome:
 
 @attrs.define(eq=False)
 class _Work:
-    """The work that is left for one preemptor.
+    """The pending evictions for one preemptor.
 
     Attributes:
         preemptor: The pod that needs the room.
-        node_name: Where.
-        last: The victim that is deleted last, if any is to be deleted.
+        node_name: The node of the victims.
+        last: The victim that is deleted last; empty if none is deleted.
         waiting: The victims that wait on Permit.
-        ends_in_memory: Whether the last victim of all is one of these.
+        ends_in_memory: Whether the last of all victims waits on Permit.
         begun: When it began.
-        victims: How many victims there are.
-        assumed: The uids of the victims that no watch has told to be bound.
-        all_but_last: Whether the last victim is all that is left to delete.
-        is_held_back: Whether the gate was closed when it was last asked about.
+        victims: The number of victims.
+        assumed: The uids of the victims that no watch has reported as bound.
+        all_but_last: Whether only the last victim is left to delete.
+        is_held_back: Whether the gate was closed at its last check.
         all_cleared: See `_Outcome`.
     """
 
@@ -91,26 +91,26 @@ class _Work:
 
 
 class Evictions:
-    """Makes room on nodes, in the background, for pods that are nominated there.
+    """Evicts pods in the background to make room for nominated pods.
 
     Args:
         handle: The framework.
-        plugin: The plugin in whose name it happens.
+        plugin: The name of the plugin that rejects waiting victims.
     """
 
     def __init__(self, handle: Handle, plugin: str) -> None:
         self._handle = handle
         self._plugin = plugin
         self._under_way: dict[str, _Work] = {}
-        # Kubernetes 1.36 leaves it to the event of the rejection to wake the preemptor.
+        # In Kubernetes 1.36, the event of the rejection requeues the preemptor.
         self._activates_at_end = handle.kubernetes.since("1.37")
 
     def is_under_way(self, pod: Pod) -> bool:
         """Whether the victims of a preemptor are still being deleted.
 
-        The deletion of the last one may be seen before the call for it has returned.
-        Then it is not under way any more: the event that wakes the preemptor may be
-        that deletion, and must not find it gated.
+        The watch may report the deletion of the last victim before the call for it
+        returns. The result is then False: that deletion may be the event that requeues
+        the preemptor, which must not be gated.
         """
         work = self._under_way.get(pod.metadata.uid)
         if work is None:
@@ -121,16 +121,16 @@ class Evictions:
         return work.is_held_back
 
     def start(self, preemptor: Pod, candidate: Candidate) -> None:
-        """Evict the victims, and take nominations away from less important pods.
+        """Evict the victims, and clear the nominations of less important pods.
 
-        A victim that waits on Permit is rejected, not deleted. One that is terminating
-        already is left alone; if there are no others, nothing happens at all. When a
-        call fails, be it only one for a nomination, the preemptor becomes active at
-        once and without a backoff, to look for another way.
+        A victim that waits on Permit is rejected, not deleted. Victims that are already
+        terminating are skipped; without other victims, nothing happens. When a call
+        fails, also a call for a nomination, the preemptor becomes active at once,
+        without a backoff, to try again.
 
         Args:
             preemptor: The pod that needs the room.
-            candidate: Where, and who has to go.
+            candidate: The node and its victims.
         """
         waiting_pod, cluster = self._handle.waiting_pod, self._handle.cluster
         victims = [pod for pod in candidate.victims if not pod.is_terminating]
@@ -162,7 +162,7 @@ class Evictions:
 
     def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
         """Evict the last victim, after the others: see `is_under_way`."""
-        self._tell_all(work, outcome.evicted)
+        self._record_all(work, outcome.evicted)
         work.all_cleared = outcome.all_cleared
         if outcome.error is not None or not work.last:
             self._finish(work, outcome)
@@ -175,22 +175,22 @@ class Evictions:
         )
 
     def _all_evicted(self, work: _Work, outcome: _Outcome) -> None:
-        self._tell_all(work, outcome.evicted)
+        self._record_all(work, outcome.evicted)
         self._finish(work, outcome)
 
     def _finish(self, work: _Work, outcome: _Outcome) -> None:
-        """Open the gate, and make sure that something wakes the preemptor.
+        """Open the gate, and make sure that the preemptor is requeued.
 
-        That is the end of the last victim, or the rejection of a waiting one, which
-        therefore comes after the gate has opened. Without either, nobody else would.
-        A victim that had gone before, but is still known, has its end to come: to try
-        again at once would only find the same victim, again and again until then.
-        One that was only assumed may have lost its place while the gate was closed. And
-        an event that found the gate closed is not told again: it may have been the only
-        one to help, be it that a victim has ended by itself.
+        The deletion of the last victim requeues it, or the rejection of a waiting
+        victim, which is therefore sent after the gate has opened. If neither event will
+        come, this method activates the preemptor. A deleted victim that is still in the
+        informers will have its event: activating the preemptor at once would only find
+        the same victim again. An assumed victim may have lost its node while the gate
+        was closed. An event at a closed gate is not repeated, and may have been the
+        only event that requeues the preemptor, such as the end of a finished victim.
         """
-        # Identity: the preemptor may have been tried again since the last victim was
-        # seen to go, and have other work by now.
+        # Identity: since the deletion of the last victim, the preemptor may have been
+        # tried again, and may have other evictions now.
         if self._under_way.get(work.preemptor.uid) is work:
             del self._under_way[work.preemptor.uid]
         has_failed = outcome.error is not None
@@ -202,15 +202,15 @@ class Evictions:
             self._handle.activate([work.preemptor])
             return
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
-        ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
-        is_told = rejected or any(self._will_be_told(work, pod) for pod in ends)
+        ended = [*outcome.evicted, *filter(self._is_stored, outcome.gone)]
+        has_event = rejected or any(self._has_event(work, pod) for pod in ended)
         if self._activates_at_end and rejected and work.ends_in_memory:
-            is_told = False
-        if work.is_held_back or not is_told or not work.all_cleared:
+            has_event = False
+        if work.is_held_back or not has_event or not work.all_cleared:
             self._handle.activate([work.preemptor])
 
-    def _will_be_told(self, work: _Work, victim: Pod) -> bool:
-        """Whether the end of a victim wakes the preemptor, or has done so."""
+    def _has_event(self, work: _Work, victim: Pod) -> bool:
+        """Whether the deletion of a victim requeues the preemptor, or has done so."""
         if victim.uid not in work.assumed:
             return True
         node = self._handle.snapshot.get(work.node_name)
@@ -220,27 +220,27 @@ class Evictions:
         stored = self._handle.informers.get(Pod, victim.key)
         return stored is None or bool(stored.node_name)
 
-    def _is_known(self, victim: Pod) -> bool:
+    def _is_stored(self, victim: Pod) -> bool:
         return self._stored(victim) is not None
 
     def _stored(self, pod: Pod) -> Pod | None:
-        """A pod as it is known, unless another one has its name by now."""
+        """Return a pod from the informers; None if another pod has its name now."""
         stored = self._handle.informers.get(Pod, pod.key)
         return stored if stored is not None and stored.uid == pod.uid else None
 
     def _reject(self, work: _Work, victim: Pod) -> bool:
         waiting = self._handle.waiting_pod(victim.uid)
         if waiting is None:
-            return False  # it waits no more: let the preemptor look again
+            return False  # it no longer waits: the preemptor must try again
         waiting.reject(self._plugin, "preempted")
-        self._tell(work, victim, " (in kube-scheduler memory).")
+        self._record(work, victim, " (in kube-scheduler memory).")
         return True
 
-    def _tell_all(self, work: _Work, victims: Sequence[Pod]) -> None:
+    def _record_all(self, work: _Work, victims: Sequence[Pod]) -> None:
         for victim in victims:
-            self._tell(work, victim)
+            self._record(work, victim)
 
-    def _tell(self, work: _Work, victim: Pod, suffix: str = "") -> None:
+    def _record(self, work: _Work, victim: Pod, suffix: str = "") -> None:
         preemptor = work.preemptor
         text = f"Preempted by pod {preemptor.uid} on node {work.node_name}"
         self._handle.record(
@@ -262,7 +262,7 @@ def _clear_and_evict(
     outdone: Sequence[Pod],
     victims: Sequence[Pod],
 ) -> _Outcome:
-    """Call the cluster, on a worker's thread; nothing else is touched."""
+    """Clear nominations and evict victims; runs on a worker's thread."""
     failure = None
     for pod in outdone:
         try:
@@ -273,12 +273,14 @@ def _clear_and_evict(
             failure = error
     outcome = _evict(cluster, preemptor, victims)
     if outcome.error is None and failure is not None:
-        _log.error("nominations below pod %s stay: %s", preemptor.key, failure)
+        _log.error(
+            "nominations below pod %s were not cleared: %s", preemptor.key, failure
+        )
     return attrs.evolve(outcome, all_cleared=failure is None)
 
 
 def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:
-    """Call the cluster, on a worker's thread; nothing else is touched."""
+    """Evict victims; runs on a worker's thread."""
     evicted: list[Pod] = []
     gone: list[Pod] = []
     for victim in victims:
@@ -290,7 +292,7 @@ def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome
             gone.append(victim)
             continue
         except ConflictError:
-            continue  # another pod has its name by now
+            continue  # another pod has its name now
         except ApiError as error:
             return _Outcome(evicted, gone, error)
         evicted.append(victim)

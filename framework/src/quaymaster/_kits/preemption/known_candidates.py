@@ -1,4 +1,4 @@
-"""Candidates that were found by earlier dry runs."""
+"""Candidates from cached results of earlier dry runs."""
 
 from collections.abc import Sequence
 from typing import overload
@@ -16,13 +16,13 @@ __all__ = ["KnownCandidates"]
 
 
 class KnownCandidates(Candidates):
-    """Candidates that are built when somebody asks for them.
+    """Candidates that are built when they are first read.
 
     Args:
         infos: Their nodes, in the order of trying.
         victims: The uids of the victims on each node.
-        costs: What they are compared by, see `RowTrial.costs`.
-        made: Those that were built already, by row.
+        costs: Their costs, see `RowTrial.costs`.
+        built: The candidates that are built already, by row.
     """
 
     def __init__(
@@ -30,16 +30,16 @@ class KnownCandidates(Candidates):
         infos: Sequence[NodeInfo],
         victims: Sequence[Sequence[str]],
         costs: Float64Array,
-        made: dict[int, Candidate] | None = None,
+        built: dict[int, Candidate] | None = None,
     ) -> None:
         self._infos = infos
         self._victims = victims
         self._costs = costs
-        self._made = {} if made is None else made
+        self._built = {} if built is None else built
 
     @classmethod
     def at(cls, rows: RowArray, nodes: NodeTable, memo: RowMemo) -> "KnownCandidates":
-        """Return the candidates on some rows, as they are known now."""
+        """Return the cached candidates on some rows."""
         victims = [memo.victims(row) for row in rows.tolist()]
         return cls(nodes.infos_at(rows), victims, memo.costs(rows))
 
@@ -54,15 +54,15 @@ class KnownCandidates(Candidates):
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         info = self._infos[index]
-        made = self._made.get(info.row)
-        if made is None:
+        candidate = self._built.get(info.row)
+        if candidate is None:
             victims = tuple([info.pods[uid] for uid in self._victims[index]])
-            made = Candidate(node_name=info.name, victims=victims)
-            self._made[info.row] = made
-        return made
+            candidate = Candidate(node_name=info.name, victims=victims)
+            self._built[info.row] = candidate
+        return candidate
 
     def best(self) -> "KnownCandidates":
-        """The best ones, by the name of the node."""
+        """Return the best candidates, sorted by node name."""
         left: RowArray = np.arange(len(self))
         for cost in self._costs:
             own = cost[left]
@@ -73,5 +73,5 @@ class KnownCandidates(Candidates):
             [infos[place] for place in places],
             [victims[place] for place in places],
             self._costs[:, places],
-            self._made,
+            self._built,
         )

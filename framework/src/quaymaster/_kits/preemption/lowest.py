@@ -10,19 +10,19 @@ __all__ = ["LowestPriorities"]
 
 
 class LowestPriorities:
-    """Tells on which nodes there is any pod of lower priority."""
+    """Finds the nodes with any pod of lower priority."""
 
     def __init__(self) -> None:
         self._revision = -1
         self._lowest: Int64Array = np.empty(0, dtype=np.int64)
 
     def are_below(self, nodes: NodeTable, rows: RowArray, priority: int) -> BoolArray:
-        """Tell which of some nodes have a pod of lower priority, shape ``(N,)``.
+        """Return which of some nodes have a pod of lower priority, shape ``(N,)``.
 
         Args:
             nodes: The snapshot's table.
             rows: The rows of the nodes.
-            priority: What the pods' priorities are compared with.
+            priority: The priority to compare with.
         """
         changed = nodes.changes.since(self._revision)
         if changed is None or len(self._lowest) != nodes.capacity:
@@ -33,5 +33,5 @@ class LowestPriorities:
             info = nodes.infos[row]
             lowest = None if info is None else info.lowest_priority
             self._lowest[row] = NOBODY if lowest is None else lowest
-        found: BoolArray = self._lowest[rows] < priority
-        return found
+        below: BoolArray = self._lowest[rows] < priority
+        return below

@@ -1,4 +1,4 @@
-"""The pods of the nodes that a dry run tries, for rules that judge all at once."""
+"""The pods of the nodes that a dry run tries, for the batch twins of rules."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
@@ -21,14 +21,14 @@ _FIXED: Final = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_ST
 class PodColumns:
     """The pods of ``N`` nodes by their rank, the most important first, as columns.
 
-    ``K`` is the number of ranks; a node with fewer pods has nobody in the last ones.
-    Columns are made when they are first asked for, and nobody may write to them.
+    ``K`` is the number of ranks; for a node with fewer pods, the last ranks are empty.
+    Columns are built when they are first read. Do not write to them.
 
     Args:
-        columns: The pods of all nodes; those of the rows are up to date.
+        columns: The pods of all nodes, up to date for ``rows``.
         table: The columns of the nodes.
         rows: The nodes' rows, ascending.
-        group: What `group` tells pods apart by.
+        group: Returns the group of a pod, see `VictimRule.group`.
 
     Attributes:
         rows: Shape ``(N,)``, ascending: the rows of the nodes in ``table``.
@@ -60,12 +60,12 @@ class PodColumns:
     @cached_property
     def is_pod(self) -> BoolArray:
         """Where there is a pod, shape ``(K, N)``."""
-        found: BoolArray = self.priority != NOBODY
-        return found
+        is_pod: BoolArray = self.priority != NOBODY
+        return is_pod
 
     @cached_property
     def start(self) -> Float64Array:
-        """When pods started, shape ``(K, N)``; infinite for those that have not."""
+        """When pods started, shape ``(K, N)``; infinity for pods that have not."""
         return self._columns.start[:, self.rows]
 
     @property
@@ -78,7 +78,7 @@ class PodColumns:
 
     @property
     def groups(self) -> Sequence[Hashable]:
-        """What the rule says for each group; some may have no pod on these nodes."""
+        """The groups as the rule returns them; some may have no pod on these nodes."""
         return self._grouped[1]
 
     @cached_property
@@ -87,18 +87,18 @@ class PodColumns:
         return codes[:, self.rows], self._columns.groups
 
     def in_groups(self, is_meant: Callable[[Hashable], bool]) -> BoolArray:
-        """Tell which pods are of some groups, shape ``(K, N)``.
+        """Return which pods are in some groups, shape ``(K, N)``.
 
         Args:
-            is_meant: Whether a group is one of them; asked once for each group.
+            is_meant: Whether a group is one of these; called once for each group.
         """
-        # The last one is for places without a pod, whose group is -1.
+        # The last element is for places without a pod, whose group is -1.
         chosen = np.array([*map(is_meant, self.groups), False], dtype=np.bool_)
-        found: BoolArray = chosen[self.group]
-        return found
+        is_chosen: BoolArray = chosen[self.group]
+        return is_chosen
 
     def requested(self, resource: str) -> Int64Array:
-        """Return what pods request of a resource, shape ``(K, N)``.
+        """Return the requests of pods for a resource, shape ``(K, N)``.
 
         Args:
             resource: Its name, such as ``cpu`` (in millicores), ``memory``,
@@ -113,6 +113,6 @@ class PodColumns:
         """Return the uids of one node's pods, by rank.
 
         Args:
-            place: Where the node is in ``nodes``.
+            place: The index of the node in ``nodes``.
         """
         return self._columns.uids(int(self.rows[place]))

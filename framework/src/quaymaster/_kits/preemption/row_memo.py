@@ -1,4 +1,4 @@
-"""What dry runs have found, by row, for pods of one kind and priority."""
+"""Cached results of dry runs, by row, for pods of one kind and priority."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,16 +19,16 @@ from quaymaster._kits.preemption.row_trial import RowTrial
 
 __all__ = ["RowMemo", "RowMemos"]
 
-# Chosen, not measured: the kinds of pods whose dry runs are remembered. At 5,000 nodes
-# each takes about a megabyte.
+# Chosen, not measured: the kinds of pods whose dry runs are cached. At 5,000 nodes each
+# takes about a megabyte.
 _MOST_KINDS: Final = 16
 
-# How many numbers candidates are compared by.
+# The number of costs of a candidate.
 _COSTS: Final = 4
 
 
 class RowMemo:
-    """Keeps who would have to go from each node, until something changes there."""
+    """Caches the victims on each node, until the node or its pods change."""
 
     def __init__(self) -> None:
         self._revision = -1
@@ -41,7 +41,7 @@ class RowMemo:
         self._why_not: dict[int, Status] = {}
 
     def follow(self, nodes: NodeTable, nominated: ChangeLog[int] | None) -> None:
-        """Forget what was found on nodes that have changed.
+        """Remove the results of nodes that have changed.
 
         Args:
             nodes: The snapshot's table.
@@ -50,25 +50,25 @@ class RowMemo:
         changed = nodes.changes.since(self._revision)
         self._revision = nodes.changes.revision
         if changed is None or len(self._is_known) != nodes.capacity:
-            self._forget_all(nodes.capacity)
+            self._clear(nodes.capacity)
         elif changed:
             self._is_known[list(changed)] = False
         self._follow_nominated(nominated)
 
     def unknown(self, rows: RowArray) -> RowArray:
-        """Return those of some rows that must be tried."""
+        """Return the rows without a cached result, which must be tried."""
         return rows[~self._is_known[rows]]
 
     def are_candidates(self, rows: RowArray) -> BoolArray:
-        """Tell on which of some rows, all known, victims make room."""
+        """Return on which of some rows victims make room; all must be cached."""
         return self._is_candidate[rows]
 
     def learn(self, infos: Sequence[NodeInfo], trial: RowTrial) -> None:
-        """Take over what was found on some nodes.
+        """Cache the results of some nodes.
 
         Args:
             infos: The nodes.
-            trial: What was found on them; it is certain.
+            trial: The trial of these nodes; it must be certain.
         """
         tried = [info.row for info in infos]
         self._is_known[tried] = True
@@ -88,18 +88,18 @@ class RowMemo:
             self._victims[row] = trial.victim_uids(index)
 
     def costs(self, rows: RowArray) -> Float64Array:
-        """The costs of ``N`` candidates, shape ``(4, N)``; see `RowTrial.costs`."""
+        """Return the costs of candidates, shape ``(4, N)``; see `RowTrial.costs`."""
         return self._costs[:, rows]
 
     def victims(self, row: int) -> Sequence[str]:
-        """The uids of the victims on a row with a candidate, by rank."""
+        """Return the uids of the victims on a row with a candidate, by rank."""
         return self._victims[row]
 
     def why_not(self, row: int) -> Status:
-        """Why there is no candidate on a row, according to the filters that last."""
+        """Return why a row has no candidate, according to the cacheable filters."""
         return self._why_not[row]
 
-    def _forget_all(self, capacity: int) -> None:
+    def _clear(self, capacity: int) -> None:
         self._is_known = np.zeros(capacity, dtype=np.bool_)
         self._is_candidate = np.zeros(capacity, dtype=np.bool_)
         self._costs = np.zeros((_COSTS, capacity))
@@ -107,34 +107,34 @@ class RowMemo:
         self._why_not.clear()
 
     def _follow_nominated(self, log: ChangeLog[int] | None) -> None:
-        known, self._nominated = self._nominated, log
-        # Identity: another log is about nominations that are followed anew.
-        is_same = log is known
-        if known is not None and not is_same:
-            self._forget_all(len(self._is_known))
+        before, self._nominated = self._nominated, log
+        # Identity: a new log has revisions of its own.
+        is_same = log is before
+        if before is not None and not is_same:
+            self._clear(len(self._is_known))
         if log is None:
             return
-        # Until there is a log, nobody is nominated: it begins with the first of them.
+        # The log starts with the first nomination; without a log there is none.
         changed = log.since(self._nominated_revision if is_same else 0)
         self._nominated_revision = log.revision
         if changed is None:
-            self._forget_all(len(self._is_known))
+            self._clear(len(self._is_known))
         elif changed:
             self._is_known[list(changed)] = False
 
 
 class RowMemos:
-    """The memos of the kinds of pods that were tried last."""
+    """The memos of the kinds of pods that were used last."""
 
     def __init__(self) -> None:
-        # Keeps the kinds alive: no other object gets the identity of one.
+        # The keys keep the kinds alive, so that no new object gets their identity.
         self._memos: dict[tuple[object, int], RowMemo] = {}
 
     def of(self, lasting: LastingFilters, priority: int, nodes: NodeTable) -> RowMemo:
-        """Return what is known for pods of a kind and a priority, up to date.
+        """Return the memo for pods of a kind and a priority, up to date.
 
         Args:
-            lasting: The filters whose answers last, for pods of that kind.
+            lasting: The cacheable filters, for pods of that kind.
             priority: The priority of the pods.
             nodes: The snapshot's table.
         """

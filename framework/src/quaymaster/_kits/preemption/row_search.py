@@ -1,4 +1,4 @@
-"""Searches candidates on columns: the nodes in turn, many at once."""
+"""Searches candidates on columns: nodes in turn, many at once."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,18 +23,18 @@ from quaymaster._kits.preemption.search import Search
 
 __all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
 
-# Chosen, not measured: nodes to try beyond the expected ones, so that the search seldom
-# needs another round for the last candidates.
+# Chosen, not measured: the nodes to try beyond the expected number, so that the search
+# rarely needs another round for the last candidates.
 _SPARE: Final = 16
 
 
 class RowSearch:
-    """Tries nodes where no filter looks at single pods.
+    """Tries many nodes at once; only if no filter reads single pods.
 
     Args:
         handle: The framework.
-        rule: Who may have to go.
-        limit: What must hold beside the filters, if anything.
+        rule: Selects the possible victims.
+        limit: A condition besides the filters, or None.
     """
 
     def __init__(self, handle: Handle, rule: VictimRule, limit: Limit | None) -> None:
@@ -43,7 +43,7 @@ class RowSearch:
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
         self._memos = RowMemos()
-        # How many nodes it took to find a candidate last time.
+        # The number of nodes per candidate in the last search.
         self._effort = 1.0
 
     def trial(
@@ -53,7 +53,7 @@ class RowSearch:
         infos: Sequence[NodeInfo],
         among: Collection[str] | None = None,
     ) -> RowTrial:
-        """Try some nodes, in any order; by default all filters are asked."""
+        """Try some nodes, in any order; by default with all filters."""
         return RowTrial(
             self._handle,
             state,
@@ -74,10 +74,11 @@ class RowSearch:
             state: The pod's scratch space after filtering.
             pod: The pod that needs room.
             rows: The nodes, in the order in which they are tried.
-            wanted: With how many candidates the search ends; at least one.
+            wanted: The number of candidates that ends the search; at least one.
 
         Returns:
-            What was found; None if only the slow way can tell.
+            The candidates and the other statuses; None if nodes must be tried one by
+            one.
         """
         nodes = self._handle.snapshot.nodes
         parts: list[_Part] = []
@@ -96,14 +97,14 @@ class RowSearch:
         pairs = [(part, place) for part in parts for place in range(len(part.found))]
         return RowCandidates(pairs), RowStatuses(parts)
 
-    def find_known(
+    def find_cached(
         self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
     ) -> Search | None:
-        """Find the same as `find`, and try only nodes where anything has changed.
+        """Return the same as `find`, and try only nodes without a cached result.
 
         Returns:
-            What was found; if there are candidates, without the statuses of others.
-            None if `find` has to be asked.
+            The candidates without other statuses; if there are no candidates, the
+            statuses. None if `find` must be called.
         """
         lasting = self._lasting(state, pod)
         if lasting is None:
@@ -116,25 +117,25 @@ class RowSearch:
             part = rows[begun : begun + int(left * self._effort) + _SPARE]
             if not self._learn(state, pod, memo.unknown(part), lasting, memo):
                 return None
-            found = part[memo.are_candidates(part)]
+            candidates = part[memo.are_candidates(part)]
             if lasting.others:
-                passed = self._passing_others(state, pod, found, lasting)
+                passed = self._passing_others(state, pod, candidates, lasting)
                 if passed is None:
                     return None
-                found = passed
-            parts.append(found[:left])
+                candidates = passed
+            parts.append(candidates[:left])
             begun += len(part)
             left -= len(parts[-1])
             self._effort = begun / max(1, wanted - left)
         if left < wanted:
             return Search(KnownCandidates.at(np.concatenate(parts), nodes, memo))
         if lasting.others:
-            return None  # what they say of other nodes is not known
+            return None  # the memo lacks their statuses of other nodes
         infos = nodes.infos_at(rows)
         return Search((), {info.name: memo.why_not(info.row) for info in infos})
 
     def _lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
-        # Other rules and limits may look at more than the pods on a node.
+        # Other rules and limits may read more than the pods on a node.
         if self._limit is not None or not isinstance(self._rule, LowerPriority):
             return None
         return self._handle.filters.lasting(state, pod)
@@ -147,7 +148,7 @@ class RowSearch:
         lasting: LastingFilters,
         memo: RowMemo,
     ) -> bool:
-        """Try some nodes; False if only the slow way can tell what is found there."""
+        """Try some nodes; return False if nodes must be tried one by one."""
         if not len(rows):
             return True
         infos = self._handle.snapshot.nodes.infos_at(rows)
@@ -160,7 +161,7 @@ class RowSearch:
     def _passing_others(
         self, state: CycleState, pod: Pod, rows: RowArray, lasting: LastingFilters
     ) -> RowArray | None:
-        """Those of some rows that other filters accept; None if one met an error."""
+        """Return the rows that the other filters pass; None after an error."""
         nodes = self._handle.snapshot.nodes
         passed = self._handle.filters.run_on_rows(
             state, pod, nodes, np.sort(rows), among=lasting.others
@@ -173,7 +174,7 @@ class RowSearch:
 
 
 def _is_certain(trial: RowTrial) -> bool:
-    """Whether no filter met an error, and no node is a candidate without victims."""
+    """Whether no filter failed, and no node is a candidate without victims."""
     if not trial.is_certain:
         return False
     return not (trial.found > trial.victims.any(axis=0)).any()
@@ -184,14 +185,14 @@ class _Part:
 
     Args:
         infos: The nodes, in the order in which they are tried.
-        trial: What was found on them.
-        wanted: How many candidates to take at most.
+        trial: The trial of these nodes.
+        wanted: The maximum number of candidates.
 
     Attributes:
-        infos: Those up to the last candidate that is wanted.
-        trial: The same.
-        found: Where the candidates are in ``trial.rows``, in the order of trying.
-        nodes: The node of each.
+        infos: The nodes up to the last candidate.
+        trial: The trial of these nodes.
+        found: The indexes of the candidates in ``trial.rows``, in the order of trying.
+        nodes: The node of each candidate.
     """
 
     def __init__(self, infos: Sequence[NodeInfo], trial: RowTrial, wanted: int) -> None:
@@ -208,23 +209,23 @@ class _Part:
         self.trial = trial
         self.found: RowArray = index[places]
         self.nodes = [infos[place] for place in places.tolist()]
-        self._made: dict[int, Candidate] = {}
+        self._built: dict[int, Candidate] = {}
 
     def candidate(self, place: int) -> Candidate:
-        """The candidate at a place in `found`."""
-        made = self._made.get(place)
-        if made is None:
+        """Return the candidate at a place in `found`."""
+        candidate = self._built.get(place)
+        if candidate is None:
             answer = self.trial.answer(self.nodes[place])
-            assert isinstance(answer, Candidate), "it was found to be one"
-            made = self._made[place] = answer
-        return made
+            assert isinstance(answer, Candidate), "`found` has only candidates"
+            candidate = self._built[place] = answer
+        return candidate
 
 
 class RowCandidates(Candidates):
-    """Candidates that are built when somebody asks for them.
+    """Candidates that are built when they are first read.
 
     Args:
-        pairs: What was tried together, and a place in it, for each of the candidates.
+        pairs: The part of each candidate, and its place there.
     """
 
     def __init__(self, pairs: Sequence[tuple[_Part, int]]) -> None:
@@ -244,7 +245,7 @@ class RowCandidates(Candidates):
         return part.candidate(place)
 
     def best(self) -> "RowCandidates":
-        """The best ones, by the name of the node."""
+        """Return the best candidates, sorted by node name."""
         pairs = self._pairs
         parts = dict.fromkeys(part for part, _ in pairs)
         costs = zip(*(part.trial.costs(part.found) for part in parts), strict=True)
@@ -258,7 +259,7 @@ class RowCandidates(Candidates):
 
 
 class RowStatuses(Mapping[str, Status]):
-    """The statuses of nodes that are no candidates, built when somebody asks."""
+    """The statuses of nodes that are not candidates, built when first read."""
 
     def __init__(self, parts: Sequence[_Part]) -> None:
         self._parts = parts
@@ -279,4 +280,4 @@ class RowStatuses(Mapping[str, Status]):
             for part in self._parts
             for info in part.infos
         )
-        return {name: one for name, one in answers if isinstance(one, Status)}
+        return {name: answer for name, answer in answers if isinstance(answer, Status)}

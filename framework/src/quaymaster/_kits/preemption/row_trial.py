@@ -1,7 +1,7 @@
-"""The dry run on many nodes at once, as long as only sums over pods matter.
+"""The dry run on many nodes at once, if filters need only sums over pods.
 
-Rank by rank, in the order of importance, the next pod of every node is brought back,
-and the filters judge all these nodes together on an imagined table.
+Rank by rank, in the order of importance, the next pod of every node is added again, and
+the filters run on all these nodes together, on a trial table.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -33,30 +33,30 @@ from quaymaster._kits.preemption.rules import Limit, VictimRule
 __all__ = ["NO_VICTIMS", "RowTrial"]
 
 NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
-"""What a dry run says of a node without any pod that may be preempted."""
+"""The status of a node without any pod that may be preempted."""
 
 
 class RowTrial:
-    """The dry run of many nodes, where no budget matters.
+    """The dry run of many nodes, without budgets.
 
     ``N`` is the number of nodes with pods that may be preempted, ``K`` the number of
     ranks.
 
     Args:
-        handle: The framework; no filter that takes part looks at single pods.
+        handle: The framework; no filter of the attempt reads single pods.
         state: The pod's scratch space after filtering.
         pod: The pod that needs room.
         infos: The nodes.
         columns: The pods on them; it is brought up to date.
-        rule: Who may have to go.
-        limit: What must hold beside the filters, if anything.
-        among: The plugins whose filters are asked; by default all that take part.
+        rule: Selects the possible victims.
+        limit: A condition besides the filters, or None.
+        among: The plugins whose filters run; by default all of the attempt.
 
     Attributes:
-        is_certain: Whether no filter met an error.
+        is_certain: Whether no filter failed.
         rows: Shape ``(N,)``, ascending.
-        found: Shape ``(N,)``: whether the pod fits once the victims have gone.
-        victims: Shape ``(K, N)``: who would have to go, by rank.
+        found: Shape ``(N,)``: whether the pod fits without the victims.
+        victims: Shape ``(K, N)``: the victims, by rank.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RowTrial:
         rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
         rows.sort()
         pods = PodColumns(columns, nodes, rows, rule.group)
-        # By rank and row: the pods that could go.
+        # By rank and row: the possible victims.
         potential = _victims(rule, state, pod, pods)
         concerned = np.flatnonzero(potential.any(axis=0))
         self.rows = rows[concerned]
@@ -90,7 +90,7 @@ class RowTrial:
         self._priority = columns.priority[:, self.rows]
         self._start = columns.start[:, self.rows]
         self._ranks: list[int] = np.flatnonzero(self._potential.any(axis=1)).tolist()
-        # The requests that matter: the table's column, and the amounts by rank and row.
+        # The requests of any pod: the table's column, and the amounts by rank and row.
         self._requested = _used(columns.requested[:, :, self.rows])
         self._non_zero = _used(columns.non_zero[:, :, self.rows])
         numbers = self.rows.tolist()
@@ -99,7 +99,7 @@ class RowTrial:
         self._statuses: list[tuple[BoolArray, NodeStatuses]] = []
         self.found: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.victims: BoolArray = np.zeros_like(self._potential)
-        # The first is without nominated pods, the second, if there are any, with.
+        # The first is without nominated pods; the second, if any, is with them.
         self._tables = [nodes.imagined()]
         self._has_nominated: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.is_certain = self._imagine_nominated()
@@ -107,7 +107,7 @@ class RowTrial:
             self.is_certain = self._run()
 
     def answer(self, info: NodeInfo) -> Candidate | Status | None:
-        """The candidate, or the status why it is none; None if it must be tried alone.
+        """Return the candidate, or a status; None if the node must be tried alone.
 
         Args:
             info: One of the nodes.
@@ -123,7 +123,9 @@ class RowTrial:
         return Candidate(node_name=info.name, victims=victims)
 
     def why_not(self, info: NodeInfo) -> Status | None:
-        """The status why a node is no candidate, if it is none; no filter met an error.
+        """Return the status of a node that is not a candidate, else None.
+
+        Call it only if no filter failed.
 
         Args:
             info: One of the nodes.
@@ -134,23 +136,23 @@ class RowTrial:
         return None if self.found[index] else self._rejection(info, index)
 
     def victim_uids(self, index: int) -> Sequence[str]:
-        """The uids of the pods that would have to go from a node, by rank.
+        """Return the uids of the victims on a node, by rank.
 
         Args:
-            index: Where the node is in ``rows``.
+            index: The index of the node in ``rows``.
         """
         uids = self._uids[index]
         return [uids[rank] for rank in self.victims[:, index].nonzero()[0].tolist()]
 
     def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
-        """The costs by which candidates are compared; the first counts most.
+        """Return the costs by which candidates are compared; the first counts most.
 
         Args:
-            indices: Where they are in ``rows``.
+            indices: The indexes of the candidates in ``rows``.
         """
         victims, priority = self.victims[:, indices], self._priority[:, indices]
         first = victims.argmax(axis=0), np.arange(len(indices))
-        # A rule's own order need not begin with the highest priority.
+        # A rule's own order need not start with the highest priority.
         weights = np.where(victims, priority + PRIORITY_OFFSET, 0)
         highest = victims & (weights == weights.max(axis=0))
         earliest = np.where(highest, self._start[:, indices], np.inf).min(axis=0)
@@ -165,12 +167,12 @@ class RowTrial:
         for rejected, statuses in self._statuses:
             if rejected[index]:
                 return statuses[info.name]
-        assert self._limit is not None, "who else rejected the node?"
+        assert self._limit is not None, "no filter rejected the node"
         gone = self._at(info, index, self._potential)
         return self._limit.exceeded(self._state, self._pod, info, gone)
 
     def _imagine_nominated(self) -> bool:
-        """Count nominated pods in; False if they request what no table knows."""
+        """Add nominated pods; False if the table has no column for a resource."""
         imagined = self._handle.filters.imagine_nominated_pods(self._pod)
         if imagined is None:
             return False
@@ -182,23 +184,23 @@ class RowTrial:
         return True
 
     def _run(self) -> bool:
-        """Try the nodes; False if a filter met an error."""
+        """Try the nodes; return False if a filter failed."""
         self._remove_all()
         passed = self._fitting(np.arange(len(self.rows)), None)
         if passed is None:
             return False
         self.found = passed = self._within_limit(np.arange(len(self.rows)), passed)
         for rank in self._ranks:
-            asked = (self._potential[rank] & passed).nonzero()[0]
-            if not len(asked):
+            returning = (self._potential[rank] & passed).nonzero()[0]
+            if not len(returning):
                 continue
-            self._move(rank, asked, 1)
-            fitting = self._fitting(asked, PodUse.SUMS)
+            self._move(rank, returning, 1)
+            fitting = self._fitting(returning, PodUse.SUMS)
             if fitting is None:
                 return False
-            self._gone[rank, asked] = False
-            fitting = self._within_limit(asked, fitting)
-            leaving = asked[~fitting]
+            self._gone[rank, returning] = False
+            fitting = self._within_limit(returning, fitting)
+            leaving = returning[~fitting]
             if len(leaving):
                 self._move(rank, leaving, -1)
                 self._gone[rank, leaving] = True
@@ -213,7 +215,7 @@ class RowTrial:
             table.pod_count[rows] -= going.sum(axis=0)
 
     def _move(self, rank: int, indices: RowArray, sign: int) -> None:
-        """Bring the pods of one rank back, or imagine them away."""
+        """Add (1) or remove (-1) the pods of one rank on some nodes."""
         rows = self.rows[indices]
         for table in self._tables:
             for column, amounts in self._columns(table):
@@ -227,10 +229,10 @@ class RowTrial:
             yield table.non_zero_requested[index], amounts
 
     def _fitting(self, indices: RowArray, pod_use: PodUse | None) -> BoolArray | None:
-        """The nodes, among some, that the pod fits on with and without nominated pods.
+        """Return on which nodes the pod fits, both with and without nominated pods.
 
-        None if a filter met an error. The verdicts of the first time, without
-        any victim, are kept.
+        None if a filter failed. The statuses of the first run, without any possible
+        victim, are kept.
         """
         nominated = self._has_nominated[indices]
         fitting = self._filtered(self._tables[-1], indices, pod_use)
@@ -245,7 +247,7 @@ class RowTrial:
         return fitting
 
     def _within_limit(self, indices: RowArray, fitting: BoolArray) -> BoolArray:
-        """Which of the fitting nodes are within the limit, too."""
+        """Return which of the fitting nodes are also within the limit."""
         if self._limit is None:
             return fitting
         exceeded = self._limit.exceeded_on_rows(
@@ -258,46 +260,46 @@ class RowTrial:
         self, table: NodeTable, indices: RowArray, pod_use: PodUse | None
     ) -> BoolArray | None:
         rows = self.rows[indices]
-        found = self._handle.filters.run_on_rows(
+        filtered = self._handle.filters.run_on_rows(
             self._state, self._pod, table, rows, pod_use, self._among
         )
-        if isinstance(found, Status):
+        if isinstance(filtered, Status):
             return None
-        passed = self._is_among(rows, found.passed)
+        passed = self._is_among(rows, filtered.passed)
         if pod_use is None:
             rejected: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
             rejected[indices] = ~passed
-            self._statuses.append((rejected, found.statuses))
+            self._statuses.append((rejected, filtered.statuses))
         return passed
 
     def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
-        """Whether each of some rows is among others; both are ascending."""
-        found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
-        found[passed] = True
-        return found[rows]
+        """Return whether each of some rows has passed; both are ascending."""
+        is_passed: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
+        is_passed[passed] = True
+        return is_passed[rows]
 
 
 def _victims(
     rule: VictimRule, state: CycleState, pod: Pod, pods: PodColumns
 ) -> BoolArray:
-    found = rule.victims_on_rows(state, pod, pods)
-    _check(rule, "victims_on_rows", found, pods.priority.shape)
-    return found & pods.is_pod
+    victims = rule.victims_on_rows(state, pod, pods)
+    _check(rule, "victims_on_rows", victims, pods.priority.shape)
+    return victims & pods.is_pod
 
 
 def _check(
-    asked: VictimRule | Limit, method: str, found: BoolArray, shape: tuple[int, ...]
+    owner: VictimRule | Limit, method: str, result: BoolArray, shape: tuple[int, ...]
 ) -> None:
-    if found.shape != shape or found.dtype != np.bool_:
+    if result.shape != shape or result.dtype != np.bool_:
         raise PluginError(
-            type(asked).__name__,
+            type(owner).__name__,
             method,
-            f"returned shape {found.shape}, dtype {found.dtype}, "
+            f"returned shape {result.shape}, dtype {result.dtype}, "
             f"expected shape {shape}, dtype bool",
         )
 
 
 def _used(amounts: Int64Array) -> Sequence[tuple[int, Int64Array]]:
-    """The resources that any pod requests, with the amounts by rank and row."""
+    """Return the resources that any pod requests, with amounts by rank and row."""
     used = np.flatnonzero(amounts.any(axis=(0, 2))).tolist()
     return [(index, np.ascontiguousarray(amounts[:, index])) for index in used]

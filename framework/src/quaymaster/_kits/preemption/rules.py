@@ -1,6 +1,6 @@
-"""Who may be evicted for whom: rules that a dry run follows.
+"""Rules of a dry run: the pods that may be evicted for another pod.
 
-Mirrors what a plugin decides for itself in ``SelectVictimsOnNode`` (Kubernetes v1.36,
+Mirrors the decisions of a plugin in ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/preemption/preemption.go``, `Interface`) and
 ``MoreImportantPodFunc``
 (``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
@@ -24,16 +24,16 @@ __all__ = ["LOWER_PRIORITY", "Limit", "LowerPriority", "VictimRule"]
 
 
 class VictimRule(ABC):
-    """Who may be evicted for whom; give one to a `DryRun`.
+    """Selects the pods that may be evicted for a pod; pass one to a `DryRun`.
 
-    What a rule says must hold until the dry run of an attempt is over.
+    Its results must not change during the dry run of an attempt.
     """
 
     @abstractmethod
     def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
-        """Return the pods on a node that may have to go.
+        """Return the possible victims on a node.
 
-        All of them are imagined away, then as many come back as there is room for.
+        The dry run removes all of them, then adds as many again as there is room for.
 
         Args:
             state: The pod's scratch space after filtering; it must not be changed.
@@ -47,9 +47,9 @@ class VictimRule(ABC):
     def victims_on_rows(
         self, state: CycleState, pod: Pod, pods: PodColumns
     ) -> BoolArray:
-        """Batch twin of `victims`: tell for many nodes at once who may have to go.
+        """Batch twin of `victims`: return the possible victims on many nodes at once.
 
-        Without one of its own, a rule is asked node by node.
+        By default, `victims` is called for each node.
 
         Args:
             state: The pod's scratch space after filtering; it must not be changed.
@@ -57,36 +57,36 @@ class VictimRule(ABC):
             pods: The pods on the nodes, ``K`` ranks on ``N`` nodes.
 
         Returns:
-            Shape ``(K, N)``, dtype bool. Where there is no pod, anything will do.
+            Shape ``(K, N)``, dtype bool. Values without a pod are ignored.
         """
-        found: BoolArray = np.zeros(pods.priority.shape, dtype=np.bool_)
+        victims: BoolArray = np.zeros(pods.priority.shape, dtype=np.bool_)
         for place, node in enumerate(pods.nodes):
             chosen = {victim.uid for victim in self.victims(state, pod, node)}
             if chosen:
                 uids = pods.uids(place)
-                found[: len(uids), place] = [uid in chosen for uid in uids]
-        return found
+                victims[: len(uids), place] = [uid in chosen for uid in uids]
+        return victims
 
     def importance(self, pod: Pod) -> tuple[float, ...]:
-        """Return a sort key by which pods come back: the smallest first.
+        """Return a sort key for adding pods again: the smallest first.
 
-        It is worked out once for a pod on a node, so it depends on nothing but the pod.
-        By default that is `quaymaster.preemption.importance`.
+        It is computed once for a pod on a node, so it must depend on the pod alone. The
+        default is `quaymaster.preemption.importance`.
         """
         return importance(pod)
 
     def group(self, pod: Pod) -> Hashable:
-        """Return what `PodColumns.group` tells pods apart by; the namespace by default.
+        """Return the group of a pod for `PodColumns.group`; by default the namespace.
 
-        It is worked out once for a pod on a node, so it depends on nothing but the pod.
-        There should be few different ones.
+        It is computed once for a pod on a node, so it must depend on the pod alone.
+        There should be few different groups.
         """
         return pod.namespace
 
 
 @final
 class LowerPriority(VictimRule):
-    """The rule of kube-scheduler: pods of lower priority may have to go."""
+    """The rule of kube-scheduler: pods of lower priority may be evicted."""
 
     def victims(self, _state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
         priority = pod.priority
@@ -100,49 +100,49 @@ class LowerPriority(VictimRule):
 
 
 LOWER_PRIORITY: Final = LowerPriority()
-"""The rule that a dry run follows unless it is given another one."""
+"""The default rule of a dry run."""
 
 
 class Limit(ABC):
-    """What must hold beside the filters once pods have gone, such as a quota.
+    """A condition besides the filters for a trial without some pods, such as a quota.
 
-    A dry run asks it with all possible victims gone, and again for each pod that could
-    come back. What it says must hold until the dry run of an attempt is over.
+    A dry run checks it without all possible victims, and again for each pod that could
+    be added again. Its results must not change during the dry run of an attempt.
     """
 
     @abstractmethod
     def exceeded(
         self, state: CycleState, pod: Pod, node: NodeInfo, gone: Collection[Pod]
     ) -> Status | None:
-        """Return why a pod may not come to a node, though it fits; None if it may.
+        """Return why a pod that fits on a node may not run there; None if it may.
 
         Args:
             state: The pod's scratch space after filtering; it must not be changed.
             pod: The pod that needs room.
             node: The node, with all of its pods; it must not be changed.
-            gone: Those of its pods that are imagined away.
+            gone: The pods of the node that the trial has removed.
         """
 
     def exceeded_on_rows(
         self, state: CycleState, pod: Pod, pods: PodColumns, gone: BoolArray
     ) -> BoolArray:
-        """Batch twin of `exceeded`: tell for many nodes at once.
+        """Batch twin of `exceeded`: check many nodes at once.
 
-        Without one of its own, a limit is asked node by node.
+        By default, `exceeded` is called for each node.
 
         Args:
             state: The pod's scratch space after filtering; it must not be changed.
             pod: The pod that needs room.
             pods: The pods on the nodes, ``K`` ranks on ``N`` nodes.
-            gone: Shape ``(K, N)``, dtype bool: who is imagined away; only pods are.
+            gone: Shape ``(K, N)``, dtype bool: the pods that the trial has removed.
 
         Returns:
-            Shape ``(N,)``, dtype bool: True where the pod may not come.
+            Shape ``(N,)``, dtype bool: True where the pod may not run.
         """
-        found: BoolArray = np.zeros(len(pods.nodes), dtype=np.bool_)
+        exceeded: BoolArray = np.zeros(len(pods.nodes), dtype=np.bool_)
         for place, node in enumerate(pods.nodes):
             ranks = gone[:, place].nonzero()[0].tolist()
             uids = pods.uids(place)
             going = [node.pods[uids[rank]] for rank in ranks]
-            found[place] = self.exceeded(state, pod, node, going) is not None
-        return found
+            exceeded[place] = self.exceeded(state, pod, node, going) is not None
+        return exceeded

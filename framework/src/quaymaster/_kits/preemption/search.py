@@ -1,4 +1,4 @@
-"""What a search for nodes finds on which preemption makes room."""
+"""The results of a search for nodes on which preemption makes room."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,19 +16,19 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["LaterStatuses", "NodeTrial", "SameStatus", "Search", "search_in_turn"]
 
 NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
-"""Tries one node: a candidate, or why it is none."""
+"""Tries one node: returns a candidate, or the status of a node that is none."""
 
 
 class SameStatus(Mapping[str, Status]):
-    """One status for many nodes, whose names are found when somebody asks.
+    """One status for many nodes, whose names are read when they are first needed.
 
     Args:
         nodes: The snapshot's table.
         rows: The nodes.
-        status: The status of each.
+        status: The status of each node.
 
     Attributes:
-        status: The same.
+        status: The status of each node.
     """
 
     def __init__(self, nodes: NodeTable, rows: RowArray, status: Status) -> None:
@@ -51,10 +51,10 @@ class SameStatus(Mapping[str, Status]):
 
 
 class LaterStatuses(Mapping[str, Status]):
-    """Statuses that are found out when somebody asks, during the attempt.
+    """Statuses that are computed when they are first read, during the attempt.
 
     Args:
-        find: Finds them.
+        find: Computes them.
     """
 
     def __init__(self, find: Callable[[], Mapping[str, Status]]) -> None:
@@ -76,11 +76,11 @@ class LaterStatuses(Mapping[str, Status]):
 
 @attrs.frozen(eq=False)
 class Search:
-    """What a search for candidates found.
+    """The result of a search for candidates.
 
     Attributes:
-        candidates: Those that break no disruption budget come first.
-        statuses: Node name -> why it is no candidate, for the nodes that were tried.
+        candidates: The candidates; those that break no disruption budget come first.
+        statuses: Node name -> its status, for tried nodes that are not candidates.
     """
 
     candidates: Sequence[Candidate] = ()
@@ -88,12 +88,12 @@ class Search:
 
     @property
     def errors(self) -> Sequence[str]:
-        """What went wrong, each thing once."""
-        texts = (one.message for one in self.counted() if one.is_error)
+        """The messages of errors, each once."""
+        texts = (status.message for status in self.counted() if status.is_error)
         return tuple(dict.fromkeys(texts))
 
     def counted(self) -> Mapping[Status, int]:
-        """Count the nodes that got each status, in the order in which they came."""
+        """Count the nodes with each status, in the order of their first node."""
         statuses = self.statuses
         if isinstance(statuses, SameStatus):
             return {statuses.status: len(statuses)} if len(statuses) else {}
@@ -103,26 +103,26 @@ class Search:
 def search_in_turn(nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial) -> Search:
     """Try nodes one by one, until there are enough candidates.
 
-    It goes on as long as every candidate breaks a budget. Mirrors ``DryRunPreemption``
-    (``pkg/scheduler/framework/preemption/preemption.go``), which tries many nodes at
-    the same time and so may find a few candidates more.
+    The search continues while every candidate breaks a budget. Mirrors
+    ``DryRunPreemption`` (``pkg/scheduler/framework/preemption/preemption.go``), which
+    tries many nodes at the same time and so may find a few more candidates.
 
     Args:
-        nodes: The nodes that could be tried, beginning with a random one.
-        wanted: With how many candidates the search may end.
+        nodes: The nodes to try, in this order.
+        wanted: The number of candidates that may end the search.
         trial: Tries one node.
     """
     harmless: list[Candidate] = []
     violating: list[Candidate] = []
     statuses: dict[str, Status] = {}
     for node in nodes:
-        found = trial(node)
-        if isinstance(found, Status):
-            statuses[node.name] = found
+        answer = trial(node)
+        if isinstance(answer, Status):
+            statuses[node.name] = answer
             continue
-        group = violating if found.violations else harmless
+        group = violating if answer.violations else harmless
         if len(group) < wanted:
-            group.append(found)
+            group.append(answer)
         if harmless and len(harmless) + len(violating) >= wanted:
             break
     return Search([*harmless, *violating], statuses)

@@ -56,18 +56,18 @@ _VOLUMES: Final = SpecKey(_read_volumes)
 
 
 def volumes_fragment(pod: Pod) -> Hashable | None:
-    """The fragment that plugins which look at a pod's volumes return from ``sign_pod``.
+    """Return the signature fragment of plugins that read a pod's volumes.
 
-    None, which is to remember nothing, for pods with volumes: what is said of them
-    depends on claims and on other pods, not on nodes alone. Upstream signs most of them
+    For pods with volumes it is None, so that no results are cached: these depend on
+    claims and on other pods, not on nodes alone. Upstream signs most of them
     (``VolumesSigner``, k8s.io/kube-scheduler v0.36, ``framework/signers.go``), since
-    there a signature is good for one batch of pods only.
+    there a signature is valid only for one batch of pods.
     """
     return None if volumes_of(pod) else ()
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
-    """The name of the claim behind a volume; None if there is none behind it.
+    """Return the name of a volume's claim, or None.
 
     The claim of an ephemeral volume is named after the pod and the volume.
     """

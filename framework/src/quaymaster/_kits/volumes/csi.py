@@ -275,8 +275,8 @@ def _terms(volume: PersistentVolume) -> Sequence[NodeSelectorTerm]:
 def _topology_labels(
     volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]
 ) -> tuple[str, str]:
-    """The labels for zone and region that a volume uses, new or old."""
-    keys = {one.key for term in terms for one in term.match_expressions}
+    """Return the labels for zone and region that a volume uses, new or old."""
+    keys = {expression.key for term in terms for expression in term.match_expressions}
     for holder in (keys, volume.metadata.labels):
         if _ZONE in holder:
             break
@@ -286,8 +286,8 @@ def _topology_labels(
 
 
 def _has_values(terms: Iterable[NodeSelectorTerm], key: str) -> bool:
-    conditions = (one for term in terms for one in term.match_expressions)
-    return any(one.key == key and one.values for one in conditions)
+    expressions = (item for term in terms for item in term.match_expressions)
+    return any(item.key == key and item.values for item in expressions)
 
 
 def _renamed(
@@ -297,8 +297,8 @@ def _renamed(
         replace(
             term,
             match_expressions=tuple(
-                replace(one, key=new) if one.key == old else one
-                for one in term.match_expressions
+                replace(expression, key=new) if expression.key == old else expression
+                for expression in term.match_expressions
             ),
         )
         for term in terms

@@ -19,8 +19,8 @@ _Key = TypeVar("_Key", str, tuple[int, int])
 _NONE: Final = -1
 _MOST: Final = 1 << 62  # larger numbers are cut in arrays
 
-# How many things that are not told by one label are tried, each on all nodes. Chosen,
-# not measured: more are not known of any storage.
+# How many objects whose topology is not a single label are tried, each on all nodes.
+# Chosen, not measured: no known storage has more.
 _MAX_OTHERS: Final = 64
 
 
@@ -38,9 +38,9 @@ class FirstReached(Generic[_Key]):
         """Add a thing.
 
         Args:
-            key: Where it stands among the others.
-            topology: From where it can be reached.
-            number: What is told of it, 0 or more.
+            key: Its position among the others.
+            topology: The nodes that can reach it.
+            number: Its number, 0 or more.
         """
         plain = topology.plain
         if plain is None:
@@ -74,8 +74,8 @@ class FirstReached(Generic[_Key]):
         """Return the numbers of many nodes at once, shape ``(N,)``.
 
         Returns:
-            -1 for nodes that reach none, and at most 2**62. None if things are reached
-            by different labels, and it must be asked node by node which are first.
+            -1 for nodes that reach none, and at most 2**62. None if the topologies have
+            different labels: then each node must be checked on its own.
         """
         if self._by_label:
             if len(self._by_label) > 1 or self._others:
@@ -114,7 +114,7 @@ class _OfLabel(Generic[_Key]):
             self.table[value] = min(listed[0][1], _MOST)
 
     def drop(self, plain: Requirement, key: _Key) -> bool:
-        """Remove a thing; tell whether any is left."""
+        """Remove an object; return whether any is left."""
         for value in plain.values:
             listed = self._by_value[value]
             del listed[bisect_left(listed, key, key=_key)]

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _ZERO: Final = Quantity(0)
-_MOST_BYTES: Final = 1 << 62  # what an array is told of a larger volume
+_MOST_BYTES: Final = 1 << 62  # the number of a larger volume in an array
 
 # A bound on memory: each list has the fitting volumes of a class. Chosen, not measured:
 # workloads ask for fewer combinations of class, size and selector at a time.
@@ -100,9 +100,8 @@ class FreeVolumes:
         self._by_label: dict[str, dict[str, list[_Entry]]] = {}
         self._others: list[_Entry] = []
         self._tally = VolumeTopologyCounts()
-        self._sizes: FirstReached[tuple[int, int]] | None = (
-            None  # once they are asked for
-        )
+        # None until the first call of `sizes`.
+        self._sizes: FirstReached[tuple[int, int]] | None = None
 
     def __len__(self) -> int:
         return len(self._all)
@@ -136,11 +135,11 @@ class FreeVolumes:
         return self._tally.counts(nodes, rows)
 
     def sizes(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-        """The sizes of the best volumes that nodes can reach, bytes ``(N,)``.
+        """Return the sizes of the best volumes that nodes can reach, bytes ``(N,)``.
 
         Returns:
-            -1 for nodes that reach none, and at most 2**62. None if it must be asked
-            node by node, for volumes are reached by different labels.
+            -1 for nodes that reach none, and at most 2**62. None if the topologies of
+            volumes have different labels: then each node must be checked on its own.
         """
         if self._sizes is None:
             self._sizes = FirstReached()
@@ -229,11 +228,11 @@ class Candidates:
         return not self.kept and not self.free
 
     def sizes(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-        """The sizes of the best volumes for pods on many nodes, bytes ``(N,)``.
+        """Return the sizes of the best volumes for pods on many nodes, bytes ``(N,)``.
 
         Returns:
-            -1 where there is none, and at most 2**62. None if it must be asked node by
-            node.
+            -1 where there is none, and at most 2**62. None if each node must be checked
+            on its own.
         """
         if not self.kept:
             return self.free.sizes(nodes, rows)

@@ -23,8 +23,8 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 class VolumeTopology:
     """The nodes that can reach a volume: its node affinity, compiled.
 
-    Only labels are asked: conditions on fields of the node always hold, and terms that
-    cannot be evaluated match nothing.
+    Only labels are evaluated: conditions on fields of the node always hold, and terms
+    that cannot be evaluated match nothing.
 
     Args:
         source: A volume, or a selector of node labels.

@@ -23,7 +23,7 @@ from quaymaster._base.notices import Notice
 from quaymaster._clusters.driver.frames import Changed, Current, Message, Trouble
 from quaymaster._clusters.driver.packing import Gone, Text
 from quaymaster._clusters.driver.reflector import SECONDS_OF_SILENCE, Reflector
-from quaymaster._clusters.driver.told import as_text
+from quaymaster._clusters.driver.sent_versions import as_text
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.anonymising import Anonymiser
 from quaymaster._clusters.kubernetes.client import ApiClient
@@ -272,7 +272,7 @@ class _Recorder:
             latest = self._known.versions.get(name, "")
             followed.is_listed = bool(latest)
             versions = {key: one.version for key, one in stored.items()}
-            reflector.go_on(versions, latest)
+            reflector.resume(versions, latest)
 
         def work() -> None:
             try:

@@ -1,1 +1,1 @@
-"""What it takes to run on a cluster: rights, manifests, and checks before the start."""
+"""Preparing a scheduler for a cluster: rights, manifests, and checks."""

@@ -21,49 +21,52 @@ _NOBODY: Final = "65532:65532"
 def requirements_of(
     plugins: Iterable[str], registry: PluginRegistry, version: str
 ) -> Sequence[str]:
-    """What pip is asked for: this version, and the distributions of some plugins.
+    """Return the requirements for pip: this version, and the plugins' distributions.
 
     Args:
         plugins: The names of the plugins.
-        registry: Where they are found.
+        registry: The plugins by name.
         version: The version of the framework.
     """
-    known = set(_default_distributions())
+    default_distributions = set(_default_distributions())
     others = {
         f"{plugin.distribution}=={plugin.version}"
         for plugin in map(registry.__getitem__, plugins)
-        if plugin.distribution and canonicalize_name(plugin.distribution) not in known
+        if plugin.distribution
+        and canonicalize_name(plugin.distribution) not in default_distributions
     }
     return [f"{_OWN}[{_EXTRAS}]=={version}", *sorted(others)]
 
 
 def _default_distributions() -> Iterator[str]:
-    """What the extra ``default`` installs."""
+    """Yield the distributions of the extra ``default``."""
     try:
         listed = requires(_OWN) or ()
     except PackageNotFoundError:
         listed = ()
-    for one in map(Requirement, listed):
-        if one.marker is not None and one.marker.evaluate({"extra": "default"}):
-            yield canonicalize_name(one.name)
+    for requirement in map(Requirement, listed):
+        if requirement.marker is not None and requirement.marker.evaluate(
+            {"extra": "default"}
+        ):
+            yield canonicalize_name(requirement.name)
 
 
 def dockerfile_of(requirements: Sequence[str]) -> str:
-    """A Dockerfile that installs some distributions.
+    """Return a Dockerfile that installs some distributions.
 
     Args:
-        requirements: As pip takes them.
+        requirements: The requirements for pip.
     """
     listed = " ".join(map(shlex.quote, requirements))
     return f"""\
-# Plugins that no package index has: put their wheels into wheels/, beside this file.
+# Put the wheels of plugins that are not in a package index into wheels/, here.
 FROM python:{_PYTHON}-slim AS build
 RUN python -m venv /opt/quaymaster
 COPY Dockerfile wheels* /wheels/
 RUN /opt/quaymaster/bin/pip install --no-cache-dir --find-links /wheels \\
     {listed}
 
-# Nothing is written at run time: the root may be read-only, and the user is nobody.
+# Nothing is written at run time: the root may be read-only, and the user has no rights.
 FROM python:{_PYTHON}-slim
 COPY --from=build /opt/quaymaster /opt/quaymaster
 ENV PATH=/opt/quaymaster/bin:$PATH \\

@@ -22,12 +22,12 @@ _CHECKS = (
 
 
 def examine(patient: Patient) -> Iterator[Finding]:
-    """Look at a configuration and the cluster that it is to run on.
+    """Check a configuration and its cluster.
 
-    A server that does not answer is asked no further.
+    If the server does not respond, its other checks are skipped.
 
     Args:
-        patient: What to look at.
+        patient: The configuration and the cluster.
     """
     try:
         for check in _CHECKS:

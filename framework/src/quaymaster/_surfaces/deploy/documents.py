@@ -1,4 +1,4 @@
-"""The configuration file of a deployment: the given one, with the lease of its own."""
+"""The configuration file of a deployment, with its own lease."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,27 +9,27 @@ from quaymaster._core.config.yaml_file import read_yaml
 __all__ = ["CONFIG_KEY", "UPSTREAM_LEASE", "UPSTREAM_SCHEDULER", "adapted", "unwrapped"]
 
 UPSTREAM_SCHEDULER: Final = "default-scheduler"
-"""The scheduler of pods that name none: kube-scheduler, unless it is replaced."""
+"""The default scheduler of pods: kube-scheduler, unless it is replaced."""
 
 UPSTREAM_LEASE: Final = ("kube-system", "kube-scheduler")
 """The namespace and the name of its lease."""
 
 CONFIG_KEY: Final = "config.yaml"
-"""What a ConfigMap has the configuration under."""
+"""The key of the configuration in a ConfigMap."""
 
 
 def adapted(
     document: object, *, scheduler_name: str, name: str, namespace: str
 ) -> dict[str, Any]:
-    """The document of a configuration, as it is to be deployed.
+    """Return the document of a configuration for a deployment.
 
-    A configuration that says nothing of its lease gets one by the deployment's name.
-    If it is for the pods of `UPSTREAM_SCHEDULER`, that is the lease of kube-scheduler,
-    so that the two never schedule the same pods at once.
+    A configuration without a lease gets one with the deployment's name. If it schedules
+    the pods of `UPSTREAM_SCHEDULER`, it gets the lease of kube-scheduler, so that the
+    two never schedule the same pods at once.
 
     Args:
-        document: What the file holds; None for an empty one.
-        scheduler_name: The name of its one profile; empty leaves it.
+        document: The content of the file; None for an empty one.
+        scheduler_name: The new name of its profile; empty keeps the name.
         name: The deployment's name.
         namespace: The deployment's namespace.
     """
@@ -39,7 +39,7 @@ def adapted(
     if scheduler_name:
         profiles = [{**profiles[0], "schedulerName": scheduler_name}, *profiles[1:]]
         tree["profiles"] = profiles
-    names = [one.get("schedulerName") or UPSTREAM_SCHEDULER for one in profiles]
+    names = [profile.get("schedulerName") or UPSTREAM_SCHEDULER for profile in profiles]
     lease = {"resourceName": name, "resourceNamespace": namespace}
     if UPSTREAM_SCHEDULER in names:
         namespace, name = UPSTREAM_LEASE
@@ -50,14 +50,14 @@ def adapted(
 
 
 def unwrapped(document: object, source: str) -> object:
-    """The configuration in a ConfigMap; any other document as it is.
+    """Return the configuration in a ConfigMap; other documents are returned unchanged.
 
     Args:
-        document: What a file holds.
+        document: The content of a file.
         source: Its name, for messages.
 
     Raises:
-        ConfigErrors: What the ConfigMap holds is no YAML.
+        ConfigErrors: The content of the ConfigMap is not YAML.
     """
     if not isinstance(document, Mapping) or document.get("kind") != "ConfigMap":
         return document
@@ -69,4 +69,4 @@ def unwrapped(document: object, source: str) -> object:
 def _profiles(tree: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = tree.get("profiles")
     listed = found if isinstance(found, list) else []
-    return [one for one in listed if isinstance(one, dict)] or [{}]
+    return [profile for profile in listed if isinstance(profile, dict)] or [{}]

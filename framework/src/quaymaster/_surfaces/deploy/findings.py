@@ -1,4 +1,4 @@
-"""What a check of the doctor finds."""
+"""The findings of the doctor's checks."""
 
 import enum
 
@@ -10,7 +10,7 @@ __all__ = ["Finding", "State", "fine", "missing", "worrying"]
 
 
 class State(enum.StrEnum):
-    """How it stands."""
+    """The severity of a finding."""
 
     OK = "ok"
     WARNING = "warning"
@@ -19,13 +19,13 @@ class State(enum.StrEnum):
 
 @attrs.frozen
 class Finding:
-    """One thing that was looked at.
+    """The result of a check.
 
     Attributes:
-        check: What it belongs to, in a word.
-        state: How it stands.
-        text: What was found, and what was expected.
-        need: The right that is missing, if it is one.
+        check: The check, as one word.
+        state: The severity.
+        text: A message about the finding, and what was expected.
+        need: The missing right, if it is about one.
     """
 
     check: str
@@ -35,15 +35,15 @@ class Finding:
 
 
 def fine(check: str, text: str) -> Finding:
-    """Nothing is wrong."""
+    """Create a finding without a problem."""
     return Finding(check, State.OK, text)
 
 
 def worrying(check: str, text: str) -> Finding:
-    """A scheduler would run, and yet something may be wrong."""
+    """Create a finding that may be a problem; a scheduler would run."""
     return Finding(check, State.WARNING, text)
 
 
 def missing(check: str, text: str) -> Finding:
-    """A scheduler would not do its work."""
+    """Create a finding that prevents a scheduler from working."""
     return Finding(check, State.MISSING, text)

@@ -1,4 +1,4 @@
-"""Who a scheduler is on a cluster, what it may, and its configuration."""
+"""The service account, roles and configuration of a scheduler."""
 
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -17,7 +17,7 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def service_account(plan: Plan) -> Tree:
-    """Whom its pods run as."""
+    """Return the service account of its pods."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -27,7 +27,7 @@ def service_account(plan: Plan) -> Tree:
 
 
 def config_map(plan: Plan) -> Tree:
-    """Its configuration."""
+    """Return the ConfigMap with its configuration."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -37,18 +37,18 @@ def config_map(plan: Plan) -> Tree:
 
 
 def role_texts(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The roles and who has them, as file names and texts.
+    """Yield the roles and their bindings, as file names and texts.
 
-    There is a ClusterRole for what is in all namespaces, and a Role for each namespace
-    of which there is something by itself; those after the first are named by it.
+    There is a ClusterRole for rights in all namespaces, and a Role for each namespace
+    with its own rights. Roles after the first have the namespace in their file name.
     """
-    made: set[str] = set()
+    kinds: set[str] = set()
     namespaces = dict.fromkeys(need.right.namespace for need in plan.needs)
     for namespace in namespaces:
-        needs = [one for one in plan.needs if one.right.namespace == namespace]
+        needs = [need for need in plan.needs if need.right.namespace == namespace]
         kind = "Role" if namespace else "ClusterRole"
-        where = f"-in-{namespace}" if kind in made else ""
-        made.add(kind)
+        where = f"-in-{namespace}" if kind in kinds else ""
+        kinds.add(kind)
         head: Tree = {
             "apiVersion": f"{_RBAC}/v1",
             "kind": kind,

@@ -1,4 +1,4 @@
-"""Checks of the machine that this runs on: packages, extenders, the port."""
+"""Checks of this machine: packages, extenders, the port."""
 
 import importlib.util
 import socket
@@ -17,8 +17,8 @@ _REMEDY: Final = "pip install 'quaymaster[kubernetes]'"
 
 
 def packages_installed() -> Iterator[Finding]:
-    """Whether the packages are there that ``quaymaster run`` needs."""
-    absent = [one for one in _PACKAGES if importlib.util.find_spec(one) is None]
+    """Check that the packages of ``quaymaster run`` are installed."""
+    absent = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     if absent:
         yield missing("packages", f"not installed: {', '.join(absent)}; {_REMEDY}")
     else:
@@ -26,19 +26,19 @@ def packages_installed() -> Iterator[Finding]:
 
 
 def extenders_reached(extenders: Iterable[Extender]) -> Iterator[Finding]:
-    """Whether each extender can be connected to, by TLS where it has some."""
-    for one in extenders:
+    """Check that each extender accepts connections, with TLS if configured."""
+    for extender in extenders:
         try:
-            Endpoint(one).reach()
+            Endpoint(extender).reach()
         except ExtenderError as error:
-            tell = worrying if one.ignorable else missing
-            yield tell("extenders", f"{one.url_prefix}: {error}")
+            finding_of = worrying if extender.ignorable else missing
+            yield finding_of("extenders", f"{extender.url_prefix}: {error}")
         else:
-            yield fine("extenders", f"{one.url_prefix} can be connected to")
+            yield fine("extenders", f"{extender.url_prefix} can be connected to")
 
 
 def port_free(address: str, port: int) -> Iterator[Finding]:
-    """Whether health and metrics can be served.
+    """Check that the port for health and metrics is free.
 
     Args:
         address: The address to listen on.
@@ -54,6 +54,6 @@ def port_free(address: str, port: int) -> Iterator[Finding]:
             listening.bind((address, port))
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        yield worrying("port", f"{where} cannot be served on here: {why}")
+        yield worrying("port", f"cannot listen on {where} here: {why}")
     else:
         yield fine("port", f"{where} is free here")

@@ -1,4 +1,4 @@
-"""What the doctor looks at: a configuration, and a cluster to run on."""
+"""The configuration and the cluster that the doctor checks."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Asks(Protocol):
-    """Asks an API server; see `quaymaster._clusters.kubernetes.client.ApiClient`."""
+    """Sends requests; see `quaymaster._clusters.kubernetes.client.ApiClient`."""
 
     def request(
         self,
@@ -29,19 +29,19 @@ class Asks(Protocol):
         query: Mapping[str, str | int] | None = None,
         body: bytes = b"",
     ) -> Answer:
-        """Make one request.
+        """Send one request.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
         """
 
 
 @attrs.frozen(kw_only=True)
 class Patient:
-    """A configuration, and the cluster that it is to run on.
+    """A configuration and its cluster.
 
     Attributes:
-        client: Asks the API server.
+        client: The client of the API server.
         config: The configuration.
         kinds: The kinds that its plugins read.
         needs: The rights that it needs.
@@ -56,22 +56,22 @@ class Patient:
 
     @property
     def scheduler_names(self) -> Sequence[str]:
-        """What pods choose its profiles by."""
+        """The scheduler names of its profiles."""
         return [profile.scheduler_name for profile in self.config.profiles]
 
     def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Tree:
-        """Read what is at a path.
+        """Read a path.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
         """
         return _tree(self.client.request("GET", path, query=query))
 
     def post(self, path: str, tree: Tree) -> Tree:
-        """Send a tree, and read the answer.
+        """Send a tree, and return the response.
 
         Raises:
-            ApiError: The server cannot be asked, or refuses.
+            ApiError: The server cannot be reached, or refuses.
         """
         body = msgspec.json.encode(tree)
         return _tree(self.client.request("POST", path, body=body))

@@ -1,4 +1,4 @@
-"""What a deployment is to be like: what the options say, and what follows."""
+"""The plan of a deployment: its options, and values derived from them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from quaymaster._surfaces.deploy.rights import Need
 __all__ = ["PORT", "Plan"]
 
 PORT: Final = 10259
-"""Where health and metrics are served, as kube-scheduler has it."""
+"""The port of health and metrics, as for kube-scheduler."""
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -23,16 +23,16 @@ class Plan:
 
     Attributes:
         name: The name of its objects.
-        namespace: Where they are.
+        namespace: Their namespace.
         image: The image of its containers.
-        replicas: How many there are; one works, the others stand by.
+        replicas: The number of replicas; one schedules, the others stand by.
         priority_class: The PriorityClass of its pods; empty for none.
-        cpu: The CPU that a replica asks for.
-        memory: The memory that a replica asks for.
-        api_ports: The ports of the API server, as its endpoints have them.
+        cpu: The CPU request of a replica.
+        memory: The memory request of a replica.
+        api_ports: The ports of the API server's endpoints.
         version: The version of the distribution.
-        config: The configuration, complete.
-        document: The same as a file has it.
+        config: The complete configuration.
+        document: The configuration as the content of a file.
         needs: The rights that it needs.
     """
 
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What its pods are known by; never changes."""
+        """The labels that select its pods, which never change."""
         return {
             "app.kubernetes.io/name": "quaymaster",
             "app.kubernetes.io/instance": self.name,
@@ -73,5 +73,5 @@ class Plan:
     @property
     def extender_ports(self) -> Sequence[int]:
         """The ports of extenders."""
-        parts = [urlsplit(one.url_prefix) for one in self.config.extenders]
-        return [one.port or _DEFAULT_PORTS[one.scheme] for one in parts]
+        parts = [urlsplit(extender.url_prefix) for extender in self.config.extenders]
+        return [url.port or _DEFAULT_PORTS[url.scheme] for url in parts]

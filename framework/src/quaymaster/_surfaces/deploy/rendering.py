@@ -16,32 +16,32 @@ from quaymaster._surfaces.deploy.workload import (
 __all__ = ["rendered"]
 
 _COMMENTS: Final[Mapping[str, str]] = {
-    "serviceaccount": "Whom the scheduler runs as. Its pods alone get a token.",
-    "clusterrole": "What it may do in all namespaces, and who needs it: the least that "
-    "this configuration can do with. With other plugins, render it anew.",
-    "clusterrolebinding": "The scheduler may do that.",
-    "role": "What it may do in this namespace alone.",
-    "rolebinding": "The scheduler may do that.",
-    "configmap": "The configuration. The scheduler takes changes over once the kubelet "
-    "has brought them to the pods; those of the leader election need a restart.",
+    "serviceaccount": "The scheduler's account. Only its pods get a token.",
+    "clusterrole": "The rights in all namespaces, each with the plugins that need it: "
+    "the least for this configuration. Render it again for other plugins.",
+    "clusterrolebinding": "Gives the scheduler these rights.",
+    "role": "The rights in this namespace only.",
+    "rolebinding": "Gives the scheduler these rights.",
+    "configmap": "The configuration. The scheduler reloads it once the kubelet has "
+    "updated the file; changes of the leader election need a restart.",
     "deployment": "The replicas: one schedules, the others stand by. There is no limit "
     "of memory, which grows with nodes and pods.",
     "poddisruptionbudget": "Drains take one replica after the other.",
-    "service": "Health and metrics of each replica, over HTTPS. Who reads /metrics "
-    "needs the right to get that path.",
+    "service": "Health and metrics of each replica, over HTTPS. Clients of /metrics "
+    "need the right to get that path.",
     "networkpolicy": "In: health and metrics. Out: DNS, the API server by its ports, "
     "and extenders.",
 }
 
 
 def rendered(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The objects of a deployment, in the order in which they are needed.
+    """Yield the objects of a deployment, in the order of their creation.
 
     Args:
-        plan: What it is to be like.
+        plan: The plan.
 
     Returns:
-        The name of each, for a file, and its text.
+        The file name of each object, and its text.
     """
     for name, text in _texts(plan):
         kind, _, _ = name.partition("-")

@@ -1,9 +1,9 @@
 """The rights that a configuration needs on an API server: these, and no others.
 
-What plugins read and write is declared by their classes. What the scheduler itself asks
-for mirrors the role ``system:kube-scheduler`` of Kubernetes v1.36
-(``plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go``), but for what it need
-not do: pods are deleted by preemption alone, leases are known by their names.
+Classes of plugins declare what they read and write. The rights of the scheduler itself
+mirror the role ``system:kube-scheduler`` of Kubernetes v1.36
+(``plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go``), except those that are
+not needed: only preemption deletes pods, and only one lease is used.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,31 +25,31 @@ from quaymaster._core.registry.registry import PluginRegistry
 __all__ = ["READING", "SCHEDULER", "Need", "Right", "rights_of"]
 
 SCHEDULER: Final = "the scheduler"
-"""Who needs what no plugin asks for."""
+"""The reason of rights that no plugin needs."""
 
 READING: Final = ("get", "list", "watch")
-"""The verbs by which a kind is followed."""
+"""The verbs for following a kind."""
 
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _AUTHORIZATION: Final = "authorization.k8s.io"
 _EVENTS: Final = "events.k8s.io"
-_WHO_ASKS: Final = "the pages of metrics (who asks, and what they may)"
-_EVENTS_TOLD: Final = f"{SCHEDULER} (what became of pods)"
+_REVIEWS: Final = "the pages of metrics (authentication and authorisation)"
+_EVENT_WRITER: Final = f"{SCHEDULER} (Events about pods)"
 _CONDITIONS: Final = f"{SCHEDULER} (why a pod is not scheduled)"
 _ELECTION: Final = "the leader election"
-_CERTIFICATES: Final = "the pages of metrics (whose certificates they know)"
+_CERTIFICATES: Final = "the pages of metrics (client certificates)"
 
 
 @attrs.frozen
 class Right:
-    """One sort of request that an API server may allow.
+    """A right on an API server.
 
     Attributes:
-        verb: What is done, such as ``list``.
-        resource: To what, with its subresource: ``pods/binding``.
+        verb: The verb, such as ``list``.
+        resource: The resource with its subresource: ``pods/binding``.
         group: The group of the resource; empty for the core group.
-        namespace: The one namespace that it is about; empty for all.
-        name: The one object that it is about; empty for all.
+        namespace: The only namespace; empty for all.
+        name: The name of the only object; empty for all.
     """
 
     verb: str
@@ -67,7 +67,7 @@ class Right:
 
 @attrs.frozen
 class Need:
-    """A right, and who cannot do without it.
+    """A right, and the components that need it.
 
     Attributes:
         right: The right.
@@ -79,11 +79,11 @@ class Need:
 
 
 def rights_of(config: SchedulerConfig, registry: PluginRegistry) -> Sequence[Need]:
-    """The rights that a scheduler with a configuration needs.
+    """Return the rights that a scheduler with a configuration needs.
 
     Args:
         config: The configuration.
-        registry: Where its plugins are found.
+        registry: The plugins by name.
 
     Returns:
         Each right once, those of the scheduler itself first.
@@ -92,30 +92,32 @@ def rights_of(config: SchedulerConfig, registry: PluginRegistry) -> Sequence[Nee
         PluginLoadError: A plugin cannot be used.
     """
     found: dict[Right, dict[str, None]] = {}
-    for right, who in _asked(config, registry):
+    for right, who in _rights(config, registry):
         found.setdefault(right, {})[who] = None
     return [Need(right, tuple(who)) for right, who in found.items()]
 
 
-def _asked(
+def _rights(
     config: SchedulerConfig, registry: PluginRegistry
 ) -> Iterator[tuple[Right, str]]:
     yield from _following((Node, Pod), SCHEDULER)
     yield Right("patch", "pods/status"), _CONDITIONS
-    yield from ((Right(verb, "events", _EVENTS), _EVENTS_TOLD) for verb in _TELLING)
-    yield Right("create", "tokenreviews", _AUTHENTICATION), _WHO_ASKS
-    yield Right("create", "subjectaccessreviews", _AUTHORIZATION), _WHO_ASKS
+    yield from (
+        (Right(verb, "events", _EVENTS), _EVENT_WRITER) for verb in _EVENT_VERBS
+    )
+    yield Right("create", "tokenreviews", _AUTHENTICATION), _REVIEWS
+    yield Right("create", "subjectaccessreviews", _AUTHORIZATION), _REVIEWS
     for name in profile_plugins(config):
-        yield from _asked_by_plugin(registry[name].load(), name, config.kubernetes)
+        yield from _rights_of_plugin(registry[name].load(), name, config.kubernetes)
     if config.leader_election.leader_elect:
         yield from _electing(config.leader_election)
     yield Right("get", "configmaps", "", *AUTHORITIES), _CERTIFICATES
 
 
-_TELLING: Final = ("create", "patch")
+_EVENT_VERBS: Final = ("create", "patch")
 
 
-def _asked_by_plugin(
+def _rights_of_plugin(
     plugin: type, name: str, kubernetes: Kubernetes
 ) -> Iterator[tuple[Right, str]]:
     reads = (
@@ -127,7 +129,7 @@ def _asked_by_plugin(
     for write in writes_of_plugin(plugin):
         yield Right(write.verb.value, write.resource, write.group), name
         if write.verb is Verb.UPDATE:
-            # An update begins with the whole object as it is stored.
+            # An update begins with reading the whole stored object.
             yield Right("get", plural_of(write.kind), write.group), name
 
 
@@ -145,5 +147,5 @@ def _electing(settings: LeaderElection) -> Iterator[tuple[Right, str]]:
     resource, group = plural_of(Lease), group_of(Lease.api_version)
     for verb in ("get", "update"):
         yield Right(verb, resource, group, namespace, name), _ELECTION
-    # Who creates an object has no name to be allowed by.
+    # RBAC cannot restrict `create` to a name.
     yield Right("create", resource, group, namespace), _ELECTION

@@ -1,4 +1,4 @@
-"""A check of rights: the server is asked about each of them by itself."""
+"""A check of rights, with one review per right."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +15,7 @@ _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 def rights_given(patient: Patient) -> Iterator[Finding]:
-    """Whether whoever asks has the rights that the configuration needs."""
+    """Check that the current user has the rights that the configuration needs."""
     lacking = 0
     for need in patient.needs:
         try:
@@ -23,7 +23,7 @@ def rights_given(patient: Patient) -> Iterator[Finding]:
         except ApiError as error:
             if not error.code:
                 raise
-            yield worrying("rights", f"the server does not tell: {error}")
+            yield worrying("rights", f"the server does not review rights: {error}")
             return
         if not is_given:
             lacking += 1

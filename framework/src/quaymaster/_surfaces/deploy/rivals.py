@@ -1,4 +1,4 @@
-"""Checks for others who would schedule the same pods: the lease, and events."""
+"""Checks for other schedulers of the same pods, by the lease and by events."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -22,7 +22,7 @@ _EVENTS: Final = "/apis/events.k8s.io/v1/events"
 
 
 def lease_held(patient: Patient) -> Iterator[Finding]:
-    """Who holds the lease of the configuration."""
+    """Report the holder of the configuration's lease."""
     election = patient.config.leader_election
     if not election.leader_elect:
         yield worrying("lease", "no election: two replicas would both schedule")
@@ -34,16 +34,16 @@ def lease_held(patient: Patient) -> Iterator[Finding]:
         yield worrying("lease", f"{where} cannot be read: {error}")
         return
     if spec is None:
-        yield fine("lease", f"{where} is not there yet; the first leader makes it")
+        yield fine("lease", f"{where} does not exist yet; the first leader creates it")
     else:
-        yield fine("lease", f"{where} {_told(spec, patient.now())}")
+        yield fine("lease", f"{where} {_holder_text(spec, patient.now())}")
 
 
 def nobody_else_schedules(patient: Patient) -> Iterator[Finding]:
-    """Whether somebody else schedules the pods of the configuration's profiles."""
+    """Check that no other scheduler schedules the pods of the profiles."""
     found = [*_kube_scheduler(patient), *_writers_of_events(patient)]
     names = ", ".join(patient.scheduler_names)
-    yield from found or [fine("rivals", f"nobody else was seen to schedule {names}")]
+    yield from found or [fine("rivals", f"no other scheduler of {names} was seen")]
 
 
 def _kube_scheduler(patient: Patient) -> Iterator[Finding]:
@@ -55,14 +55,14 @@ def _kube_scheduler(patient: Patient) -> Iterator[Finding]:
     try:
         spec = _spec_of(patient, *UPSTREAM_LEASE)
     except QuaymasterError:
-        return  # the least rights do not show it
+        return  # the minimal rights do not include this
     if spec is not None and _is_held(spec, patient.now()):
         text = f"kube-scheduler ({spec.holder_identity}) schedules the same pods"
         yield worrying("rivals", f"{text}: stop it, or take turns by its lease")
 
 
 def _writers_of_events(patient: Patient) -> Iterator[Finding]:
-    """Tell who has lately written that pods were scheduled, and does not lead."""
+    """Report the writers of recent Scheduled events, except the leader."""
     leader = _leader(patient)
     for name in patient.scheduler_names:
         selector = f"reason=Scheduled,reportingController={name}"
@@ -70,16 +70,16 @@ def _writers_of_events(patient: Patient) -> Iterator[Finding]:
         try:
             items = patient.read(_EVENTS, query).get("items") or ()
         except ApiError:
-            return  # the least rights do not show them
+            return  # the minimal rights do not include this
         since = patient.now() - _LATELY
         writers = {_writer(item, name) for item in items if _time_of(item) > since}
         for writer in sorted(writers - {leader, ""} if leader else writers):
-            who = writer or "somebody"
-            yield worrying("rivals", f"{who} has lately scheduled pods of {name!r}")
+            who = writer or "an unnamed scheduler"
+            yield worrying("rivals", f"{who} has recently scheduled pods of {name!r}")
 
 
 def _leader(patient: Patient) -> str:
-    """The host of whoever holds the lease; empty if nobody does."""
+    """Return the host of the lease's holder, or an empty text."""
     election: LeaderElection = patient.config.leader_election
     try:
         spec = _spec_of(patient, election.resource_namespace, election.resource_name)
@@ -91,7 +91,7 @@ def _leader(patient: Patient) -> str:
 
 
 def _writer(item: Mapping[str, Any], name: str) -> str:
-    """The host of whoever wrote an event; empty if it does not tell."""
+    """Return the host of an event's writer, or an empty text."""
     instance = str(item.get("reportingInstance", ""))
     return instance.removeprefix(name).removeprefix("-")
 
@@ -106,11 +106,11 @@ def _time_of(item: Mapping[str, Any]) -> float:
 
 
 def _spec_of(patient: Patient, namespace: str, name: str) -> LeaseSpec | None:
-    """What a lease says; None if it is not there.
+    """Return the spec of a lease; None if the lease does not exist.
 
     Raises:
         ApiError: It may not be read.
-        ObjectError: It is no lease.
+        ObjectError: It is not a lease.
     """
     path = f"{resource_of(Lease).path(namespace)}/{name}"
     try:
@@ -127,9 +127,9 @@ def _is_held(spec: LeaseSpec, now: float) -> bool:
     return now < float(spec.renew_time) + (spec.lease_duration_seconds or 0)
 
 
-def _told(spec: LeaseSpec, now: float) -> str:
+def _holder_text(spec: LeaseSpec, now: float) -> str:
     if not spec.holder_identity or spec.renew_time is None:
-        return "is held by nobody"
+        return "has no holder"
     seconds = max(0.0, now - float(spec.renew_time))
     who = f"{spec.holder_identity}, renewed {seconds:.0f} s ago"
     return f"is held by {who}" if _is_held(spec, now) else f"was held by {who}"

@@ -1,4 +1,4 @@
-"""Rights as the rules of roles, each with a comment that says why it is there."""
+"""Rights as rules of roles, each with its reasons."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from quaymaster._surfaces.deploy.rights import Need
 __all__ = ["Rule", "rules_of"]
 
 _Grounds: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""Group, name of the one object, and who asks."""
+"""Group, name of the only object, and the components that need it."""
 
 
 @attrs.frozen
@@ -20,9 +20,9 @@ class Rule:
     Attributes:
         group: The group of its resources.
         resources: The resources.
-        verbs: What may be done with them.
-        names: The one object that it is about; empty for all.
-        reasons: A line for each resource: who needs it.
+        verbs: The verbs.
+        names: The name of the only object; empty for all.
+        reasons: A line for each resource: the components that need it.
     """
 
     group: str
@@ -32,7 +32,7 @@ class Rule:
     reasons: tuple[str, ...]
 
     def tree(self) -> dict[str, list[str]]:
-        """The rule as RBAC has it."""
+        """Return the rule as in RBAC."""
         tree = {
             "apiGroups": [self.group],
             "resources": list(self.resources),
@@ -44,9 +44,9 @@ class Rule:
 
 
 def rules_of(needs: Iterable[Need]) -> Sequence[Rule]:
-    """The fewest rules that give exactly some rights.
+    """Return the fewest rules that give exactly some rights.
 
-    Resources of a group share a rule if the same is done with them.
+    Resources of a group share a rule if they have the same verbs.
 
     Args:
         needs: The rights; their namespaces are those of the role, not of its rules.
@@ -64,7 +64,7 @@ def rules_of(needs: Iterable[Need]) -> Sequence[Rule]:
 def _by_grounds(
     needs: Iterable[Need],
 ) -> Iterator[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]]:
-    """Tell what is done with each resource for the same reason."""
+    """Group verbs by resource and reason."""
     found: dict[tuple[str, _Grounds], list[str]] = {}
     for need in needs:
         right = need.right

@@ -1,4 +1,4 @@
-"""Checks of the API server: who asks, which version, which clock, which kinds."""
+"""Checks of the API server: the user, the version, the clock, the kinds."""
 
 import re
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ _WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 def server_answers(patient: Patient) -> Iterator[Finding]:
-    """Whether the server answers, to whom, and what its answer tells of it.
+    """Check that the server responds, and its user, version and clock.
 
     Raises:
-        ApiError: It does not answer.
+        ApiError: The server does not respond.
     """
     before = patient.now()
     answer = patient.client.request("GET", "/version")
@@ -42,48 +42,50 @@ def _who(patient: Patient) -> Iterator[Finding]:
         "kind": "SelfSubjectReview",
     }
     try:
-        found = patient.post(_WHOAMI, review)
+        match = patient.post(_WHOAMI, review)
     except ApiError as error:
-        yield worrying("server", f"answers, but does not say as whom: {error}")
+        yield worrying("server", f"answers, but does not report the user: {error}")
         return
-    user = found.get("status", {}).get("userInfo", {}).get("username", "?")
+    user = match.get("status", {}).get("userInfo", {}).get("username", "?")
     yield fine("server", f"answers as {user}")
 
 
 def version_skew(body: bytes, kubernetes: Kubernetes) -> Finding:
-    """Say whether a server takes a scheduler that decides like this one.
+    """Check that the server's version supports the emulated scheduler.
 
-    Mirrors Kubernetes' version skew policy: a kube-scheduler is of the server's own
-    minor version, or of the one before.
+    Mirrors Kubernetes' version skew policy: a kube-scheduler has the server's minor
+    version, or the one before.
 
     Args:
-        body: What the server answers at ``/version``.
-        kubernetes: The Kubernetes whose decisions are made.
+        body: The server's response at ``/version``.
+        kubernetes: The emulated version of Kubernetes.
     """
     minor = int(kubernetes.version.partition(".")[2])
     text = ""
     with suppress(msgspec.DecodeError):
         text = msgspec.json.decode(body, type=dict[str, Any]).get("gitVersion", "")
-    found = _VERSION.match(text)
-    if found is None:
+    match = _VERSION.match(text)
+    if match is None:
         return worrying("version", f"expected one such as v1.{minor}.0, got {text!r}")
-    server = f"1.{found[1]}"
+    server = f"1.{match[1]}"
     if server == kubernetes.version:
         return fine("version", text)
-    told = f"{text}, and decisions are those of {kubernetes.version}"
+    text_of_skew = f"{text}, and decisions are those of {kubernetes.version}"
     if server in KUBERNETES_VERSIONS:
-        told += f"; --kubernetes {server} makes those of the server's own"
-    if int(found[1]) == minor + 1:
-        return fine("version", told)
+        text_of_skew += f"; --kubernetes {server} makes those of the server's own"
+    if int(match[1]) == minor + 1:
+        return fine("version", text_of_skew)
     wanted = f"v1.{minor} or v1.{minor + 1}"
-    return worrying("version", f"expected {wanted}, as kube-scheduler has it: {told}")
+    return worrying(
+        "version", f"expected {wanted}, as kube-scheduler has it: {text_of_skew}"
+    )
 
 
 def _clock(header: str, moment: float) -> Finding:
     try:
         skew = moment - parsedate_to_datetime(header).timestamp()
     except ValueError:
-        return worrying("clock", "the server does not say what time it is")
+        return worrying("clock", "the server sends no valid Date header")
     if abs(skew) <= _MOST_SKEW:
         return fine("clock", f"within {_MOST_SKEW:.0f} s of the server's")
     side = "ahead of" if skew > 0 else "behind"
@@ -91,7 +93,7 @@ def _clock(header: str, moment: float) -> Finding:
 
 
 def kinds_served(patient: Patient) -> Iterator[Finding]:
-    """Whether the server knows all kinds that plugins read."""
+    """Check that the server has all kinds that plugins read."""
     versions = dict.fromkeys(kind.api_version for kind in patient.kinds)
     served = {version: _plurals(patient, version) for version in versions}
     absent = [
@@ -112,9 +114,11 @@ def kinds_served(patient: Patient) -> Iterator[Finding]:
 
 def _plurals(patient: Patient, version: str) -> frozenset[str]:
     try:
-        found = patient.read(f"/{'apis' if '/' in version else 'api'}/{version}")
+        match = patient.read(f"/{'apis' if '/' in version else 'api'}/{version}")
     except ApiError as error:
         if error.code != _NOT_FOUND:
             raise
         return frozenset()
-    return frozenset(one.get("name", "") for one in found.get("resources", ()))
+    return frozenset(
+        resource.get("name", "") for resource in match.get("resources", ())
+    )

@@ -1,4 +1,4 @@
-"""The Deployment of a scheduler, and what is around its pods."""
+"""The Deployment of a scheduler, and the objects around its pods."""
 
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +17,7 @@ _DNS: Final = 53
 
 
 def deployment(plan: Plan) -> Tree:
-    """The replicas."""
+    """Return the Deployment of the replicas."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -103,7 +103,7 @@ def _container(plan: Plan) -> Tree:
 
 
 def _kubernetes(plan: Plan) -> list[str]:
-    """Which Kubernetes decides; said even if it is the default of this version."""
+    """Return the arguments for the version, also if it is the default."""
     kubernetes = plan.config.kubernetes
     arguments = [f"--kubernetes={kubernetes.version}"]
     if kubernetes.feature_gates:
@@ -112,7 +112,7 @@ def _kubernetes(plan: Plan) -> list[str]:
 
 
 def _probe(path: str, *, period: int, failures: int) -> Tree:
-    """A probe; kubelets do not check the certificate."""
+    """Return a probe; kubelets do not verify the certificate."""
     return {
         "httpGet": {"path": path, "port": _PORT_NAME, "scheme": "HTTPS"},
         "periodSeconds": period,
@@ -122,7 +122,7 @@ def _probe(path: str, *, period: int, failures: int) -> Tree:
 
 
 def disruption_budget(plan: Plan) -> Tree:
-    """Drains take one replica after the other."""
+    """Return a budget with which drains evict one replica at a time."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -132,7 +132,7 @@ def disruption_budget(plan: Plan) -> Tree:
 
 
 def service(plan: Plan) -> Tree:
-    """Where metrics are scraped; each replica has its own, so there is no address."""
+    """Return a headless service, because each replica has its own metrics."""
     port = {"name": _PORT_NAME, "port": PORT, "targetPort": _PORT_NAME}
     return {
         "apiVersion": "v1",
@@ -147,7 +147,7 @@ def service(plan: Plan) -> Tree:
 
 
 def network_policy(plan: Plan) -> Tree:
-    """Whom its pods may talk to."""
+    """Return the network policy of its pods."""
     ports = [_DNS, *plan.api_ports, *plan.extender_ports]
     egress = [{"protocol": "UDP", "port": _DNS}]
     egress += [{"protocol": "TCP", "port": port} for port in dict.fromkeys(ports)]

@@ -1,4 +1,4 @@
-"""Buffers that requests are received in, one after the other."""
+"""Buffers for requests, which are reused."""
 
 from collections import deque
 from typing import Final, TypeAlias
@@ -7,26 +7,26 @@ import attrs
 
 __all__ = ["Bodies", "Body", "Part", "Piece"]
 
-# Chosen, not measured: schedulers send one request at a time, so few are at work.
+# Schedulers send one request at a time, so few buffers are in use.
 _MOST_SPARE: Final = 4
 
-# Chosen, not measured: a new buffer is an eighth longer than asked for.
+# A new buffer is an eighth longer than needed.
 _ROOM: Final = 8
 
 
 class Body:
     """A request's body, at the beginning of a buffer that may be longer.
 
-    When nothing refers to it any more, its buffer is used for another one.
+    When it is garbage, its buffer is reused.
 
     Args:
         buffer: The buffer.
-        length: How many bytes of it are the body.
-        spare: Takes the buffer in the end.
+        length: The length of the body in bytes.
+        spare: Receives the buffer for reuse.
 
     Attributes:
-        buffer: The buffer that it is received in.
-        length: How many bytes of the buffer are the body.
+        buffer: The buffer.
+        length: The length of the body in bytes.
     """
 
     __slots__ = ("_spare", "buffer", "length")
@@ -38,7 +38,7 @@ class Body:
 
     @classmethod
     def of(cls, text: bytes | bytearray) -> "Body":
-        """Make a body in a buffer of its own."""
+        """Create a body in its own buffer."""
         return cls(bytearray(text), len(text), deque(maxlen=0))
 
     def __del__(self) -> None:
@@ -64,14 +64,14 @@ class Piece:
 
 
 Part: TypeAlias = bytes | Piece
-"""A part of an answer."""
+"""A part of a response."""
 
 
 class Bodies:
-    """Gives out buffers, and gets them back; on any thread.
+    """A pool of buffers, for any thread.
 
-    A new buffer of megabytes takes more time than to receive a request in an old one,
-    since the kernel has to find and to clear every page of it.
+    Allocating a buffer of megabytes takes longer than receiving a request in an old
+    one, because the kernel must clear each page.
     """
 
     def __init__(self) -> None:
@@ -79,12 +79,12 @@ class Bodies:
         self._spare: deque[bytearray] = deque(maxlen=_MOST_SPARE)
 
     def take(self, length: int) -> Body:
-        """Give out a body of this length, to be filled; its contents mean nothing."""
+        """Return a body of this length with arbitrary content."""
         while True:
             try:
                 buffer = self._spare.pop()
             except IndexError:
-                # The next request is seldom of the very same length.
+                # The next request rarely has exactly the same length.
                 buffer = bytearray(length + length // _ROOM)
             if len(buffer) >= length:
                 return Body(buffer, length, self._spare)

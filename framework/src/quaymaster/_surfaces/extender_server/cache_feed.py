@@ -1,4 +1,4 @@
-"""Keeps what an extender knows of its cluster up to date: what runs where."""
+"""Updates an extender's cache of nodes and pods."""
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._core.engine.profile_runner import ProfileRunner
@@ -7,12 +7,12 @@ __all__ = ["CacheFeed"]
 
 
 class CacheFeed:
-    """Tells the cache of nodes and pods; implements `ChangeHandler`.
+    """Passes changes of nodes and pods to the cache; implements `ChangeHandler`.
 
-    Of pods that wait, only the nominations count: another scheduler has the pods.
+    Of pending pods it reads only the nominations: another scheduler schedules them.
 
     Args:
-        runner: Has the cache and the nominator that are told.
+        runner: The owner of the cache and the nominator.
     """
 
     def __init__(self, runner: ProfileRunner) -> None:
@@ -21,7 +21,7 @@ class CacheFeed:
 
     def changed(
         self,
-        kind: type[ApiObject],  # noqa: ARG002 - the objects tell
+        kind: type[ApiObject],  # noqa: ARG002 - the objects have it
         old: ApiObject | None,
         new: ApiObject | None,
         *,

@@ -21,9 +21,9 @@ Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 """A status, and the parts of a body."""
 
 _JSON: Final = "application/json"
-# Chosen, not measured: time for what the client was sending when the answer came.
+# Time for the rest of a request that was already answered.
 _SECONDS_TO_LINGER: Final = 2.0
-_CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
+_CHUNK: Final = 1 << 16  # bytes; heads of requests are far shorter
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Handler(TimedHandler):
         return False
 
     def _refusal(self) -> tuple[HTTPStatus, str] | None:
-        """Return why a request is refused by its head; None if it is not."""
+        """Return why the head of a request is rejected, or None."""
         if not self._is_known_client():
             expected = "expected a client certificate (--client-ca-file)"
             return HTTPStatus.UNAUTHORIZED, expected
@@ -118,14 +118,14 @@ class Handler(TimedHandler):
     def _refuse(self, status: HTTPStatus, problem: str) -> None:
         """Answer without reading the body, and end the connection."""
         _log.warning(
-            "refused a request of %s (%d): %s", self.client_address[0], status, problem
+            "rejected a request of %s (%d): %s", self.client_address[0], status, problem
         )
         self.close_connection = True
         self._send(status, [filter_error(problem)])
         self._linger()
 
     def _linger(self) -> None:
-        """Let the client finish: one that is cut off while it sends sees no answer."""
+        """Let the client finish sending; otherwise it would not see the response."""
         self.reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
         chunk = bytearray(_CHUNK)
         try:
@@ -137,5 +137,5 @@ class Handler(TimedHandler):
     def _send(
         self, status: HTTPStatus, body: Sequence[Part], kind: str = _JSON
     ) -> None:
-        parts = [one.text if isinstance(one, Piece) else one for one in body]
+        parts = [part.text if isinstance(part, Piece) else part for part in body]
         self.send_body(status, parts, [("Content-Type", kind)])

@@ -38,9 +38,9 @@ class ServerOptions:
         tls: The certificates; without them, connections are not encrypted.
         max_request_bytes: The longest request that is read.
         idle_seconds: How long a connection may be silent between two requests. It is
-            more than the 90 s after which Go's clients close it themselves: if the
-            server closed it, a request might be on its way.
-        read_seconds: How long a request may take to arrive, and an answer to be read.
+            more than the 90 s after which Go's clients close it: if the server closed
+            it, a request could be in transit.
+        read_seconds: How long a request may take to arrive, and a response to be read.
         ready_seconds: How long a probe of ``/readyz`` waits for its turn.
     """
 
@@ -54,13 +54,12 @@ class ServerOptions:
 class ExtenderServer(TimedServer):
     """Serves ``.../filter`` and ``.../prioritize`` below any path, and two probes.
 
-    A filter that fails says so in the protocol's ``Error`` field. The answer of
-    prioritize has no such field, so its failure has the status 500, and the field is
-    for people to read.
+    A failed filter sets the protocol's ``Error`` field. The response of prioritize has
+    no such field, so its failure has the status 500, and the field is for people.
 
     Args:
-        address: Host and port; port 0 takes a free one.
-        service: Answers the requests; only the thread of `serve_forever` uses it.
+        address: Host and port; port 0 chooses a free one.
+        service: Handles the requests; only the thread of `serve_forever` uses it.
         options: The options.
 
     Attributes:
@@ -69,7 +68,7 @@ class ExtenderServer(TimedServer):
         receiver: Takes in the bodies of requests, on any thread.
 
     Raises:
-        OSError: The address cannot be listened on.
+        OSError: The server cannot listen on the address.
     """
 
     def __init__(
@@ -103,19 +102,19 @@ class ExtenderServer(TimedServer):
             accepting.join()
 
     def shutdown(self) -> None:
-        """End `serve_forever`; from another thread."""
+        """End `serve_forever`; called on another thread."""
         self._questions.stop()
 
     def ask(self, verb: str, body: Body | ReadNodes) -> "Future[Reply]":
-        """Have a request answered on the thread for that; from any thread."""
+        """Queue a request for the service's thread; any thread may call it."""
         return self._questions.ask(lambda: self.answer(verb, body))
 
     def ask_for_a_turn(self) -> "Future[None]":
-        """Have the answering thread say that it is alive; from any thread."""
+        """Queue a call that shows that the service's thread is alive."""
         return self._questions.ask(lambda: None)
 
     def answer(self, verb: str, body: Body | ReadNodes) -> Reply:
-        """Answer a request; an error becomes part of the answer, and is logged."""
+        """Answer a request; errors are logged and become part of the response."""
         pod = "a pod"
         try:
             request = self._reader.read(body)

@@ -66,7 +66,7 @@ class _HostPriority(msgspec.Struct, gc=False):
 class RequestReader:
     """Reads requests, by comparison with earlier ones.
 
-    Pods of one template share their spec, and so what plugins remember about it.
+    Pods of one template share their spec, and so the values that plugins cache for it.
 
     Attributes:
         lists: The nodes of earlier requests.
@@ -80,11 +80,11 @@ class RequestReader:
         """Read a request.
 
         Args:
-            body: The request, or what has been read of it already.
+            body: The request, or its contents if they were read before.
 
         Raises:
-            WireError: The text is something else.
-            ObjectError: The pod or a node is wrong.
+            WireError: The text is not a request.
+            ObjectError: The pod or a node is invalid.
         """
         with within_depth("the request"):
             found = body if isinstance(body, ReadNodes) else self.lists.read(body)
@@ -110,10 +110,10 @@ class RequestReader:
 
 
 def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]:
-    """Write the answer of filter, in the form in which the scheduler asked.
+    """Write the response of filter, with nodes or names as in the request.
 
     Returns:
-        The answer in parts; nodes have the very texts that they came as.
+        The response in parts; nodes have the same text as in the request.
     """
     nodes = request.nodes
     rest = msgspec.json.encode(
@@ -128,17 +128,17 @@ def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]
         return [b'{"Nodes":null,', rest[1:]]
     if len(answer.passed) < len(nodes.nodes):
         passed = set(answer.passed)
-        nodes = NodeList([one for one in nodes.nodes if one.name in passed])
+        nodes = NodeList([node for node in nodes.nodes if node.name in passed])
     return [_NODES, *nodes.texts, b"]},", rest[1:]]
 
 
 def filter_error(problem: str) -> bytes:
-    """Write why there is no answer."""
+    """Write an error response."""
     return msgspec.json.encode({"Error": problem})
 
 
 def scores_answer(scores: Sequence[tuple[str, int]]) -> bytes:
-    """Write the answer of prioritize (``HostPriorityList``)."""
+    """Write the response of prioritize (``HostPriorityList``)."""
     return msgspec.json.encode(list(itertools.starmap(_HostPriority, scores)))
 
 

@@ -48,7 +48,7 @@ class NodeList:
         Raises:
             WireError: A node has no name.
         """
-        names = [one.name for one in self.nodes]
+        names = [node.name for node in self.nodes]
         if "" in names:
             raise WireError("Nodes.items[].metadata.name: expected a name, got none")
         return names
@@ -59,8 +59,8 @@ class NodeList:
         if self._text is not None:
             return [self._text]
         parts: list[bytes] = []
-        for one in self.nodes:
-            parts += (one.text, b",")
+        for node in self.nodes:
+            parts += (node.text, b",")
         return parts[:-1]
 
 
@@ -106,15 +106,15 @@ class NodeLists:
     def read(self, body: Body) -> ReadNodes | None:
         """Read a request with whole nodes, if it has the form that Go gives it.
 
-        No part of it is skipped: what is neither the pod nor a node is compared with
-        what has to be there, so the result is that of a parser.
+        It checks each byte: all text besides the pod and the nodes must be as expected,
+        so the result equals that of a parser.
 
         Args:
             body: The request.
 
         Returns:
-            The pod and the nodes; None if the request has another form, or is wrong,
-            and needs to be parsed.
+            The pod and the nodes; None if the request has another form or is invalid,
+            and must be parsed.
         """
         start = body.buffer.find(_LIST, 0, body.length)
         if start < 0 or not body.buffer.startswith(_END, body.length - len(_END)):
@@ -157,7 +157,7 @@ def pod_of(head: bytes) -> msgspec.Raw | None:
         return None
     try:
         return msgspec.json.decode(head[: -len(_LIST)] + b"}", type=_Head).pod
-    except (msgspec.DecodeError, RecursionError):  # the parser tells which
+    except (msgspec.DecodeError, RecursionError):  # the parser reports the error
         return None
 
 
@@ -167,21 +167,21 @@ def _walk(
     """Return the nodes between two places; None if anything else is there."""
     number, found = texts.begin(), []
     startswith = buffer.startswith
-    known: KnownNode | None = None
+    node: KnownNode | None = None
     while True:
-        expected = None if known is None else known.successor
+        expected = None if node is None else node.successor
         if expected is not None and startswith(expected.text, at):
-            known = expected
+            node = expected
         else:
-            one = _look_up(buffer, at, end, texts)
-            if one is None:
+            looked_up = _look_up(buffer, at, end, texts)
+            if looked_up is None:
                 return None
-            if known is not None:
-                known.successor = one
-            known = one
-        known.read = number
-        found.append(known)
-        at += len(known.text)
+            if node is not None:
+                node.successor = looked_up
+            node = looked_up
+        node.read = number
+        found.append(node)
+        at += len(node.text)
         if at >= end:  # beyond are the bytes of an earlier request
             return found if at == end else None
         if buffer[at] != _COMMA:
@@ -197,8 +197,8 @@ def _look_up(
         return None
     start = at + len(NAME_FIRST)
     name = bytes(buffer[start : buffer.find(b'"', start)])
-    known = texts.get(name)
-    if known is not None and buffer.startswith(known.text, at):
-        return known
+    node = texts.get(name)
+    if node is not None and buffer.startswith(node.text, at):
+        return node
     after = buffer.find(_NEXT, at, end)
     return texts.learn(name, bytes(buffer[at : end if after < 0 else after]))

@@ -1,4 +1,4 @@
-"""Questions of many threads, which one thread answers."""
+"""Calls of many threads, which one thread runs."""
 
 from collections import deque
 from collections.abc import Callable
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class Questions:
-    """A queue of calls, made one after the other on the thread that runs `serve`.
+    """A queue of calls, which run one after the other on the thread of `serve`.
 
     Args:
-        service: The service that the calls are about. Its timers and reloads get their
-            turn between any two calls.
+        service: The service that the calls use. Its timers and reloads run between the
+            calls.
     """
 
     def __init__(self, service: ExtenderService) -> None:
@@ -26,7 +26,7 @@ class Questions:
         self._is_over = False
 
     def ask(self, call: Callable[[], T]) -> Future[T]:
-        """Have a call made by the answering thread; from any thread."""
+        """Queue a call; any thread may call it."""
         answer: Future[T] = Future()
         self._waiting.append((call, answer))  # type: ignore[arg-type]  # of its own call
         self._service.wake()
@@ -35,7 +35,7 @@ class Questions:
         return answer
 
     def serve(self) -> None:
-        """Answer until `stop` is called."""
+        """Run calls until `stop` is called."""
         while not self._is_over:
             self._service.catch_up()
             if self._waiting:
@@ -44,7 +44,7 @@ class Questions:
                 self._service.wait()
 
     def stop(self) -> None:
-        """Stop to answer, and refuse the questions that are left; from any thread."""
+        """Stop `serve`, and reject the waiting calls; any thread may call it."""
         self._is_over = True
         self._service.wake()
         self._refuse()
@@ -73,4 +73,4 @@ class Questions:
 
 
 def _over() -> ServiceError:
-    return ServiceError("the extender stops")
+    return ServiceError("the extender is stopping")

@@ -1,4 +1,4 @@
-"""Answers with a profile's plugins for nodes that another scheduler asks about."""
+"""Runs a profile's plugins for the nodes of another scheduler's requests."""
 
 import enum
 import functools
@@ -28,9 +28,9 @@ from quaymaster._core.extenders.node_texts import KnownNode
 from quaymaster._core.extenders.wire import FilterAnswer
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.node_table import NodeTable
-from quaymaster._surfaces.extender_server.asked_nodes import AskedNodes
 from quaymaster._surfaces.extender_server.cache_feed import CacheFeed
 from quaymaster._surfaces.extender_server.messages import NodesRequest
+from quaymaster._surfaces.extender_server.requested_nodes import RequestedNodes
 
 __all__ = ["ExtenderService", "ServiceError", "UnknownNodes"]
 
@@ -41,40 +41,40 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNodes(enum.Enum):
-    """What to answer for nodes that are named, but not known."""
+    """The verdict for nodes that a request names but the extender does not have."""
 
     REJECT = "reject"
     PASS = "pass"
 
     @property
-    def told(self) -> str:
+    def participle(self) -> str:
         """The member as a participle, for messages."""
         return "rejected" if self is UnknownNodes.REJECT else "passed"
 
 
 class ServiceError(QuaymasterError):
-    """A question that cannot be answered."""
+    """A request that cannot be answered."""
 
 
 class ExtenderService:
-    """Answers with the Filter and Score plugins of a configuration's profiles.
+    """Runs the Filter and Score plugins of a configuration's profiles.
 
-    Nodes that come with a question are remembered, so that plugins which compare nodes
-    see all of them. All else in the cluster is known from ``objects`` only.
+    Nodes of requests are stored, so that plugins which compare nodes see all of them.
+    All other objects of the cluster come from ``objects``.
 
     Args:
-        config: The profiles; its own extenders are not asked.
-        registry: Where plugins are found by name.
+        config: The profiles; the extenders of the configuration are not called.
+        registry: The plugins by name.
         objects: Nodes, pods that run on them, and other objects that plugins read.
-        clock: The time of plugins and timers; by default the machine's.
-        unknown_nodes: What to answer for nodes that are named, but not known.
+        clock: The clock of plugins and timers; by default the machine's.
+        unknown_nodes: The verdict for nodes that the extender does not have.
 
     Attributes:
         config: The configuration in force.
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
-        AdmissionError: Some objects break rules.
+        AdmissionError: Some objects are invalid.
     """
 
     def __init__(
@@ -101,34 +101,34 @@ class ExtenderService:
         )
         self._runner.start(CacheFeed(self._runner))
         self._unknown_nodes = unknown_nodes
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._described: dict[str, Node] = {}
-        self._latest: AskedNodes | None = None
+        self._latest: RequestedNodes | None = None
 
     def catch_up(self) -> None:
-        """Run timers and reloads that are due; on the thread that asks questions."""
+        """Run timers and reloads that are due; called on the service's thread."""
         self._runner.catch_up()
 
     def wait(self) -> None:
-        """Wait until there is something to catch up with; `wake` ends it."""
+        """Wait until a timer or a reload is due; `wake` ends it."""
         self._runner.wait()
 
     def wake(self) -> None:
-        """End `wait`; from any thread."""
+        """End `wait`; any thread may call it."""
         self._runner.inbox.notify()
 
     def close(self) -> None:
-        """End the plugins, and leave their background work to itself.
+        """Close the plugins, without waiting for their background work.
 
-        On the thread that asks questions, after the last one.
+        Called on the service's thread, after the last request.
         """
         self._runner.close()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
-        """Answer by another configuration from the next `catch_up` on.
+        """Use another configuration from the next `catch_up` on.
 
-        It may be called from any thread. If any part of it cannot be built, the future
-        has the error, and everything stays as it was.
+        Any thread may call it. If a part of the configuration cannot be built, the
+        future has the error, and the old configuration stays in force.
         """
         return self._runner.inbox.ask(lambda: self._reload(config))
 
@@ -139,28 +139,30 @@ class ExtenderService:
             ServiceError: A plugin failed, or the pod's profile is unknown.
         """
         framework = self._framework(request.pod)
-        asked = self._asked(request)
-        rejected = self._rejected(framework.plain, request.pod, asked)
-        if asked.strangers and self._unknown_nodes is UnknownNodes.REJECT:
-            strangers = dict.fromkeys(sorted(asked.strangers), _UNKNOWN)
+        requested = self._requested(request)
+        rejected = self._rejected(framework.plain, request.pod, requested)
+        if requested.strangers and self._unknown_nodes is UnknownNodes.REJECT:
+            strangers = dict.fromkeys(sorted(requested.strangers), _UNKNOWN)
             rejected = {**rejected, **strangers}
         return _answer(request.names, rejected)
 
     def _rejected(
-        self, algorithm: Algorithm, pod: Pod, asked: AskedNodes
+        self, algorithm: Algorithm, pod: Pod, requested: RequestedNodes
     ) -> Mapping[str, Status]:
-        """Return which of the known nodes are rejected, and why."""
+        """Return the rejected nodes with their statuses."""
         nodes = self._nodes()
         attempt = Attempt.begin(CycleState(), pod, nodes)
-        passed = algorithm.judge(attempt, asked.rows)
+        passed = algorithm.judge(attempt, requested.rows)
         if isinstance(passed, Status):
             if not passed.is_rejected:
                 raise ServiceError(passed.message)
-            return dict.fromkeys(asked.names, passed)
-        if nodes.count(passed) == nodes.count(asked.rows):
+            return dict.fromkeys(requested.names, passed)
+        if nodes.count(passed) == nodes.count(requested.rows):
             return {}
-        fits = asked.are_among(passed)
-        unfit = [name for name, fit in zip(asked.names, fits, strict=True) if not fit]
+        fits = requested.are_among(passed)
+        unfit = [
+            name for name, fit in zip(requested.names, fits, strict=True) if not fit
+        ]
         return {name: attempt.diagnosis[name] for name in unfit}
 
     def prioritize(self, request: NodesRequest) -> Sequence[tuple[str, int]]:
@@ -174,24 +176,24 @@ class ExtenderService:
             ServiceError: A plugin failed, or the pod's profile is unknown.
         """
         framework = self._framework(request.pod)
-        asked = self._asked(request)
-        scores = self._scores(framework.plain, request.pod, asked)
-        if not asked.strangers:
+        requested = self._requested(request)
+        scores = self._scores(framework.plain, request.pod, requested)
+        if not requested.strangers:
             return scores
-        found = {**dict(scores), **dict.fromkeys(asked.strangers, 0)}
+        found = {**dict(scores), **dict.fromkeys(requested.strangers, 0)}
         return [(name, found[name]) for name in request.names]
 
     def _scores(
-        self, algorithm: Algorithm, pod: Pod, asked: AskedNodes
+        self, algorithm: Algorithm, pod: Pod, requested: RequestedNodes
     ) -> Sequence[tuple[str, int]]:
         attempt = Attempt.begin(CycleState(), pod, self._nodes())
         outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)
-        scores = algorithm.score.run(attempt, asked.rows)
+        scores = algorithm.score.run(attempt, requested.rows)
         if isinstance(scores, Status):
             raise ServiceError(scores.message)
-        return list(zip(asked.names, _tenths(scores, asked), strict=True))
+        return list(zip(requested.names, _tenths(scores, requested), strict=True))
 
     def _reload(self, config: SchedulerConfig) -> ConfigChanges:
         changes = self._runner.reload(_served(config))
@@ -202,40 +204,46 @@ class ExtenderService:
         return self._runner.snapshot.nodes
 
     def _framework(self, pod: Pod) -> Framework:
-        """Return the profile that the pod asks for, or the only one."""
+        """Return the profile of the pod's scheduler name, or the only one."""
         frameworks = self._runner.frameworks
         name = pod.spec.scheduler_name
         if name in frameworks:
             return frameworks[name]
         if len(frameworks) == 1:
             return next(iter(frameworks.values()))
-        known = ", ".join(frameworks)
-        raise ServiceError(f"there is no profile for scheduler {name!r} (only {known})")
+        profiles = ", ".join(frameworks)
+        raise ServiceError(
+            f"there is no profile for scheduler {name!r} (only {profiles})"
+        )
 
-    def _asked(self, request: NodesRequest) -> AskedNodes:
-        """Take over the nodes that came in full, and look up all that were named."""
+    def _requested(self, request: NodesRequest) -> RequestedNodes:
+        """Store the nodes of a request, and look up all of its names."""
         latest = self._latest
         if latest is not None and latest.stand_for(request.names, self._nodes()):
             return latest
         self._learn(() if request.nodes is None else request.nodes.nodes)
-        asked = self._latest = AskedNodes.locate(request.names, self._nodes())
-        news = sorted(asked.strangers - self._told)
-        if news:
-            self._told.update(news)
-            listed = ", ".join(news[:3]) + (", ..." if news[3:] else "")
-            _log.warning("unknown nodes %s: %s", self._unknown_nodes.told, listed)
-        return asked
+        requested = self._latest = RequestedNodes.locate(request.names, self._nodes())
+        new_strangers = sorted(requested.strangers - self._reported)
+        if new_strangers:
+            self._reported.update(new_strangers)
+            listed = ", ".join(new_strangers[:3]) + (
+                ", ..." if new_strangers[3:] else ""
+            )
+            _log.warning("unknown nodes %s: %s", self._unknown_nodes.participle, listed)
+        return requested
 
     def _learn(self, nodes: Iterable[KnownNode]) -> None:
         described = self._described
-        # Identity: a node with the same content as last time is the same object.
-        for one in [one for one in nodes if described.get(one.name) is not one.node]:
-            self._runner.snapshot.add_node(one.node)
-            described[one.name] = one.node
+        # Identity: a node with unchanged content is the same object.
+        for node in [
+            node for node in nodes if described.get(node.name) is not node.node
+        ]:
+            self._runner.snapshot.add_node(node.node)
+            described[node.name] = node.node
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:
-    """Return the configuration without extenders: extenders must not ask each other."""
+    """Return the configuration without extenders, which must not call each other."""
     return attrs.evolve(config, extenders=())
 
 
@@ -258,9 +266,9 @@ def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswe
     )
 
 
-def _tenths(scores: Sequence[PluginScores], asked: AskedNodes) -> Sequence[int]:
-    weights = sum(one.weight for one in scores)
+def _tenths(scores: Sequence[PluginScores], requested: RequestedNodes) -> Sequence[int]:
+    weights = sum(score.weight for score in scores)
     if not weights:
-        return [0] * len(asked.names)
-    total = functools.reduce(np.add, (one.weighted for one in scores))
-    return asked.by_name((total + weights * _TENTH // 2) // (weights * _TENTH))
+        return [0] * len(requested.names)
+    total = functools.reduce(np.add, (score.weighted for score in scores))
+    return requested.by_name((total + weights * _TENTH // 2) // (weights * _TENTH))

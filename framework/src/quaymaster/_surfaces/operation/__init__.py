@@ -1,1 +1,1 @@
-"""How a scheduler is operated: health, metrics, configuration, logs, what it holds."""
+"""The pages for operating a scheduler: health, metrics, configuration, contents."""

@@ -1,7 +1,7 @@
-"""Lets requests in, or says in upstream's words why it does not.
+"""Authorises requests, or rejects them with upstream's messages.
 
 Mirrors the filters of k8s.io/apiserver v0.36 (``pkg/endpoints/filters``) as
-kube-scheduler puts them around its pages.
+kube-scheduler uses them for its pages.
 """
 
 import logging
@@ -24,7 +24,7 @@ from quaymaster._surfaces.operation.users import (
 __all__ = ["ALWAYS_ALLOWED", "Gate", "client_of"]
 
 ALWAYS_ALLOWED: Final = frozenset({"/healthz", "/livez", "/readyz"})
-"""The paths that nobody needs rights for."""
+"""The paths that need no rights."""
 
 _log = logging.getLogger(__name__)
 
@@ -34,8 +34,8 @@ class Gate:
     """Decides who may see a page.
 
     Attributes:
-        reviewer: Knows tokens and rights; without one, only clients with a certificate
-            of the group ``system:masters`` see more than `ALWAYS_ALLOWED`.
+        reviewer: Reviews tokens and rights. Without one, only clients with a
+            certificate of the group ``system:masters`` see more than `ALWAYS_ALLOWED`.
     """
 
     reviewer: Reviewer | None
@@ -43,13 +43,13 @@ class Gate:
     def refusal(
         self, method: str, path: str, authorization: str, client: User | None
     ) -> Reply | None:
-        """Return the answer to a request that is not let in; None lets it in.
+        """Return the response to a rejected request; None if it is allowed.
 
         Args:
             method: The HTTP method.
-            path: The path, without what stands behind the question mark.
-            authorization: The header of that name; empty if there is none.
-            client: Whom the client's certificate names, if it showed one.
+            path: The path, without the query.
+            authorization: The ``Authorization`` header, or empty.
+            client: The user of the client's certificate, if any.
         """
         user = self._user(authorization, client)
         if user is None:
@@ -59,7 +59,7 @@ class Gate:
         return self._unless_allowed(user, method.lower(), path)
 
     def _user(self, authorization: str, client: User | None) -> User | None:
-        """Who asks; None if somebody shows a token that is nobody's."""
+        """Return the user of a request; None if its token is invalid."""
         if client is not None:
             return client
         scheme, _, token = authorization.partition(" ")
@@ -85,13 +85,13 @@ class Gate:
             allowed, reason = verdict.is_allowed, verdict.reason
         if allowed:
             return None
-        told = f'forbidden: User "{user.name}" cannot {verb} path "{path}"'
-        message = f"{told}: {reason}" if reason else told
+        sentence = f'forbidden: User "{user.name}" cannot {verb} path "{path}"'
+        message = f"{sentence}: {reason}" if reason else sentence
         return _status(HTTPStatus.FORBIDDEN, message)
 
 
 def _status(status: HTTPStatus, message: str) -> Reply:
-    """Answer with the API's object for refusals."""
+    """Answer with the API's ``Status`` object."""
     tree: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -106,10 +106,10 @@ def _status(status: HTTPStatus, message: str) -> Reply:
 
 
 def client_of(certificate: Mapping[str, Any] | None) -> User | None:
-    """Return whom a client's certificate names: its CN, in the groups of its O.
+    """Return the user of a client's certificate: its CN, with the groups of its O.
 
     Args:
-        certificate: As `ssl.SSLSocket.getpeercert` has it, once it has been verified.
+        certificate: The verified certificate, as in `ssl.SSLSocket.getpeercert`.
     """
     parts = [pair for part in (certificate or {}).get("subject", ()) for pair in part]
     names = [value for key, value in parts if key == "commonName"]

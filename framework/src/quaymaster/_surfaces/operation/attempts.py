@@ -1,4 +1,4 @@
-"""The last attempts of a scheduler, as a document: told, not simulated anew."""
+"""The last attempts of a scheduler as a document: recorded, not simulated again."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
@@ -16,68 +16,80 @@ from quaymaster._surfaces.operation.pages import (
     text_reply,
 )
 
-__all__ = ["AttemptsDocument", "attempts_in_lines", "attempts_page", "told_attempts"]
+__all__ = [
+    "AttemptsDocument",
+    "attempts_document",
+    "attempts_in_lines",
+    "attempts_page",
+]
 
 T = TypeVar("T")
 
 _LAST: Final = 100
-"""How many attempts of any pods are told if no pod is named."""
+"""How many attempts are returned if no pod is named."""
 _NAMED: Final = 3
 """How many of the nodes with the same reasons are named."""
 
 AttemptsDocument: TypeAlias = dict[str, Any]
-"""A document, as JSON has it."""
+"""A JSON document."""
 
 
 class _Asks(Protocol):
-    """Has calls made on the scheduler's thread."""
+    """Runs calls on the scheduler's thread."""
 
     def ask(self, question: Callable[[], T], /) -> T: ...
 
 
-def told_attempts(
+def attempts_document(
     history: AttemptHistory, pod: str = "", node: str = ""
 ) -> AttemptsDocument:
-    """Return the last attempts; on the scheduler's thread.
+    """Return the last attempts; called on the scheduler's thread.
 
     Args:
         history: The attempts.
-        pod: The key of the pod whose attempts are told, with the verdicts on nodes;
-            empty: the last ones of all pods, without.
-        node: The only node that is told of; empty: all.
+        pod: The key of the pod whose attempts are returned, with the verdicts on nodes;
+            empty: the last attempts of all pods, without verdicts.
+        node: The only node to include; empty: all.
     """
     if not pod:
-        return {"pod": "", "attempts": [_attempt(one) for one in history.last(_LAST)]}
-    attempts = [_of_node(_attempt(one), one, node) for one in history.of(pod)]
+        return {
+            "pod": "",
+            "attempts": [_attempt(attempt) for attempt in history.last(_LAST)],
+        }
+    attempts = [
+        _of_node(_attempt(attempt), attempt, node) for attempt in history.of(pod)
+    ]
     return {"pod": pod, "attempts": attempts}
 
 
-def _of_node(document: AttemptsDocument, one: Attempt, node: str) -> object:
+def _of_node(document: AttemptsDocument, attempt: Attempt, node: str) -> object:
     if node:
         document["rejections"] = [
-            found for found in document["rejections"] or () if found["node"] == node
+            description
+            for description in document["rejections"] or ()
+            if description["node"] == node
         ]
-        document["feasible"] = [name for name in one.feasible if name == node]
-        document["saidOfNode"] = {"node": node, "said": one.said_of(node)}
+        document["feasible"] = [name for name in attempt.feasible if name == node]
+        document["saidOfNode"] = {"node": node, "said": attempt.said_of(node)}
     return document
 
 
-def _attempt(one: Attempt) -> AttemptsDocument:
-    rejections = one.rejections
+def _attempt(attempt: Attempt) -> AttemptsDocument:
+    rejections = attempt.rejections
     return {
-        "pod": one.pod,
-        "uid": one.uid,
-        "attempt": one.number,
-        "at": str(Time(one.at)),
-        "outcome": one.outcome.value,
-        "node": one.node,
-        "nominatedNode": one.nominated_node,
-        "message": one.message,
-        "reasons": list(one.reasons),
-        "plugins": list(one.plugins),
-        "nodes": one.nodes,
-        "feasibleNodes": one.feasible_nodes,
-        "evaluatedNodes": one.evaluated_nodes,
+        "pod": attempt.pod,
+        "uid": attempt.uid,
+        "attempt": attempt.number,
+        "at": str(Time(attempt.at)),
+        "outcome": attempt.outcome.value,
+        "node": attempt.node,
+        "nominatedNode": attempt.nominated_node,
+        "message": attempt.message,
+        "reasons": list(attempt.reasons),
+        "plugins": list(attempt.plugins),
+        "nodes": attempt.nodes,
+        "feasibleNodes": attempt.feasible_nodes,
+        "evaluatedNodes": attempt.evaluated_nodes,
         "rejections": None
         if rejections is None
         else [
@@ -89,7 +101,7 @@ def _attempt(one: Attempt) -> AttemptsDocument:
             }
             for each in rejections
         ],
-        "feasible": list(one.feasible),
+        "feasible": list(attempt.feasible),
     }
 
 
@@ -97,71 +109,75 @@ def attempts_page(probe: _Asks, history: AttemptHistory) -> Page:
     """Return the page of the last attempts: ``?pod=NAMESPACE/NAME&node=NAME``."""
 
     def page(query: Query) -> Reply:
-        pod, node = _one(query, "pod"), _one(query, "node")
+        pod, node = _parameter(query, "pod"), _parameter(query, "node")
         unknown = sorted(query.keys() - {"pod", "node"})
         if unknown:
             text = f"unknown parameter: {unknown[0]} (there are: pod, node)\n"
             return text_reply(text, HTTPStatus.BAD_REQUEST)
         try:
-            told = probe.ask(lambda: told_attempts(history, pod, node))
+            document = probe.ask(lambda: attempts_document(history, pod, node))
         except QuaymasterError as error:
             return text_reply(f"{error}\n", HTTPStatus.SERVICE_UNAVAILABLE)
-        return json_reply(told)
+        return json_reply(document)
 
     return page
 
 
-def _one(query: Query, name: str) -> str:
+def _parameter(query: Query, name: str) -> str:
     return query.get(name, [""])[-1]
 
 
 def attempts_in_lines(document: AttemptsDocument) -> Iterator[str]:
-    """Tell the document in lines, for people."""
+    """Render the document as lines of text."""
     attempts = document["attempts"]
     if not attempts:
         whose = f" of {document['pod']}" if document["pod"] else ""
-        yield f"no attempt{whose} is remembered"
-    for one in attempts:
-        yield f"{one['pod']}: attempt {one['attempt']} at {one['at']}: {_outcome(one)}"
-        if one["message"]:
-            yield f"  {one['message']}"
-        if "saidOfNode" in one:
-            yield f"  {one['saidOfNode']['node']}: {one['saidOfNode']['said']}"
+        yield f"no attempt{whose} is recorded"
+    for attempt in attempts:
+        head = f"{attempt['pod']}: attempt {attempt['attempt']} at {attempt['at']}"
+        yield f"{head}: {_outcome(attempt)}"
+        if attempt["message"]:
+            yield f"  {attempt['message']}"
+        if "saidOfNode" in attempt:
+            yield f"  {attempt['saidOfNode']['node']}: {attempt['saidOfNode']['said']}"
         elif document["pod"]:
-            yield from _nodes_in_lines(one)
+            yield from _nodes_in_lines(attempt)
 
 
-def _nodes_in_lines(one: AttemptsDocument) -> Iterator[str]:
-    rejections = one["rejections"]
+def _nodes_in_lines(attempt: AttemptsDocument) -> Iterator[str]:
+    rejections = attempt["rejections"]
     if rejections is None:
-        yield "  what was said of each node is not remembered"
+        yield "  the verdicts on nodes are not recorded"
         return
-    for found, names in _grouped(rejections):
+    for description, names in _grouped(rejections):
         such_as = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-        yield f"  {counted(len(names), 'node')} {found}: {such_as}"
-    if one["feasible"]:
-        yield f"  {counted(len(one['feasible']), 'node')} would have done"
+        yield f"  {counted(len(names), 'node')} {description}: {such_as}"
+    if attempt["feasible"]:
+        yield f"  {counted(len(attempt['feasible']), 'node')} feasible"
 
 
 def _grouped(
     rejections: Iterable[AttemptsDocument],
 ) -> Sequence[tuple[str, Sequence[str]]]:
-    """What was said, and of which nodes; the most frequent first."""
+    """Group nodes by their verdict, the most frequent first."""
     groups: dict[str, list[str]] = {}
-    for one in rejections:
-        reasons = ", ".join(one["reasons"])
-        found = (
-            f"rejected by {one['plugin']}: {reasons}" if reasons else "not looked at"
+    for attempt in rejections:
+        reasons = ", ".join(attempt["reasons"])
+        description = (
+            f"rejected by {attempt['plugin']}: {reasons}"
+            if reasons
+            else "not evaluated"
         )
-        groups.setdefault(found, []).append(one["node"])
+        groups.setdefault(description, []).append(attempt["node"])
     return sorted(groups.items(), key=lambda group: -len(group[1]))
 
 
-def _outcome(one: AttemptsDocument) -> str:
-    chosen = f" on {one['node']}" if one["node"] else ""
-    nominated = one["nominatedNode"]
+def _outcome(attempt: AttemptsDocument) -> str:
+    chosen = f" on {attempt['node']}" if attempt["node"] else ""
+    nominated = attempt["nominatedNode"]
     after = f", nominated to {nominated}" if nominated and not chosen else ""
-    if not one["evaluatedNodes"]:
-        return f"{one['outcome']}{chosen}{after}"
-    of = f" ({one['feasibleNodes']} of {one['evaluatedNodes']} nodes looked at fit)"
-    return f"{one['outcome']}{chosen}{after}{of}"
+    if not attempt["evaluatedNodes"]:
+        return f"{attempt['outcome']}{chosen}{after}"
+    feasible, evaluated = attempt["feasibleNodes"], attempt["evaluatedNodes"]
+    nodes = f" ({feasible} of {evaluated} evaluated nodes feasible)"
+    return f"{attempt['outcome']}{chosen}{after}{nodes}"

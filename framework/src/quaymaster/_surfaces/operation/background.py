@@ -1,15 +1,15 @@
-"""Compares the caches of a scheduler now and then, on its thread."""
+"""Compares the caches of a scheduler every minute, on its thread."""
 
 import logging
 from typing import Final
 
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.engine.scheduler import Scheduler
-from quaymaster._surfaces.operation.drift import DriftCounter, held_wrongly
+from quaymaster._surfaces.operation.drift import DriftCounter, find_drift
 
 __all__ = ["DriftWatch"]
 
-# Chosen, not measured: comparing 100,000 pods takes a tenth of a second.
+# Comparing 100,000 pods takes a tenth of a second, so more often would cost too much.
 _SECONDS: Final = 60.0
 
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class DriftWatch:
         clock: Its clock.
 
     Attributes:
-        counter: Counts what was found.
+        counter: Counts the differences.
     """
 
     def __init__(self, scheduler: Scheduler, clock: Clock) -> None:
@@ -32,17 +32,17 @@ class DriftWatch:
         self._clock = clock
 
     def start(self) -> None:
-        """Begin to compare; on the scheduler's thread."""
+        """Start to compare; called on the scheduler's thread."""
         self._clock.call_later(_SECONDS, self._compare, background=True)
 
     def _compare(self) -> None:
-        for one in self.counter.take(held_wrongly(self._scheduler)):
+        for difference in self.counter.take(find_drift(self._scheduler)):
             _log.error(
                 "the caches have drifted: %s %s is %s: %s",
-                one.kind,
-                one.key,
-                one.difference,
-                one.detail,
-                extra={one.kind.lower(): one.key},
+                difference.kind,
+                difference.key,
+                difference.difference,
+                difference.detail,
+                extra={difference.kind.lower(): difference.key},
             )
         self.start()

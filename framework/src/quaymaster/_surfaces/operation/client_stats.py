@@ -1,4 +1,4 @@
-"""What the process for input and output counts, and how it is told.
+"""The request counts of the I/O process, as metrics.
 
 Mirrors the metrics of k8s.io/client-go v0.36 as k8s.io/component-base v0.36 registers
 them (``metrics/prometheus/restclient``, ``metrics/prometheus/clientgo``).
@@ -19,13 +19,13 @@ class ClientStats:
     """Requests to the API server since the start, and the lease.
 
     Attributes:
-        requests: (code, method, host) -> how many were answered so; the code is
-            ``<error>`` if no answer came.
-        durations: (verb, host) -> how long they took, in buckets of `REQUEST_SECONDS`.
-        lease_name: The name of the lease; empty if there is no election.
-        is_leader: Whether this process holds it.
-        slow_renewals: How often it had to be read before a renewal.
-        dropped_events: How many Events were not written, since too many waited.
+        requests: (code, method, host) -> the number of requests; the code is
+            ``<error>`` without a response.
+        durations: (verb, host) -> their durations, in buckets of `REQUEST_SECONDS`.
+        lease_name: The name of the lease; empty without an election.
+        is_leader: Whether this process holds the lease.
+        slow_renewals: How often the lease had to be read before a renewal.
+        dropped_events: How many Events were dropped because too many waited.
     """
 
     requests: Mapping[tuple[str, str, str], int] = attrs.field(factory=dict)
@@ -39,12 +39,12 @@ class ClientStats:
     def of(
         cls, host: str, counted: Counted | None, lease: LeaseSeen | None
     ) -> "ClientStats":
-        """Make them of what the other process has told.
+        """Build them from the messages of the I/O process.
 
         Args:
             host: The host of the API server, with its port.
-            counted: What it has counted so far, if it has told.
-            lease: How the election stands, if there is one.
+            counted: The counts of requests, if any was received.
+            lease: The state of the election, if any.
         """
         counted = counted or Counted({}, {})
         return cls(

@@ -16,7 +16,7 @@ __all__ = ["REDACTED", "configz", "redacted"]
 REDACTED: Final = "[redacted]"
 
 _SECRET: Final = re.compile("secret|token|passw|credential|key", re.IGNORECASE)
-# Keys of labels, paths of files and names of things are called so, and are no secrets.
+# These match `_SECRET`, but are label keys, file paths or names.
 _HARMLESS: Final = re.compile("^key$|topologyKey|file$|names?$", re.IGNORECASE)
 
 
@@ -24,7 +24,7 @@ def configz(config: Callable[[], SchedulerConfig]) -> Callable[[Query], Reply]:
     """Return the page of a configuration.
 
     Args:
-        config: Returns the configuration in force; from any thread.
+        config: Returns the configuration in force; any thread may call it.
     """
 
     def page(_query: Query) -> Reply:
@@ -34,10 +34,10 @@ def configz(config: Callable[[], SchedulerConfig]) -> Callable[[Query], Reply]:
 
 
 def redacted(value: object) -> object:
-    """Return a document in which `REDACTED` stands for what may be a secret.
+    """Return a document in which `REDACTED` replaces possible secrets.
 
-    That is what stands under a key such as ``apiToken`` or ``keyData``, and the part of
-    a URL that names a user and a password.
+    These are the values of keys such as ``apiToken`` or ``keyData``, and the user and
+    password in a URL.
     """
     if isinstance(value, Mapping):
         return {

@@ -1,8 +1,8 @@
-"""Differences between what a scheduler holds and what it has been told.
+"""Differences between a scheduler's cache and queue, and its informers.
 
 Mirrors ``CacheComparer`` (Kubernetes v1.36,
-``pkg/scheduler/backend/cache/debugger/comparer.go``), which compares cache and queue
-with the informers. They are changed together here, so each difference is a mistake.
+``pkg/scheduler/backend/cache/debugger/comparer.go``). Here cache, queue and informers
+change together, so each difference is a bug.
 """
 
 from collections import Counter
@@ -13,18 +13,18 @@ import attrs
 from quaymaster._api.objects import Node, Pod
 from quaymaster._core.engine.scheduler import Scheduler
 
-__all__ = ["Difference", "DriftCounter", "held_wrongly"]
+__all__ = ["Difference", "DriftCounter", "find_drift"]
 
 
 @attrs.frozen
 class Difference:
-    """One object that is not as it should be.
+    """One object that differs.
 
     Attributes:
         kind: ``Node`` or ``Pod``.
         key: Its key.
         difference: ``missing``, ``extra`` or ``changed``.
-        detail: More of it, for people.
+        detail: An explanation for people.
     """
 
     kind: str
@@ -33,8 +33,8 @@ class Difference:
     detail: str
 
 
-def held_wrongly(scheduler: Scheduler) -> Sequence[Difference]:
-    """Compare cache and queue with the informers; on the scheduler's thread."""
+def find_drift(scheduler: Scheduler) -> Sequence[Difference]:
+    """Compare cache and queue with the informers; called on the scheduler's thread."""
     if scheduler.unlisted():
         return ()
     return [*_nodes(scheduler), *_pods(scheduler), *_strangers(scheduler)]
@@ -49,8 +49,9 @@ def _nodes(scheduler: Scheduler) -> Iterator[Difference]:
             continue
         version = info.node.metadata.resource_version
         if version != node.metadata.resource_version:
-            told = f"version {version}, told {node.metadata.resource_version}"
-            yield Difference("Node", node.key, "changed", told)
+            expected = node.metadata.resource_version
+            detail = f"version {version}, expected {expected}"
+            yield Difference("Node", node.key, "changed", detail)
     for info in snapshot:
         if informers.get(Node, info.name) is None:
             yield Difference("Node", info.name, "extra", "still in the snapshot")
@@ -73,16 +74,16 @@ def _bound(pod: Pod, held: Pod | None) -> Iterator[Difference]:
         yield Difference("Pod", pod.key, "missing", f"not on node {pod.node_name}")
         return
     if held.node_name != pod.node_name:
-        told = f"on node {held.node_name}, told {pod.node_name}"
-        yield Difference("Pod", pod.key, "changed", told)
+        detail = f"on node {held.node_name}, expected {pod.node_name}"
+        yield Difference("Pod", pod.key, "changed", detail)
     elif held.metadata.resource_version != pod.metadata.resource_version:
         versions = (held.metadata.resource_version, pod.metadata.resource_version)
-        told = "version {}, told {}".format(*versions)
-        yield Difference("Pod", pod.key, "changed", told)
+        detail = "version {}, expected {}".format(*versions)
+        yield Difference("Pod", pod.key, "changed", detail)
 
 
 def _is_pending(scheduler: Scheduler, pod: Pod, in_flight: set[str]) -> bool:
-    """Whether a pod without a node is where it should be."""
+    """Return whether a pod without a node is in the queue, or need not be."""
     is_ours = pod.spec.scheduler_name in scheduler.frameworks
     if not is_ours or pod.is_terminating or pod.uid in in_flight:
         return True
@@ -92,21 +93,21 @@ def _is_pending(scheduler: Scheduler, pod: Pod, in_flight: set[str]) -> bool:
 def _strangers(scheduler: Scheduler) -> Iterator[Difference]:
     informers = scheduler.informers
     for pod in scheduler.cache:
-        known = informers.get(Pod, pod.key)
-        if known is None or known.uid != pod.uid:
+        current = informers.get(Pod, pod.key)
+        if current is None or current.uid != pod.uid:
             detail = f"still on node {pod.node_name}"
             yield Difference("Pod", pod.key, "extra", detail)
     for queued in scheduler.queue:
-        known = informers.get(Pod, queued.key)
-        if known is None or known.uid != queued.pod.uid:
+        current = informers.get(Pod, queued.key)
+        if current is None or current.uid != queued.pod.uid:
             yield Difference("Pod", queued.key, "extra", "still in a queue")
 
 
 class DriftCounter:
-    """Counts differences, each once for as long as it stays; from any thread.
+    """Counts each difference once while it persists; any thread may read the counts.
 
     Attributes:
-        counts: (kind, difference) -> how many there were.
+        counts: (kind, difference) -> the number of differences.
     """
 
     def __init__(self) -> None:
@@ -114,10 +115,10 @@ class DriftCounter:
         self._there: frozenset[Difference] = frozenset()
 
     def take(self, found: Sequence[Difference]) -> Sequence[Difference]:
-        """Count what is new since the last time, and return it."""
+        """Count the differences that are new since the last call, and return them."""
         there = frozenset(found)
-        new = [one for one in found if one not in self._there]
-        for one in new:
-            self.counts[one.kind, one.difference] += 1
+        new = [difference for difference in found if difference not in self._there]
+        for difference in new:
+            self.counts[difference.kind, difference.difference] += 1
         self._there = there
         return new

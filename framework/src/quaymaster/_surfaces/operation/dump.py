@@ -1,4 +1,4 @@
-"""What a scheduler holds, as a document for people who look for a pod.
+"""The contents of a scheduler's cache and queues, as a document.
 
 Mirrors ``CacheDumper`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/cache/debugger/dumper.go``).
@@ -13,19 +13,19 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.queue.queued_pod import QueuedPod
-from quaymaster._surfaces.operation.drift import Difference, held_wrongly
+from quaymaster._surfaces.operation.drift import Difference, find_drift
 from quaymaster._surfaces.operation.pages import Query, Reply, json_reply, text_reply
 
-__all__ = ["Dump", "dump_page", "holdings", "log_dump", "told_in_lines", "whole_dump"]
+__all__ = ["Dump", "dump_in_lines", "dump_page", "holdings", "log_dump", "whole_dump"]
 
 _log = logging.getLogger(__name__)
 
 Dump: TypeAlias = dict[str, Any]
-"""A document, as JSON has it."""
+"""A JSON document."""
 
 
 def holdings(scheduler: Scheduler, now: float) -> Dump:
-    """Return what a scheduler holds; on its thread.
+    """Return the contents of cache and queues; called on the scheduler's thread.
 
     Args:
         scheduler: The scheduler.
@@ -44,8 +44,8 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
         "inFlight": list(queue.in_flight),
         "bindsInFlight": scheduler.binds_in_flight,
         "waiting": [
-            {"pod": one.pod.key, "node": one.pod.node_name, "on": sorted(one.timers)}
-            for one in scheduler.waiting
+            {"pod": item.pod.key, "node": item.pod.node_name, "on": sorted(item.timers)}
+            for item in scheduler.waiting
         ],
         "nominated": {
             name: sorted(pod.key for pod in nominator.pods_on(name))
@@ -59,7 +59,7 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
         "nodes": [
             {"name": info.name, "pods": len(info.pods)} for info in scheduler.snapshot
         ],
-        "wrong": _differences(held_wrongly(scheduler)),
+        "wrong": _differences(find_drift(scheduler)),
     }
 
 
@@ -68,31 +68,32 @@ def _pods(
 ) -> list[Dump]:
     return [
         {
-            "pod": one.key,
-            "uid": one.pod.uid,
-            "attempts": one.attempts,
-            "secondsSince": round(now - one.timestamp, 3),
-            "gatedBy": one.gating_plugin,
-            "rejectedBy": sorted(one.rejectors),
-            "pendingOn": sorted(one.pending_plugins),
-            "message": latest[one.key].message if one.key in latest else "",
+            "pod": item.key,
+            "uid": item.pod.uid,
+            "attempts": item.attempts,
+            "secondsSince": round(now - item.timestamp, 3),
+            "gatedBy": item.gating_plugin,
+            "rejectedBy": sorted(item.rejectors),
+            "pendingOn": sorted(item.pending_plugins),
+            "message": latest[item.key].message if item.key in latest else "",
         }
-        for one in pods
+        for item in pods
     ]
 
 
-def _differences(found: Iterable[Difference]) -> list[Dump]:
+def _differences(differences: Iterable[Difference]) -> list[Dump]:
     return [
-        {"kind": one.kind, "key": one.key, one.difference: one.detail} for one in found
+        {"kind": item.kind, "key": item.key, item.difference: item.detail}
+        for item in differences
     ]
 
 
 def whole_dump(
     hold: Callable[[], Dump], differences: Callable[[], Sequence[Difference]]
 ) -> Dump:
-    """Return what is held, and how it differs from what the API server has.
+    """Return the contents, and their differences from the API server.
 
-    If the server cannot be asked, the document says so.
+    If the server cannot be reached, the document contains the error instead.
     """
     tree = hold()
     try:
@@ -115,48 +116,48 @@ def dump_page(dump: Callable[[], Dump]) -> Callable[[Query], Reply]:
 
 
 def log_dump(dump: Callable[[], Dump]) -> None:
-    """Write a dump to the log; why there is none, if so."""
+    """Write a dump to the log, or the error."""
     try:
         tree = dump()
     except QuaymasterError as error:
         _log.error("no dump: %s", error)
         return
-    for line in told_in_lines(tree):
+    for line in dump_in_lines(tree):
         _log.info("%s", line)
 
 
-def told_in_lines(tree: Dump) -> Iterable[str]:
-    """Tell a dump in lines, for people and for the log."""
+def dump_in_lines(tree: Dump) -> Iterable[str]:
+    """Render a dump as lines of text."""
     for name, pods in tree["queues"].items():
         yield f"queue {name}: {len(pods)}"
-        for one in pods:
-            said = [f"attempts={one['attempts']}", f"for={one['secondsSince']:g}s"]
-            said += [f"gated_by={one['gatedBy']}"] if one["gatedBy"] else []
-            rejected = ",".join(one["rejectedBy"])
-            said += [f"rejected_by={rejected}"] if rejected else []
-            yield f"  {one['pod']} {' '.join(said)}"
-            yield from [f"    {one['message']}"] if one["message"] else []
+        for item in pods:
+            words = [f"attempts={item['attempts']}", f"for={item['secondsSince']:g}s"]
+            words += [f"gated_by={item['gatedBy']}"] if item["gatedBy"] else []
+            rejected = ",".join(item["rejectedBy"])
+            words += [f"rejected_by={rejected}"] if rejected else []
+            yield f"  {item['pod']} {' '.join(words)}"
+            yield from [f"    {item['message']}"] if item["message"] else []
     yield f"in flight: {len(tree['inFlight'])}, being bound: {tree['bindsInFlight']}"
     yield f"waiting on Permit: {len(tree['waiting'])}"
-    for one in tree["waiting"]:
-        yield f"  {one['pod']} on {one['node']}, for {','.join(one['on'])}"
+    for item in tree["waiting"]:
+        yield f"  {item['pod']} on {item['node']}, for {','.join(item['on'])}"
     yield f"nominated: {sum(map(len, tree['nominated'].values()))}"
     for node, keys in tree["nominated"].items():
         yield from (f"  {key} to {node}" for key in keys)
     yield f"assumed: {len(tree['assumed'])}"
-    yield from (f"  {one['pod']} on {one['node']}" for one in tree["assumed"])
-    pods_on_nodes = sum(one["pods"] for one in tree["nodes"])
+    yield from (f"  {item['pod']} on {item['node']}" for item in tree["assumed"])
+    pods_on_nodes = sum(item["pods"] for item in tree["nodes"])
     yield f"nodes: {len(tree['nodes'])}, with {pods_on_nodes} pods"
-    yield from _told_differences("held wrongly", tree["wrong"])
-    found = tree["differsFromServer"]
-    if isinstance(found, str):
-        yield f"the server's view: {found}"
+    yield from _differences_in_lines("differs from the informers", tree["wrong"])
+    differences = tree["differsFromServer"]
+    if isinstance(differences, str):
+        yield f"the server's view: {differences}"
     else:
-        yield from _told_differences("differs from the server", found)
+        yield from _differences_in_lines("differs from the server", differences)
 
 
-def _told_differences(what: str, found: Sequence[Dump]) -> Iterable[str]:
-    yield f"{what}: {len(found)}"
-    for one in found:
-        [(difference, detail)] = list(one.items())[2:]
-        yield f"  {one['kind']} {one['key']}: {difference} ({detail})"
+def _differences_in_lines(what: str, differences: Sequence[Dump]) -> Iterable[str]:
+    yield f"{what}: {len(differences)}"
+    for item in differences:
+        [(difference, detail)] = list(item.items())[2:]
+        yield f"  {item['kind']} {item['key']}: {difference} ({detail})"

@@ -1,4 +1,4 @@
-"""Questions to the engine's thread, which are given up if it does not answer."""
+"""Runs calls on the engine's thread, with a timeout."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class EngineBusyError(QuaymasterError):
-    """The engine's thread has not answered in time."""
+    """The engine's thread has not responded in time."""
 
 
 class EngineIdleError(QuaymasterError):
-    """The engine is not at work yet."""
+    """The engine has not started yet."""
 
 
 class _Inbox(Protocol):
@@ -26,13 +26,13 @@ class _Inbox(Protocol):
 
 
 class EngineProbe:
-    """Asks the engine's thread, from any other thread.
+    """Runs calls on the engine's thread, from any other thread.
 
     Args:
-        inbox: Takes the questions.
-        seconds: How long to wait for an answer.
-        is_at_work: Whether the engine takes turns at all; it does not in a replica
-            that waits for the lease.
+        inbox: The engine's inbox.
+        seconds: How long to wait for a result.
+        is_at_work: Returns whether the engine has started; it has not in a replica that
+            waits for the lease.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class EngineProbe:
         self._seconds = seconds
 
     def ask(self, question: Callable[[], T]) -> T:
-        """Have the engine's thread make a call, and return what comes of it.
+        """Run a call on the engine's thread, and return its result.
 
         Raises:
-            EngineBusyError: It did not get round to it.
-            EngineIdleError: It is not at work yet.
+            EngineBusyError: The engine did not respond in time.
+            EngineIdleError: The engine has not started yet.
         """
         if not self._is_at_work():
             raise EngineIdleError("this replica waits for the lease")
@@ -59,11 +59,11 @@ class EngineProbe:
             return answer.result(self._seconds)
         except TimeoutError as error:
             answer.cancel()
-            busy = f"the engine has not answered for {self._seconds:g} s"
+            busy = f"the engine has not responded for {self._seconds:g} s"
             raise EngineBusyError(busy) from error
 
     def problem(self) -> str:
-        """Say what is wrong with the engine; empty if it takes its turns."""
+        """Return what is wrong with the engine; empty if it responds."""
         try:
             self.ask(lambda: None)
         except EngineIdleError:

@@ -1,4 +1,4 @@
-"""Writes metrics in Prometheus' text format, when somebody asks for them.
+"""Renders metrics in Prometheus' text format, on request.
 
 It needs the package prometheus-client, from the extra ``kubernetes``.
 """
@@ -39,28 +39,28 @@ _log = logging.getLogger(__name__)
 def metrics_page(
     probe: EngineProbe,
     read: Callable[[], Readings],
-    known: Callable[[], Readings],
+    process_readings: Callable[[], Readings],
 ) -> Callable[[Query], Reply]:
     """Return the page of the metrics.
 
-    If the engine does not answer, its own metrics are left out: those of the process
-    and of its connections tell the more why.
+    If the engine does not respond, its metrics are left out. Those of the process and
+    of its connections remain.
 
     Args:
-        probe: Asks the engine.
-        read: Reads the numbers of the scheduler; on the engine's thread.
-        known: Returns what else is known; on any thread.
+        probe: Runs calls on the engine's thread.
+        read: Reads the numbers of the scheduler; called on the engine's thread.
+        process_readings: Returns all other numbers; called on any thread.
     """
 
     def readings() -> Readings:
-        found = dict(known())
+        readings_now = dict(process_readings())
         try:
-            found.update(probe.ask(read))
+            readings_now.update(probe.ask(read))
         except EngineIdleError:
-            return found
+            return readings_now
         except EngineBusyError as error:
             _log.warning("no metrics of the scheduler: %s", error)
-        return found
+        return readings_now
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -77,7 +77,7 @@ class _Collector(Collector):
         self._readings = readings
 
     def describe(self) -> Iterator[Metric]:
-        """Say nothing, so that nobody is asked for numbers at the beginning."""
+        """Return nothing, so that the registry does not collect at registration."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:

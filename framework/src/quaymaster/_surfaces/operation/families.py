@@ -1,4 +1,4 @@
-"""The metrics by name: what each counts, and by which labels.
+"""The metrics by name, with their labels.
 
 Names, labels and buckets are those of kube-scheduler 1.36.2, which
 docs/reference/metrics.md lists; `cache_drift_total` and `events_dropped_total` are
@@ -23,7 +23,7 @@ _FINE: Final = exponential(0.00001, 1.5, 20)
 
 
 class Kind(enum.StrEnum):
-    """What a number does."""
+    """The type of a metric."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -36,8 +36,8 @@ class Family:
 
     Attributes:
         name: The name.
-        help: What they say, for those who read the page.
-        kind: What the numbers do.
+        help: Their description on the page.
+        kind: Their type.
         labels: The names of their labels.
         bounds: The upper bounds of the buckets of a histogram.
     """
@@ -236,4 +236,4 @@ _LISTED: Final = (
 )
 
 FAMILIES: Final[Mapping[str, Family]] = {family.name: family for family in _LISTED}
-"""All metrics by their name; those of the process are made by the library."""
+"""All metrics by their name; the library adds those of the process."""

@@ -20,11 +20,11 @@ _FAILED = HTTPStatus.INTERNAL_SERVER_ERROR
 
 @attrs.frozen
 class Check:
-    """One thing that has to be well.
+    """A health check.
 
     Attributes:
         name: Its name, as in ``/readyz/<name>``.
-        problem: Says what is wrong; empty if nothing is. On any thread.
+        problem: Returns what is wrong, or an empty text; called on any thread.
     """
 
     name: str
@@ -32,18 +32,18 @@ class Check:
 
 
 PING = Check("ping", lambda: "")
-"""Is well as long as somebody answers."""
+"""Succeeds whenever the server responds."""
 
 
 def health_pages(path: str, checks: Sequence[Check]) -> Mapping[str, Page]:
-    """Return the page of some checks together, and a page for each of them.
+    """Return the page of all checks together, and a page for each check.
 
-    The page of all does not say what is wrong, since everybody may see it; the log
-    does, and the pages of single checks.
+    The page of all checks omits the reasons, because it needs no rights. The log and
+    the pages of single checks have them.
 
     Args:
         path: Such as ``/readyz``.
-        checks: What has to be well, in this order; without any, `PING`.
+        checks: The checks in their order; without any, `PING`.
     """
     listed = list(checks) or [PING]
     pages: dict[str, Page] = {path: _Together(path.strip("/"), listed)}
@@ -57,7 +57,7 @@ class _Alone:
     check: Check
 
     def __call__(self, _query: Query) -> Reply:
-        problem = _asked(self.check)
+        problem = _problem_of(self.check)
         if problem:
             return text_reply(f"internal server error: {problem}\n", _FAILED)
         return text_reply("ok")
@@ -75,7 +75,7 @@ class _Together:
         for check in self.checks:
             if check.name in excluded:
                 lines.append(f"[+]{check.name} excluded: ok\n")
-            elif problem := _asked(check):
+            elif problem := _problem_of(check):
                 lines.append(f"[-]{check.name} failed: reason withheld\n")
                 problems.append(f"{check.name}: {problem}")
             else:
@@ -89,13 +89,13 @@ class _Together:
         return text_reply(f"{''.join(lines)}{self.name} check passed\n")
 
 
-def _asked(check: Check) -> str:
-    """What is wrong; a check that breaks says that, too."""
+def _problem_of(check: Check) -> str:
+    """Return what is wrong; a check that raises counts as failed."""
     try:
         return check.problem()
     except Exception as error:
-        _log.exception("the health check %s broke", check.name)
-        return f"the check broke: {error}"
+        _log.exception("the health check %s raised an error", check.name)
+        return f"the check raised an error: {error}"
 
 
 def _warning(unknown: Iterable[str]) -> Iterable[str]:

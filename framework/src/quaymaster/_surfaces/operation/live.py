@@ -1,4 +1,4 @@
-"""A scheduler on a real cluster: two processes, the lease, and a clean end."""
+"""A scheduler on a real cluster: its two processes, its lease, and its shutdown."""
 
 import random
 import threading
@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Self
 
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._clusters.driver.beginning import begin_of
 from quaymaster._clusters.driver.cluster import KubernetesCluster
+from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.clock import RealClock
 from quaymaster._core.contract.options import SchedulerOptions
@@ -19,42 +19,42 @@ from quaymaster._core.runtime.metrics import SchedulerMetrics
 
 __all__ = ["ClusterLostError", "KubernetesScheduler"]
 
-# Of the 30 s that a pod has to end; the rest is for what the cluster is still told.
+# Of the 30 s in which a pod must end; the rest is for the last writes.
 _SECONDS_TO_DRAIN: Final = 20.0
-_SECONDS_TO_LEAVE: Final = 3.0  # for events that wait
+_SECONDS_TO_LEAVE: Final = 3.0  # for waiting events
 
 
 class ClusterLostError(QuaymasterError):
-    """The lease is lost, or the connection to the cluster for good.
+    """The lease is lost, or the I/O process has ended.
 
-    A new scheduler reads from the cluster what became of what was under way.
+    A new scheduler reads the outcome of writes in flight from the cluster.
     """
 
 
 class KubernetesScheduler:
     """Schedules the pods of a real cluster, as ``quaymaster run`` does.
 
-    A process for input and output is started at once, which follows the cluster and
-    takes part in the leader election that the configuration asks for. As a context
-    manager it ends with what is inside: what is under way is answered, and the lease
-    given back. It needs the extra ``kubernetes``.
+    It starts an I/O process at once, which follows the cluster and takes part in the
+    leader election of the configuration. As a context manager it shuts down at the end
+    of the block: writes in flight are answered, and the lease is released. It needs the
+    extra ``kubernetes``.
 
     Args:
         config: Profiles and settings.
-        registry: Where plugins are found; by default all that are installed.
+        registry: The plugins; by default all that are installed.
         kubeconfig: The kubeconfig file; without one, that of the configuration, those
-            of ``$KUBECONFIG``, ``~/.kube/config``, or the pod that this runs in.
+            of ``$KUBECONFIG``, ``~/.kube/config``, or the pod in which this runs.
         context: The context of the kubeconfig; empty for the current one.
-        observer: Is told what happens, on the thread of `run`.
-        options: What else can be set.
-        metrics: Takes numbers about all that happens, if given.
-        logging_format: How the other process writes its log: ``text`` or ``json``.
+        observer: Receives reports on the thread of `run`.
+        options: Further options.
+        metrics: Counts and times the scheduler's work, if given.
+        logging_format: The log format of the I/O process: ``text`` or ``json``.
 
     Attributes:
         scheduler: The scheduler; its thread is that of `run`.
         cluster: The cluster, see `quaymaster.cluster.Cluster`.
         clock: The clock of the scheduler.
-        stopping: Is set when the scheduler is to stop.
+        stopping: Set when the scheduler must stop.
 
     Raises:
         ObserverError: An installed observer cannot be used.
@@ -74,7 +74,7 @@ class KubernetesScheduler:
         metrics: SchedulerMetrics | None = None,
         logging_format: str = "text",
     ) -> None:
-        # Only here: it is not there without the extra.
+        # Imported here, because greenlet is missing without the extra.
         from quaymaster._clusters.driver.executor import (  # noqa: PLC0415 - above
             GreenletExecutor,
             wait_for,
@@ -82,7 +82,7 @@ class KubernetesScheduler:
 
         self.clock = RealClock()
         self.stopping = threading.Event()
-        begin = begin_of(config, kubeconfig, context, logging_format)
+        begin = first_message(config, kubeconfig, context, logging_format)
         self.cluster = KubernetesCluster(begin, wait_for)
         try:
             self.scheduler = Scheduler(
@@ -108,10 +108,10 @@ class KubernetesScheduler:
         self.close()
 
     def lead(self) -> None:
-        """Wait for the lease, if there is one to be had, or until `stop`.
+        """Wait for the lease, if there is an election, or until `stop`.
 
         Raises:
-            ClusterLostError: There is no connection to the cluster any more.
+            ClusterLostError: The I/O process has ended.
         """
         self.cluster.lead()
         self._check()
@@ -120,16 +120,16 @@ class KubernetesScheduler:
         self,
         meanwhile: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
-        """Schedule, on this thread, until `stop`; once the lease is there.
+        """Wait for the lease, then schedule on this thread until `stop`.
 
-        Pods that are being bound then are waited for, for up to 20 seconds.
+        It returns once binds in flight have ended, or after 20 seconds.
 
         Args:
-            meanwhile: Makes what is entered once everything has been listed, and left
-                at the end.
+            meanwhile: Returns a context manager that is entered once everything has
+                been listed, and left at the end.
 
         Raises:
-            ClusterLostError: The lease is lost, or the connection for good.
+            ClusterLostError: The lease is lost, or the I/O process has ended.
         """
         self.lead()
         if not self.stopping.is_set():
@@ -140,14 +140,14 @@ class KubernetesScheduler:
         self._check()
 
     def stop(self) -> None:
-        """Have `run` end well; from any thread, and from handlers of signals."""
-        # By another thread: a handler may have interrupted who holds a lock.
+        """Make `run` return; any thread and any signal handler may call it."""
+        # On another thread: a signal handler may interrupt a thread that holds a lock.
         threading.Thread(target=self._end, name="stop", daemon=True).start()
 
     def close(self) -> None:
-        """Close the plugins, and end the other process well; again does no harm.
+        """Close the plugins, and end the I/O process; a second call does nothing.
 
-        What waits to be told to the cluster has three seconds for that.
+        Waiting writes have three seconds to be sent.
         """
         self.scheduler.close()
         self.cluster.close(_SECONDS_TO_LEAVE)

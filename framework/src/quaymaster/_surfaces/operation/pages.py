@@ -1,4 +1,4 @@
-"""The pages of a scheduler's server: what is asked, and what is answered."""
+"""The pages of a scheduler's server: requests and responses."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -13,17 +13,17 @@ TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"
 
 Query = Mapping[str, Sequence[str]]
-"""Names behind the question mark, with all their values."""
+"""The query parameters, with all their values."""
 
 
 @attrs.frozen
 class Reply:
-    """An answer.
+    """A response.
 
     Attributes:
         status: The HTTP status.
         body: The body.
-        content_type: What the body is.
+        content_type: The type of the body.
     """
 
     status: HTTPStatus
@@ -38,7 +38,7 @@ class Page(Protocol):
         """Answer a GET.
 
         Args:
-            query: What stands behind the question mark.
+            query: The query parameters.
         """
 
 
@@ -48,7 +48,7 @@ def text_reply(text: str, status: HTTPStatus = HTTPStatus.OK) -> Reply:
 
 
 def json_reply(value: object, status: HTTPStatus = HTTPStatus.OK) -> Reply:
-    """Answer with a value that JSON can hold."""
+    """Answer with a value as JSON."""
     return Reply(status, msgspec.json.encode(value), _JSON)
 
 

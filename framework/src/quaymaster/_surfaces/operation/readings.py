@@ -1,4 +1,4 @@
-"""Reads the numbers of a scheduler; on its thread."""
+"""Reads the metrics of a scheduler, on its thread."""
 
 import platform
 from collections import Counter
@@ -29,7 +29,7 @@ _DRIFTS: Final = [
     for kind in ("Node", "Pod")
     for difference in ("missing", "extra", "changed")
 ]
-_POD: Final = "pod"  # what is queued; groups of pods are not, which are off by default
+_POD: Final = "pod"  # only pods are queued; pod groups are off by default upstream
 
 
 class SchedulerReader:
@@ -37,8 +37,8 @@ class SchedulerReader:
 
     Args:
         scheduler: The scheduler.
-        metrics: What it has counted and timed.
-        drift: (kind, difference) -> how often its caches were wrong.
+        metrics: Its counts and durations.
+        drift: (kind, difference) -> how often its caches differed.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class SchedulerReader:
         self._drift = drift
         self._scheduler = scheduler
         self._metrics = metrics
-        self._tells_entities = scheduler.config.kubernetes.since("1.37")
-        # What was once there goes on as 0: graphs of sums need it.
+        self._has_entities = scheduler.config.kubernetes.since("1.37")
+        # Labels stay with the value 0, because sums over time need them.
         self._rejecting: Counter[Labels] = Counter()
         self._stored: Counter[Labels] = Counter()
 
     def read(self) -> Readings:
-        """Return all numbers as they are now."""
+        """Return the current numbers."""
         readings = {
             f"scheduler_{name}": values
             for part in (self._counted(), self._timed(), self._held())
@@ -69,7 +69,7 @@ class SchedulerReader:
     def _counted(self) -> Readings:
         metrics, incoming = self._metrics, self._scheduler.queue.incoming
         entities: Readings = {}
-        if self._tells_entities:
+        if self._has_entities:
             by_type = {(*labels, _POD): count for labels, count in incoming.items()}
             entities = {"queue_incoming_entities_total": _values(by_type)}
         return {
@@ -99,7 +99,7 @@ class SchedulerReader:
         }
 
     def _held(self) -> Readings:
-        """Count what waits, and what is kept."""
+        """Count the pods in queues and caches."""
         scheduler = self._scheduler
         waiting = Counter[Labels]()
         self._rejecting = Counter(dict.fromkeys(self._rejecting, 0))
@@ -117,7 +117,7 @@ class SchedulerReader:
         labels = ("active", "backoff", "unschedulable", "gated")
         cache = scheduler.cache
         entities: Readings = {}
-        if self._tells_entities:
+        if self._has_entities:
             by_type = {(label, _POD): waiting[(label,)] for label in labels}
             entities = {"queued_entities": _values(by_type)}
         return {
@@ -135,11 +135,11 @@ class SchedulerReader:
 
 
 def client_readings(stats: ClientStats, kubernetes: Kubernetes) -> Readings:
-    """Return what is known without asking the engine.
+    """Return the numbers that do not need the engine.
 
     Args:
-        stats: What is known of requests and of the lease.
-        kubernetes: The Kubernetes whose decisions are made.
+        stats: The counts of requests, and the lease.
+        kubernetes: The emulated version of Kubernetes.
     """
     major, minor = kubernetes.version.split(".")
     release = RELEASES[kubernetes.version].patch
@@ -158,13 +158,16 @@ def client_readings(stats: ClientStats, kubernetes: Kubernetes) -> Readings:
     return readings
 
 
-def _values(given: Mapping[Any, float | Measured]) -> dict[Labels, float | Measured]:
-    return dict(given)
+def _values(numbers: Mapping[Any, float | Measured]) -> dict[Labels, float | Measured]:
+    return dict(numbers)
 
 
 def _measured(histograms: Histograms) -> dict[Labels, float | Measured]:
-    return {labels: one.measured() for labels, one in histograms.items()}
+    return {labels: histogram.measured() for labels, histogram in histograms.items()}
 
 
 def _counts(histograms: Histograms) -> dict[Labels, float | Measured]:
-    return {labels: sum(one.measured().counts) for labels, one in histograms.items()}
+    return {
+        labels: sum(histogram.measured().counts)
+        for labels, histogram in histograms.items()
+    }

@@ -1,4 +1,4 @@
-"""Asks the API server who somebody is, and what they may.
+"""Reviews tokens and rights by the API server.
 
 Mirrors the delegated authentication and authorisation of k8s.io/apiserver v0.36
 (``pkg/authentication/authenticatorfactory``, ``pkg/authorization/authorizerfactory``)
@@ -23,14 +23,14 @@ __all__ = ["ApiReviewer", "CachedReviewer", "ReviewError"]
 _TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESSES: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _SECONDS_TO_REMEMBER: Final = 10.0  # upstream's
-_MOST_REMEMBERED: Final = 4096  # chosen, not measured: far more than there are clients
+_MOST_REMEMBERED: Final = 4096  # far more than there are clients
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class ReviewError(QuaymasterError):
-    """An API server's answer to a review that cannot be understood."""
+    """The API server's response to a review is invalid."""
 
 
 class _UserInfo(msgspec.Struct, frozen=True):
@@ -59,11 +59,11 @@ class _AccessReview(msgspec.Struct, frozen=True):
 
 
 class ApiReviewer:
-    """Asks an API server; implements `Reviewer`.
+    """Sends reviews to an API server; implements `Reviewer`.
 
     Args:
-        post: Sends a body to a path of the API server, and returns the answer's; from
-            any thread. It raises a `QuaymasterError` if that fails.
+        post: Sends a body to a path of the API server, and returns that of the
+            response. Any thread may call it. It raises a `QuaymasterError` on failure.
     """
 
     def __init__(self, post: Callable[[str, bytes], bytes]) -> None:
@@ -75,9 +75,12 @@ class ApiReviewer:
         review = self._ask(_TOKENS, kind, {"token": token}, _TokenReview)
         if not review.status.authenticated:
             return None
-        found = review.status.user
-        groups = (*(one for one in found.groups if one != AUTHENTICATED), AUTHENTICATED)
-        return User(found.username, found.uid, groups, found.extra)
+        user_info = review.status.user
+        groups = (
+            *(group for group in user_info.groups if group != AUTHENTICATED),
+            AUTHENTICATED,
+        )
+        return User(user_info.username, user_info.uid, groups, user_info.extra)
 
     def may(self, user: User, verb: str, path: str) -> Verdict:
         """See `Reviewer`."""
@@ -104,21 +107,21 @@ class ApiReviewer:
 
 
 class CachedReviewer:
-    """Remembers answers for ten seconds, as upstream does; implements `Reviewer`.
+    """Caches results for ten seconds, as upstream does; implements `Reviewer`.
 
-    Only a hash of a token is kept.
+    Of a token, only a hash is kept.
 
     Args:
-        reviewer: Is asked what is not known.
-        now: A time in seconds that always runs.
+        reviewer: Reviews what is not cached.
+        now: Returns the seconds of a monotonic clock.
     """
 
     def __init__(
         self, reviewer: Reviewer, *, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._reviewer = reviewer
-        self._users = _Memory[bytes, User | None](now)
-        self._verdicts = _Memory[bytes, Verdict](now)
+        self._users = _Cache[bytes, User | None](now)
+        self._verdicts = _Cache[bytes, Verdict](now)
 
     def user_of(self, token: str) -> User | None:
         """See `Reviewer`."""
@@ -131,23 +134,23 @@ class CachedReviewer:
         return self._verdicts.get(key, lambda: self._reviewer.may(user, verb, path))
 
 
-class _Memory(Generic[K, V]):
-    """Answers by their question, each for a while; errors are not remembered."""
+class _Cache(Generic[K, V]):
+    """A cache whose entries expire; errors are not cached."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._lock = threading.Lock()
-        self._known: OrderedDict[K, tuple[float, V]] = OrderedDict()
+        self._answers: OrderedDict[K, tuple[float, V]] = OrderedDict()
 
     def get(self, key: K, ask: Callable[[], V]) -> V:
         with self._lock:
-            known = self._known.get(key)
-        if known is not None and self._now() < known[0]:
-            return known[1]
+            cached = self._answers.get(key)
+        if cached is not None and self._now() < cached[0]:
+            return cached[1]
         answer = ask()
         with self._lock:
-            self._known[key] = (self._now() + _SECONDS_TO_REMEMBER, answer)
-            self._known.move_to_end(key)
-            while len(self._known) > _MOST_REMEMBERED:
-                self._known.popitem(last=False)
+            self._answers[key] = (self._now() + _SECONDS_TO_REMEMBER, answer)
+            self._answers.move_to_end(key)
+            while len(self._answers) > _MOST_REMEMBERED:
+                self._answers.popitem(last=False)
         return answer

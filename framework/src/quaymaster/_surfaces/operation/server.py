@@ -33,9 +33,9 @@ class ServingOptions:
     """Options of the server.
 
     Attributes:
-        tls: Wraps connections; None leaves them as they are, for tests.
+        tls: Adds TLS to connections; None for tests without it.
         idle_seconds: How long a connection may be silent between two requests.
-        read_seconds: How long a request may take to arrive, and an answer to be read.
+        read_seconds: How long a request may take to arrive, and a response to be read.
     """
 
     tls: WrapsConnections | None = None
@@ -47,7 +47,7 @@ class _PageHandler(TimedHandler):
     """Answers from the pages of its server, on its own thread."""
 
     def do_GET(self) -> None:  # noqa: N802 - as the library calls it
-        """Let the request in, and answer it."""
+        """Authorise the request, and answer it."""
         server = cast("PageServer", self.server)
         target = urlsplit(self.path)
         authorization = self.headers.get("Authorization", "")
@@ -70,17 +70,17 @@ def _answered(page: Page | None, query: Mapping[str, list[str]]) -> Reply:
     try:
         return page(query)
     except Exception:
-        _log.exception("a page broke")
+        _log.exception("a page raised an error")
         return text_reply("internal server error\n", HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 class PageServer(TimedServer):
-    """Serves pages by their path, to those whom a gate lets in.
+    """Serves pages by their path, to authorised clients.
 
     Args:
-        address: Host and port; port 0 takes a free one.
+        address: Host and port; port 0 chooses a free one.
         pages: Path -> page.
-        gate: Decides who may see them.
+        gate: Authorises requests.
         options: The options.
 
     Attributes:
@@ -88,7 +88,7 @@ class PageServer(TimedServer):
         gate: The same.
 
     Raises:
-        OSError: The address cannot be listened on.
+        OSError: The server cannot listen on the address.
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class PageServer(TimedServer):
         )
 
     def start(self) -> None:
-        """Begin to answer, on other threads."""
+        """Start to serve, on other threads."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop to listen, and end all connections."""
+        """Stop listening, and close all connections."""
         if self._thread.is_alive():
             self.shutdown()
             self._thread.join()

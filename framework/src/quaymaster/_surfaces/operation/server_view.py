@@ -1,4 +1,4 @@
-"""Compares what a scheduler was told with what the API server has."""
+"""Compares a scheduler's informers with the objects of the API server."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._surfaces.operation.drift import Difference
 from quaymaster._surfaces.operation.engine_probe import EngineProbe
 
-__all__ = ["Seen", "ServerComparer", "told", "view_of"]
+__all__ = ["Seen", "ServerComparer", "scheduler_view", "view_of"]
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ _AT_ONCE: Final = 500  # as the informers of client-go
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What tells whether two see the same object.
+    """The identity and version of an object.
 
     Attributes:
         uid: Its uid.
@@ -34,11 +34,11 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 View: TypeAlias = Mapping[tuple[str, str], Seen]
-"""(kind, key) -> what is seen of the object."""
+"""(kind, key) -> the identity and version of the object."""
 
 
 class ViewError(QuaymasterError):
-    """A list of the API server that cannot be understood."""
+    """A list of the API server is invalid."""
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -53,7 +53,7 @@ class _Item(msgspec.Struct):
 
 
 class _ListMetadata(msgspec.Struct):
-    # The word is Python's own.
+    # `continue` is a keyword of Python.
     further: str = msgspec.field(default="", name="continue")
 
 
@@ -63,7 +63,7 @@ class _List(msgspec.Struct):
 
 
 def view_of(read: Callable[[str], bytes]) -> View:
-    """Read which nodes and pods the server has, page by page.
+    """Read the server's nodes and pods, page by page.
 
     Args:
         read: Reads a path with a query.
@@ -83,15 +83,19 @@ def _listed(read: Callable[[str], bytes], path: str) -> Iterator[tuple[str, Seen
         except msgspec.DecodeError as error:
             raise ViewError(f"{path}: {error}") from error
         for item in page.items:
-            found = item.metadata
-            key = f"{found.namespace}/{found.name}" if found.namespace else found.name
-            yield key, Seen(found.uid, found.resource_version)
+            metadata = item.metadata
+            key = (
+                f"{metadata.namespace}/{metadata.name}"
+                if metadata.namespace
+                else metadata.name
+            )
+            yield key, Seen(metadata.uid, metadata.resource_version)
         further = page.metadata.further
         target = f"{path}?limit={_AT_ONCE}&continue={further}" if further else ""
 
 
-def told(scheduler: Scheduler) -> View:
-    """Return what the scheduler was told; on its thread."""
+def scheduler_view(scheduler: Scheduler) -> View:
+    """Return the objects of the scheduler's informers; called on its thread."""
     kinds: tuple[type[ApiObject], ...] = (Node, Pod)
     return {
         (kind.kind, obj.key): Seen(obj.uid, str(obj.metadata.resource_version))
@@ -102,16 +106,15 @@ def told(scheduler: Scheduler) -> View:
 
 @attrs.frozen
 class ServerComparer:
-    """Finds what the scheduler and the API server see differently, and go on to.
+    """Finds lasting differences between the scheduler and the API server.
 
-    They are asked one after the other, and again after a moment: what is only on its
-    way is no difference.
+    It compares them twice with a pause, so that changes in transit are not reported.
 
     Attributes:
         scheduler: The scheduler.
-        probe: Asks its thread.
-        view: Reads the server's view.
-        pause: Lets some seconds pass.
+        probe: Runs calls on its thread.
+        view: Reads the server's objects.
+        pause: Waits for some seconds.
     """
 
     scheduler: Scheduler
@@ -120,40 +123,42 @@ class ServerComparer:
     pause: Callable[[float], None] = time.sleep
 
     def differences(self, seconds: float) -> Sequence[Difference]:
-        """Compare twice, and return what was different both times in the same way.
+        """Compare twice, and return the differences that did not change.
 
         Args:
-            seconds: How long to wait in between.
+            seconds: The pause between the comparisons.
 
         Raises:
-            ApiError: The server cannot be asked.
-            EngineBusyError: The scheduler does not answer.
+            ApiError: The server cannot be reached.
+            EngineBusyError: The scheduler does not respond.
         """
         first = self._compared()
         if not first:
             return []
         self.pause(seconds)
         again = self._compared()
-        return [one for name, one in sorted(first.items()) if name in again]
+        return [
+            difference for name, difference in sorted(first.items()) if name in again
+        ]
 
     def _compared(self) -> Mapping[tuple[str, str, str], Difference]:
-        """Compare; (kind, key, what the scheduler has) -> difference."""
+        """Compare; return (kind, key, scheduler's version) -> difference."""
         theirs = self.view()
-        ours = self.probe.ask(lambda: told(self.scheduler))
-        found = {}
+        ours = self.probe.ask(lambda: scheduler_view(self.scheduler))
+        differences = {}
         for kind, key in {*theirs, *ours}:
-            server, known = theirs.get((kind, key)), ours.get((kind, key))
-            if server == known:
+            server, own = theirs.get((kind, key)), ours.get((kind, key))
+            if server == own:
                 continue
             uid = server.uid if server else ""
-            if known is None:
+            if own is None:
                 detail = f"the server has uid {uid}"
-                found[kind, key, uid] = Difference(kind, key, "missing", detail)
+                differences[kind, key, uid] = Difference(kind, key, "missing", detail)
             elif server is None:
-                detail = f"uid {known.uid} is not on the server"
-                found[kind, key, known.uid] = Difference(kind, key, "extra", detail)
+                detail = f"uid {own.uid} is not on the server"
+                differences[kind, key, own.uid] = Difference(kind, key, "extra", detail)
             else:
-                detail = f"version {known.version}, on the server {server.version}"
-                name = f"{known.uid} {known.version}"
-                found[kind, key, name] = Difference(kind, key, "changed", detail)
-        return found
+                detail = f"version {own.version}, on the server {server.version}"
+                name = f"{own.uid} {own.version}"
+                differences[kind, key, name] = Difference(kind, key, "changed", detail)
+        return differences

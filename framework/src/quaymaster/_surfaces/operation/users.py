@@ -1,4 +1,4 @@
-"""Users of a scheduler's server, and who says who they are and what they may."""
+"""The users of a scheduler's server, and the protocol that reviews them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -8,20 +8,20 @@ import attrs
 __all__ = ["ANONYMOUS", "AUTHENTICATED", "MASTERS", "Reviewer", "User", "Verdict"]
 
 AUTHENTICATED: Final = "system:authenticated"
-"""The group of everybody who has said who they are."""
+"""The group of all authenticated users."""
 MASTERS: Final = "system:masters"
-"""The group that may everything."""
+"""The group with all rights."""
 
 
 @attrs.frozen
 class User:
-    """Somebody who asks.
+    """The user of a request.
 
     Attributes:
         name: The user's name.
-        uid: What tells users of one name apart; may be empty.
+        uid: Distinguishes users with the same name; may be empty.
         groups: The groups.
-        extra: What else is known.
+        extra: Further attributes.
     """
 
     name: str
@@ -35,11 +35,11 @@ ANONYMOUS: Final = User("system:anonymous", groups=("system:unauthenticated",))
 
 @attrs.frozen
 class Verdict:
-    """What somebody may.
+    """The result of a review of rights.
 
     Attributes:
-        is_allowed: Whether they may.
-        reason: Why, or why not; may be empty.
+        is_allowed: Whether the user has the right.
+        reason: The reason, or empty.
     """
 
     is_allowed: bool
@@ -47,19 +47,19 @@ class Verdict:
 
 
 class Reviewer(Protocol):
-    """Knows who has a token, and who may do what; may be asked from any thread.
+    """Reviews tokens and rights; any thread may call it.
 
-    What the methods raise if it cannot be asked is a `QuaymasterError`.
+    The methods raise a `QuaymasterError` if the review fails.
     """
 
     def user_of(self, token: str, /) -> User | None:
-        """Return whose token it is; None if nobody's."""
+        """Return the user of a token; None if the token is invalid."""
 
     def may(self, user: User, verb: str, path: str, /) -> Verdict:
-        """Say whether a user may.
+        """Return whether a user has a right.
 
         Args:
-            user: Who asks.
+            user: The user.
             verb: Such as ``get``.
             path: The path of the server, such as ``/metrics``.
         """

@@ -1,1 +1,1 @@
-"""Answers over HTTP."""
+"""An HTTP service that simulates scheduling on a warm cluster."""

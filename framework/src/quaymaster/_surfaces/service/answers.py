@@ -1,4 +1,4 @@
-"""What clients are told, as plain data."""
+"""Builds the JSON documents of responses."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,37 +13,37 @@ __all__ = ["explain_answer", "fit_answer", "simulate_answer"]
 
 
 def fit_answer(found: Fit) -> dict[str, object]:
-    """The answer to the question whether pods fit."""
+    """Build the response of ``/v1/fit``."""
     return {
         "fits": found.placed == len(found.pods),
         "placed": found.placed,
         "asked": len(found.pods),
-        "pods": [_tried(one) for one in found.pods],
+        "pods": [_tried(entry) for entry in found.pods],
     }
 
 
-def _tried(one: Tried) -> dict[str, object]:
-    if one.node:
-        return {"pod": one.pod, "node": one.node}
+def _tried(entry: Tried) -> dict[str, object]:
+    if entry.node:
+        return {"pod": entry.pod, "node": entry.node}
     return {
-        "pod": one.pod,
+        "pod": entry.pod,
         "node": "",
-        "message": one.message,
-        "reasons": list(one.reasons),
-        "plugins": list(one.plugins),
+        "message": entry.message,
+        "reasons": list(entry.reasons),
+        "plugins": list(entry.plugins),
     }
 
 
 def explain_answer(found: Explanation, top: int) -> dict[str, object]:
-    """The answer to the question why a pod would go where it would go.
+    """Build the response of ``/v1/explain``.
 
     Args:
-        found: What the plugins said.
-        top: How many nodes are listed at most; 0 for all.
+        found: The verdicts of the plugins.
+        top: The most nodes to list; 0 for all.
     """
     most = top or None
     counts = Counter(
-        (one.plugin, reason) for one in found.rejections for reason in one.reasons
+        (entry.plugin, reason) for entry in found.rejections for reason in entry.reasons
     )
     return {
         "pod": found.pod,
@@ -56,60 +56,62 @@ def explain_answer(found: Explanation, top: int) -> dict[str, object]:
             {"nodes": count, "plugin": plugin, "reason": reason}
             for (plugin, reason), count in counts.most_common()
         ],
-        "scores": [_scores(one) for one in found.scores[:most]],
+        "scores": [_scores(entry) for entry in found.scores[:most]],
         "rejections": [
             {
-                "node": one.node,
-                "plugin": one.plugin,
-                "reasons": list(one.reasons),
-                "details": list(one.details),
+                "node": entry.node,
+                "plugin": entry.plugin,
+                "reasons": list(entry.reasons),
+                "details": list(entry.details),
             }
-            for one in found.rejections[:most]
+            for entry in found.rejections[:most]
         ],
     }
 
 
-def _scores(one: NodeScores) -> Mapping[str, object]:
+def _scores(entry: NodeScores) -> Mapping[str, object]:
     plugins = {
         name: {"raw": it.raw, "normalized": it.normalized, "weighted": it.weighted}
-        for name, it in one.plugins.items()
+        for name, it in entry.plugins.items()
     }
-    return {"node": one.node, "total": one.total, "plugins": plugins}
+    return {"node": entry.node, "total": entry.total, "plugins": plugins}
 
 
 def simulate_answer(
     found: SimulationResult, loaded: Loaded, cluster: WarmCluster, *, everything: bool
 ) -> dict[str, object]:
-    """The answer to the question what happens if objects come in.
+    """Build the response of ``/v1/simulate``.
 
     Args:
-        found: The result with these objects.
-        loaded: The objects, and what was left out of the request.
+        found: The result with the new objects.
+        loaded: The new objects, and the skipped parts of the request.
         cluster: The cluster without them.
-        everything: Whether pods of the cluster are told of, too.
+        everything: Whether to include pods of the cluster.
     """
 
-    def tells(pod: str) -> bool:
+    def is_included(pod: str) -> bool:
         return everything or cluster.is_new(pod)
 
-    placed = [one for one in found.placements if tells(one.pod)]
-    left = [one for one in found.unscheduled if tells(one.pod)]
+    placed = [entry for entry in found.placements if is_included(entry.pod)]
+    left = [entry for entry in found.unscheduled if is_included(entry.pod)]
     return {
         "placements": [
-            {"pod": one.pod, "node": one.node, "bound": one.bound} for one in placed
+            {"pod": entry.pod, "node": entry.node, "bound": entry.bound}
+            for entry in placed
         ],
         "unscheduled": [
             {
-                "pod": one.pod,
-                "reason": one.reason,
-                "message": one.message,
-                "reasons": list(one.reasons),
-                "plugins": list(one.plugins),
+                "pod": entry.pod,
+                "reason": entry.reason,
+                "message": entry.message,
+                "reasons": list(entry.reasons),
+                "plugins": list(entry.plugins),
             }
-            for one in left
+            for entry in left
         ],
         "preempted": [
-            {"pod": one.pod, "by": one.by, "node": one.node} for one in found.preempted
+            {"pod": entry.pod, "by": entry.by, "node": entry.node}
+            for entry in found.preempted
         ],
         "summary": {
             "placed": len(placed),

@@ -30,7 +30,7 @@ from quaymaster._surfaces.service.messages import (
     read_body,
 )
 from quaymaster._surfaces.service.openapi import openapi
-from quaymaster._surfaces.service.standing import Standing
+from quaymaster._surfaces.service.readiness import Readiness
 from quaymaster._surfaces.service.warm import WarmCluster
 
 __all__ = ["make_app"]
@@ -43,7 +43,7 @@ _HEADERS: Final = {
     408: {"Connection": "close"},  # the rest of the body may still come
     503: {"Retry-After": "1"},
 }
-"""Status -> what else is told."""
+"""Status -> further response headers."""
 
 
 def make_app(
@@ -51,18 +51,18 @@ def make_app(
     *,
     token: str = "",
     limits: ServiceLimits | None = None,
-    standing: Callable[[], Standing] | None = None,
+    readiness: Callable[[], Readiness] | None = None,
 ) -> Starlette:
-    """Make an ASGI application that answers questions about a cluster.
+    """Create the ASGI application for a cluster.
 
     Args:
-        cluster: The cluster; from now on it belongs to the application.
-        token: What clients must send as a bearer token; empty for no such check.
+        cluster: The cluster, which only the application uses from now on.
+        token: The bearer token that clients must send; empty for no check.
         limits: The limits.
-        standing: Says how the input was read last, for ``/healthz``; None for an input
-            that is not read again.
+        readiness: Returns the state of the input for ``/healthz``; None for an input
+            that is not refreshed.
     """
-    service = _Service(cluster, token, limits or ServiceLimits(), standing)
+    service = _Service(cluster, token, limits or ServiceLimits(), readiness)
     app = Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
@@ -78,7 +78,7 @@ def make_app(
             Exception: service.fail,
         },
     )
-    app.router.redirect_slashes = False  # a client that posts would not follow
+    app.router.redirect_slashes = False  # clients do not follow redirects of POST
     return app
 
 
@@ -88,42 +88,42 @@ class _Service:
         cluster: WarmCluster,
         token: str,
         limits: ServiceLimits,
-        standing: Callable[[], Standing] | None,
+        readiness: Callable[[], Readiness] | None,
     ) -> None:
         self._cluster = cluster
-        self._standing = standing
+        self._standing = readiness
         self._expected = token.encode()
         self._limits = limits
         self._simulations = 0
 
     async def fit(self, request: Request) -> Response:
-        """Answer ``POST /v1/fit``; on the loop's own thread, for the sake of speed."""
-        asked = read_body(await self._body(request), FitRequest)
-        pods = pods_of(asked, self._limits.pods, self._cluster.kubernetes)
+        """Answer ``POST /v1/fit``, on the event loop because that is faster."""
+        message = read_body(await self._body(request), FitRequest)
+        pods = pods_of(message, self._limits.pods, self._cluster.kubernetes)
         return _json(fit_answer(self._cluster.fit(pods, self._deadline())))
 
     async def explain(self, request: Request) -> Response:
         """Answer ``POST /v1/explain``."""
-        asked = read_body(await self._body(request), ExplainRequest)
-        found = self._cluster.explain(explained_pod(asked, self._cluster.kubernetes))
-        return _json(explain_answer(found, asked.top))
+        message = read_body(await self._body(request), ExplainRequest)
+        found = self._cluster.explain(explained_pod(message, self._cluster.kubernetes))
+        return _json(explain_answer(found, message.top))
 
     async def simulate(self, request: Request) -> Response:
-        """Answer ``POST /v1/simulate``; on another thread, since it takes long."""
-        asked = read_body(await self._body(request), SimulateRequest)
+        """Answer ``POST /v1/simulate``, on another thread because it takes long."""
+        message = read_body(await self._body(request), SimulateRequest)
         if self._simulations >= self._limits.simulations:
             detail = f"{self._simulations} of {self._limits.simulations} are under way"
             raise RequestError(503, "Too many simulations", detail)
         self._simulations += 1
         try:
-            loaded = objects_of(asked, self._cluster.kubernetes)
+            loaded = objects_of(message, self._cluster.kubernetes)
             found = await anyio.to_thread.run_sync(
                 self._cluster.simulate, loaded.objects, self._deadline()
             )
         finally:
             self._simulations -= 1
         cluster = self._cluster
-        return _json(simulate_answer(found, loaded, cluster, everything=asked.all))
+        return _json(simulate_answer(found, loaded, cluster, everything=message.all))
 
     async def describe(self, _request: Request) -> Response:
         """Answer ``GET /openapi.json``."""
@@ -132,37 +132,37 @@ class _Service:
     async def health(self, _request: Request) -> Response:
         """Answer ``GET /healthz``."""
         cluster = self._cluster
-        known: dict[str, object] = {
+        document: dict[str, object] = {
             "status": "ok",
             "nodes": cluster.nodes,
             "pods": cluster.pods,
             "unscheduled": cluster.unscheduled,
         }
         if self._standing is not None:
-            standing = self._standing()
-            known["status"] = "stale" if standing.failures else "ok"
-            known["input"] = {
-                "read": datetime.fromtimestamp(int(standing.read_at), UTC).isoformat(),
-                "refreshes": standing.refreshes,
-                "failures": standing.failures,
-                "error": standing.error,
+            readiness = self._standing()
+            document["status"] = "stale" if readiness.failures else "ok"
+            document["input"] = {
+                "read": datetime.fromtimestamp(int(readiness.read_at), UTC).isoformat(),
+                "refreshes": readiness.refreshes,
+                "failures": readiness.failures,
+                "error": readiness.error,
             }
-        return _json(known)
+        return _json(document)
 
     async def refuse(self, _request: Request, error: Exception) -> Response:
-        """Tell what is wrong with a request."""
+        """Answer an invalid request with its error."""
         assert isinstance(error, RequestError)
         headers = _HEADERS.get(error.status, {})
         return Response(problem_details(error), error.status, headers, _PROBLEM)
 
     async def no_such_path(self, request: Request, _error: Exception) -> Response:
-        """Tell which paths there are."""
+        """Answer a request for an unknown path."""
         paths = "/v1/fit, /v1/explain, /v1/simulate, /openapi.json, /healthz"
-        detail = f"there is no {request.url.path} (only {paths})"
+        detail = f"unknown path {request.url.path} (only {paths})"
         return await self.refuse(request, RequestError(404, "Not found", detail))
 
     async def wrong_method(self, request: Request, _error: Exception) -> Response:
-        """Tell that a path takes another method."""
+        """Answer a request with the wrong method."""
         right = "POST" if request.url.path.startswith("/v1/") else "GET"
         detail = f"{request.url.path} takes {right}, got {request.method}"
         return await self.refuse(
@@ -170,7 +170,7 @@ class _Service:
         )
 
     async def fail(self, request: Request, error: Exception) -> Response:
-        """Tell that something broke; the log has the rest."""
+        """Answer a request that failed unexpectedly; the log has the traceback."""
         detail = f"{type(error).__name__}: {error}"
         return await self.refuse(request, RequestError(500, "Internal error", detail))
 
@@ -178,10 +178,10 @@ class _Service:
         return time.monotonic() + self._limits.timeout_seconds
 
     async def _body(self, request: Request) -> bytes:
-        """Read the body of a request by somebody who may ask.
+        """Check the token of a request, and read its body.
 
         Raises:
-            RequestError: The token is missing or wrong, or the body too long.
+            RequestError: The token is missing or wrong, or the body is too long.
         """
         self._check_token(request)
         most = self._limits.body_bytes
@@ -199,7 +199,7 @@ class _Service:
                         raise _too_long(most)
         except ClientDisconnect as error:
             raise RequestError(
-                400, "Malformed request", "the body broke off"
+                400, "Malformed request", "the body is incomplete"
             ) from error
         except TimeoutError as error:
             detail = f"the body did not arrive within {seconds:g} s"

@@ -1,4 +1,4 @@
-"""The errors of requests, and how they are told."""
+"""The errors of requests, and their responses."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ class RequestError(QuaymasterError):
 
     Attributes:
         status: The status code of the response.
-        title: What kind of error it is.
-        problems: Everything that is wrong with the request, with places.
+        title: The kind of error.
+        problems: All mistakes of the request, with their places.
     """
 
     def __init__(
@@ -35,20 +35,20 @@ class DeadlineError(RequestError):
     """A request that took too long."""
 
     def __init__(self, seconds: float) -> None:
-        detail = f"no answer within {seconds:g} s (--timeout raises the limit)"
+        detail = f"no result within {seconds:g} s (--timeout raises the limit)"
         super().__init__(503, "Timeout", detail)
 
 
 def problem_details(error: RequestError) -> bytes:
-    """The body of a response about an error, by RFC 9457."""
+    """Return the body of an error response (RFC 9457)."""
     document = {
         "type": "about:blank",
         "title": error.title,
         "status": error.status,
         "detail": str(error),
         "problems": [
-            {"where": one.where, "path": one.path, "message": one.message}
-            for one in error.problems
+            {"where": entry.where, "path": entry.path, "message": entry.message}
+            for entry in error.problems
         ],
     }
     return msgspec.json.encode(document)

@@ -10,10 +10,10 @@ class ServiceLimits:
     """The limits of a service.
 
     Attributes:
-        body_bytes: How long the body of a request may be.
-        pods: How many pods one request for a fit may have.
-        timeout_seconds: How long an answer may take.
-        simulations: How many simulations may be under way at once; more are refused.
+        body_bytes: The longest body of a request.
+        pods: The most pods of one request to ``/v1/fit``.
+        timeout_seconds: The longest time for a response.
+        simulations: The most simulations at once; more are rejected.
     """
 
     body_bytes: int = 4 << 20

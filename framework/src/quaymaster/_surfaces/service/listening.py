@@ -13,23 +13,23 @@ _BACKLOG: Final = 2048
 
 
 class AddressError(QuaymasterError):
-    """An address that cannot be listened on."""
+    """The service cannot listen on an address."""
 
 
 def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
-    """Open listening sockets on one address, among which clients are shared out.
+    """Open listening sockets on one address; the kernel distributes clients to them.
 
-    With one socket for all, the first worker to wake up would take most clients, which
-    stay with it for as long as they keep their connections.
+    With one socket for all, the worker that wakes up first would accept most clients,
+    which then keep their connections to it.
 
     Args:
         address: The address, such as ``127.0.0.1``.
-        port: The port; 0 for any that is free.
-        count: How many sockets. Where the system would not share clients out among
-            them, which Linux does, they are one.
+        port: The port; 0 for any free one.
+        count: The number of sockets. Systems other than Linux do not distribute
+            clients, so there all are the same socket.
 
     Raises:
-        AddressError: That is not possible.
+        AddressError: The address cannot be used.
     """
     opened: list[socket.socket] = []
     try:
@@ -37,13 +37,13 @@ def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
             opened.append(_open(address, port, is_shared=number > 0))
             port = opened[0].getsockname()[1]
             if count > 1:
-                # After the first has the address: somebody else's is not to be shared.
+                # Set after the bind, so that another program's port is not shared.
                 opened[0].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        for one in opened:
-            one.listen(_BACKLOG)
+        for opened_socket in opened:
+            opened_socket.listen(_BACKLOG)
     except OSError as error:
-        for one in opened:
-            one.close()
+        for opened_socket in opened:
+            opened_socket.close()
         reason = error.strerror or error
         raise AddressError(f"cannot listen on {address}:{port}: {reason}") from error
     return opened if len(opened) == count else opened * count
@@ -51,22 +51,22 @@ def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
 
 def _open(address: str, port: int, *, is_shared: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # The protocol is named, for asyncio sends at once only on connections that have it.
-    # Measured: without, an answer waits 40 ms for the kernel to send its second half.
-    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # asyncio sets TCP_NODELAY only on sockets whose protocol is named. Without it, the
+    # second half of a response was sent 40 ms later.
+    opened_socket = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_shared:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        one.bind((address, port))
+            opened_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        opened_socket.bind((address, port))
     except OSError:
-        one.close()
+        opened_socket.close()
         raise
-    return one
+    return opened_socket
 
 
 def url_of(opened: socket.socket, *, has_tls: bool) -> str:
-    """The URL that a socket is reached by."""
+    """Return the URL of a listening socket."""
     host, port = opened.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if has_tls else 'http'}://{shown}:{port}"

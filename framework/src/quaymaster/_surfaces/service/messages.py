@@ -1,4 +1,4 @@
-"""What clients ask, as it stands in the bodies of requests."""
+"""The bodies of requests."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -31,19 +31,18 @@ BodyT = TypeVar("BodyT", bound=msgspec.Struct)
 
 _WRONG: Final = "Unprocessable request"
 _UNSET: Final = msgspec.Raw()
-# Bounds on memory, chosen and not measured: far more templates than a client asks about
-# in turn, and longer ones than most people write.
-_KNOWN: Final = 1024
-_LONGEST_KNOWN: Final = 1 << 15
+# Limits of memory: more templates than clients use in turn, and longer than most are.
+_MOST_CACHED: Final = 1024
+_LONGEST_CACHED: Final = 1 << 15
 
 
 class WantedPod(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Some pods that are alike.
+    """A number of equal pods.
 
     Attributes:
         pod: A manifest of a Pod.
-        line: A line that describes one instead, such as ``cpu=2,memory=4Gi``.
-        count: How many.
+        line: A short description instead, such as ``cpu=2,memory=4Gi``.
+        count: The number of pods.
     """
 
     pod: msgspec.Raw = _UNSET
@@ -62,9 +61,8 @@ class ExplainRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     Attributes:
         pod: A manifest of a Pod.
-        line: A line that describes one instead.
-        top: How many nodes are listed at most, of those that fit and those that do
-            not; 0 for all.
+        line: A short description instead.
+        top: The most feasible and the most rejected nodes to list; 0 for all.
     """
 
     pod: msgspec.Raw = _UNSET
@@ -76,8 +74,8 @@ class SimulateRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What if these objects came in?
 
     Attributes:
-        objects: Manifests; one with the name of an object of the cluster replaces it.
-        all: Whether the answer has all pods, and not only those that are new.
+        objects: Manifests; they replace objects of the cluster with the same name.
+        all: Whether the response has all pods, and not only the new ones.
     """
 
     objects: Annotated[list[msgspec.Raw], msgspec.Meta(min_length=1)]
@@ -88,7 +86,7 @@ def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
     """Read the body of a request.
 
     Raises:
-        RequestError: It is no JSON, or not of this form.
+        RequestError: It is not JSON, or not of this form.
     """
     if not body:
         raise RequestError(400, "Malformed request", "expected JSON, got no body")
@@ -103,38 +101,38 @@ def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
 
 
 def pods_of(request: FitRequest, most: int, kubernetes: Kubernetes) -> list[Pod]:
-    """The pods of a request, each with a name and a uid of its own.
+    """Return the pods of a request, each with its own name and uid.
 
     Args:
         request: The request.
-        most: How many pods there may be.
-        kubernetes: The Kubernetes whose fields are known.
+        most: The most pods.
+        kubernetes: The version of Kubernetes whose fields are valid.
 
     Raises:
         RequestError: A manifest is wrong, or there are too many pods.
     """
-    total = sum(one.count for one in request.pods)
+    total = sum(item.count for item in request.pods)
     if total > most:
         message = f"expected at most {most} pods in all, got {total}"
         raise RequestError(
             422, _WRONG, problems=[Problem(path="pods", message=message)]
         )
     found: list[Pod] = []
-    for index, one in enumerate(request.pods):
-        pod = _pod(one.pod, one.line, f"pods[{index}]", kubernetes)
+    for index, item in enumerate(request.pods):
+        pod = _pod(item.pod, item.line, f"pods[{index}]", kubernetes)
         name = pod.name or "pod"
-        for number in range(one.count):
-            own = name if one.count == 1 else f"{name}-{number}"
+        for number in range(item.count):
+            own = name if item.count == 1 else f"{name}-{number}"
             found.append(_named(pod, own, f"request-{len(found)}"))
     return found
 
 
 def explained_pod(request: ExplainRequest, kubernetes: Kubernetes) -> Pod:
-    """The pod of a request.
+    """Return the pod of a request.
 
     Args:
         request: The request.
-        kubernetes: The Kubernetes whose fields are known.
+        kubernetes: The version of Kubernetes whose fields are valid.
 
     Raises:
         RequestError: Its manifest is wrong.
@@ -144,16 +142,16 @@ def explained_pod(request: ExplainRequest, kubernetes: Kubernetes) -> Pod:
 
 
 def objects_of(request: SimulateRequest, kubernetes: Kubernetes) -> Loaded:
-    """The objects of a request, and what was left out of it.
+    """Return the objects of a request, and its skipped parts.
 
     Args:
         request: The request.
-        kubernetes: The Kubernetes whose fields are known.
+        kubernetes: The version of Kubernetes whose fields are valid.
 
     Raises:
         RequestError: A manifest is wrong.
     """
-    texts = [(f"objects[{i}]", bytes(one)) for i, one in enumerate(request.objects)]
+    texts = [(f"objects[{i}]", bytes(item)) for i, item in enumerate(request.objects)]
     return _loaded(texts, kubernetes)
 
 
@@ -165,7 +163,7 @@ def _pod(manifest: msgspec.Raw, line: str, place: str, kubernetes: Kubernetes) -
         raise RequestError(422, _WRONG, problems=[Problem(path=place, message=message)])
     if line:
         return _of_line(line, f"{place}.line".lstrip("."))
-    read = _of_manifest if len(text) <= _LONGEST_KNOWN else _read_manifest
+    read = _of_manifest if len(text) <= _LONGEST_CACHED else _read_manifest
     return read(text, f"{place}.pod".lstrip("."), kubernetes)
 
 
@@ -181,9 +179,9 @@ def _read_manifest(text: bytes, where: str, kubernetes: Kubernetes) -> Pod:
     return found[0]
 
 
-# Clients ask about the same pods over and over. Errors are not kept.
-_of_manifest: Final = lru_cache(_KNOWN)(_read_manifest)
-_pod_of_text: Final = lru_cache(_KNOWN)(pod_of_text)
+# Clients send the same pods repeatedly. Errors are not cached.
+_of_manifest: Final = lru_cache(_MOST_CACHED)(_read_manifest)
+_pod_of_text: Final = lru_cache(_MOST_CACHED)(pod_of_text)
 
 
 def _of_line(line: str, place: str) -> Pod:
@@ -206,7 +204,7 @@ def _loaded(texts: Iterable[tuple[str, bytes]], kubernetes: Kubernetes) -> Loade
 
 
 def _named(pod: Pod, name: str, uid: str) -> Pod:
-    """Return the pod as it would come in: without a node, and with a uid."""
+    """Return the pod as a new one: without a node, and with a uid."""
     metadata = msgspec.structs.replace(
         pod.metadata,
         name=name,

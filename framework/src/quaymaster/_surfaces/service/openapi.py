@@ -63,7 +63,7 @@ def openapi(*, has_token: bool) -> dict[str, object]:
 
 
 def _post(summary: str, schemas: tuple[object, object]) -> dict[str, object]:
-    asked, answered = schemas
+    request, response = schemas
     problem = {
         "description": "What is wrong, by RFC 9457.",
         "content": {
@@ -77,12 +77,12 @@ def _post(summary: str, schemas: tuple[object, object]) -> dict[str, object]:
             "summary": summary,
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": asked}},
+                "content": {"application/json": {"schema": request}},
             },
             "responses": {
                 "200": {
                     "description": "The answer.",
-                    "content": {"application/json": {"schema": answered}},
+                    "content": {"application/json": {"schema": response}},
                 },
                 "default": problem,
             },
@@ -90,7 +90,9 @@ def _post(summary: str, schemas: tuple[object, object]) -> dict[str, object]:
     }
 
 
-def _asked(kind: type[msgspec.Struct], **properties: object) -> dict[str, object]:
+def _request_schema(
+    kind: type[msgspec.Struct], **properties: object
+) -> dict[str, object]:
     fields = msgspec.structs.fields(kind)
     return {
         "type": "object",
@@ -117,11 +119,11 @@ def _fit() -> tuple[object, object]:
     answer = _answer(
         fits={"type": "boolean", "description": "Whether all of them fit."},
         placed=_INTEGER,
-        asked=_INTEGER,
+        request=_INTEGER,
         pods={"type": "array", "items": {"type": "object", "properties": pod}},
     )
     pods = {"type": "array", "minItems": 1, "items": item}
-    return _asked(FitRequest, pods=pods), answer
+    return _request_schema(FitRequest, pods=pods), answer
 
 
 def _explain() -> tuple[object, object]:
@@ -138,12 +140,12 @@ def _explain() -> tuple[object, object]:
         scores=listed,
         rejections=listed,
     )
-    return _asked(ExplainRequest, **_WANTED, top=top), answer
+    return _request_schema(ExplainRequest, **_WANTED, top=top), answer
 
 
 def _simulate() -> tuple[object, object]:
     listed = {"type": "array", "items": {"type": "object"}}
-    asked = _asked(
+    request = _request_schema(
         SimulateRequest,
         objects={**listed, "minItems": 1},
         all={"type": "boolean", "default": False},
@@ -155,7 +157,7 @@ def _simulate() -> tuple[object, object]:
         summary={"type": "object"},
         warnings=_STRINGS,
     )
-    return asked, answer
+    return request, answer
 
 
 def _answer(**properties: object) -> dict[str, object]:

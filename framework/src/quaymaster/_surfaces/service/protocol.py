@@ -1,4 +1,4 @@
-"""The HTTP protocol of connections, each of which has to say something in time."""
+"""The HTTP protocol of connections, with a timeout for the head of a request."""
 
 import asyncio
 from typing import Final
@@ -7,7 +7,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 __all__ = ["TimedProtocol"]
 
-# Chosen, not measured: as long as other servers of this house wait for a request.
+# As long as the project's other servers wait for a request.
 _HEAD_SECONDS: Final = 30
 
 
@@ -22,23 +22,23 @@ class TimedProtocol(HttpToolsProtocol):
     def connection_made(  # type: ignore[override]  # as in the base class
         self, transport: asyncio.Transport
     ) -> None:
-        """Wait for the first request."""
+        """Start the timeout of the first request."""
         super().connection_made(transport)
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the timeout."""
         self._stop()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """Wait for the end of a head."""
+        """Start the timeout of a request's head."""
         self._stop()
         self._wait()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Wait no more."""
+        """Cancel the timeout."""
         self._stop()
         super().on_headers_complete()
 

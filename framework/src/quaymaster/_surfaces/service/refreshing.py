@@ -1,4 +1,4 @@
-"""Makes what answers anew: when told to, and every so often."""
+"""Rebuilds the application on request and at intervals."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.clock import Clock
-from quaymaster._surfaces.service.standing import SharedStanding
+from quaymaster._surfaces.service.readiness import SharedReadiness
 
 __all__ = ["Refresher"]
 
@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 
 class Refresher(Generic[T]):
-    """Makes something from an input that changes; what is there stays until it is made.
+    """Rebuilds an object from an input; the old one stays in use until then.
 
     Args:
-        make: Makes it from the input as it is then.
-        take_over: Is given each one that was made.
-        clock: Its timers say when to make it again.
-        seconds: How long after the last attempt to make it again; 0 for never.
-        standing: Where it is noted how that went.
-        on_trouble: Told what went wrong.
+        make: Builds the object from the current input.
+        take_over: Receives each new object.
+        clock: Its timers start the next rebuild.
+        seconds: The interval after the last attempt; 0 for no timer.
+        readiness: Receives the result of each attempt.
+        on_trouble: Receives the error of a failed attempt.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Refresher(Generic[T]):
         take_over: Callable[[T], None],
         *,
         clock: Clock,
-        standing: SharedStanding,
+        readiness: SharedReadiness,
         seconds: float = 0.0,
         on_trouble: Callable[[str], None] = print,
     ) -> None:
@@ -40,11 +40,11 @@ class Refresher(Generic[T]):
         self._take_over = take_over
         self._clock = clock
         self._seconds = seconds
-        self._standing = standing
+        self._standing = readiness
         self._on_trouble = on_trouble
 
     def start(self) -> None:
-        """Make the first; what goes wrong then is the caller's."""
+        """Build the first object; errors are raised."""
         now = self._clock.now()
         made = self._make()
         self._standing.write(replace(self._standing.read(), read_at=now))
@@ -52,12 +52,12 @@ class Refresher(Generic[T]):
         self._wait()
 
     def refresh(self) -> bool:
-        """Make another one; say whether that went well."""
+        """Build a new object; return whether that succeeded."""
         now, before = self._clock.now(), self._standing.read()
         try:
             made = self._make()
-        except Exception as error:  # whatever it is, the old one goes on answering
-            text = _told(error)
+        except Exception as error:  # the old application stays in use
+            text = _message_of(error)
             failures = before.failures + 1
             self._standing.write(replace(before, failures=failures, error=text))
             self._on_trouble(f"not refreshed, the old input stays: {text}")
@@ -85,6 +85,6 @@ class Refresher(Generic[T]):
             self._wait()
 
 
-def _told(error: Exception) -> str:
-    known = isinstance(error, QuaymasterError)
-    return str(error) if known else f"{type(error).__name__}: {error}"
+def _message_of(error: Exception) -> str:
+    is_expected = isinstance(error, QuaymasterError)
+    return str(error) if is_expected else f"{type(error).__name__}: {error}"

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from quaymaster._base.serving.tls import ServerTLS
 from quaymaster._core.contract.clock import Clock, RealClock
+from quaymaster._surfaces.service.readiness import SharedReadiness
 from quaymaster._surfaces.service.refreshing import Refresher
 from quaymaster._surfaces.service.signals import ENDING, Ended, Signals
-from quaymaster._surfaces.service.standing import SharedStanding
 from quaymaster._surfaces.service.workers import Workers
 
 __all__ = ["ServeOptions", "serve"]
@@ -19,13 +19,13 @@ __all__ = ["ServeOptions", "serve"]
 
 @attrs.frozen(kw_only=True)
 class ServeOptions:
-    """How to run the service.
+    """Options of the service.
 
     Attributes:
-        tls: The certificates; None speaks plain HTTP.
-        refresh_seconds: How long after the last refresh the next one comes; 0: never.
-        grace_seconds: How long answers that are under way may take at the end.
-        on_trouble: Told what went wrong with a refresh.
+        tls: The certificates; None for plain HTTP.
+        refresh_seconds: The interval of refreshes; 0: never.
+        grace_seconds: How long requests in flight may take at the end.
+        on_trouble: Receives the error of a failed refresh.
     """
 
     tls: ServerTLS | None = None
@@ -37,22 +37,22 @@ class ServeOptions:
 def serve(
     make_app: Callable[[], Starlette],
     sockets: Sequence[socket.socket],
-    standing: SharedStanding,
+    readiness: SharedReadiness,
     options: ServeOptions,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM comes; answers under way are finished.
+    """Serve requests until SIGINT or SIGTERM; requests in flight are finished.
 
-    On SIGHUP, and every so often, the application is made anew, and other workers take
-    over. If that fails, everything stays as it was.
+    On SIGHUP and at intervals, the application is rebuilt and new workers take over. If
+    that fails, the old ones continue.
 
     Args:
-        make_app: Makes the application.
+        make_app: Builds the application.
         sockets: The listening sockets, one for each worker.
-        standing: Where it is noted how the last refresh went.
+        readiness: Receives the result of each refresh.
         options: The options.
 
     Raises:
-        WorkerError: A worker has ended by itself; then all are ended.
+        WorkerError: A worker has ended unexpectedly; all others are ended then.
     """
     clock = RealClock()
     with Signals() as signals:
@@ -66,7 +66,7 @@ def serve(
             make,
             workers.take_over,
             clock=clock,
-            standing=standing,
+            readiness=readiness,
             seconds=options.refresh_seconds,
             on_trouble=options.on_trouble,
         )
@@ -86,7 +86,7 @@ def _goes_on(
     workers: Workers,
     clock: Clock,
 ) -> bool:
-    """Wait for something to happen, and see to it; say whether it is to go on."""
+    """Wait for a signal or a timer, and handle it; return whether to continue."""
     due = clock.next_due()
     left = None if due is None else max(due - clock.now(), 0.0)
     came = frozenset(signals.wait(left))

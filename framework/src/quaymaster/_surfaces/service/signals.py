@@ -1,4 +1,4 @@
-"""Waits for signals, whichever thread of the process gets them."""
+"""Waits for signals, whichever thread of the process receives them."""
 
 import select
 import signal
@@ -17,14 +17,14 @@ _MANY: Final = 1024
 
 
 class Ended(BaseException):
-    """The service was told to end while it did something that can be broken off."""
+    """A signal ended the service during interruptible work."""
 
 
 class Signals:
-    """Takes the signals of a service for as long as it is entered.
+    """A context manager that handles the signals of a service.
 
-    Blocking them and waiting would not do: libraries have threads of their own, and a
-    signal that one of those gets would end the process.
+    Blocking and awaiting signals would not work: libraries start threads, and a signal
+    that one of these receives would end the process.
     """
 
     def __init__(self) -> None:
@@ -32,32 +32,32 @@ class Signals:
 
     def __enter__(self) -> "Signals":
         self._receiver, self._sender = socket.socketpair()
-        for one in (self._receiver, self._sender):
-            one.setblocking(False)
-        self._handlers = {one: signal.signal(one, self._handle) for one in _HEEDED}
+        for item in (self._receiver, self._sender):
+            item.setblocking(False)
+        self._handlers = {item: signal.signal(item, self._handle) for item in _HEEDED}
         number = self._sender.fileno()
         self._wakeup = signal.set_wakeup_fd(number, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_error: object) -> None:
         signal.set_wakeup_fd(self._wakeup)
-        for one, handler in self._handlers.items():
-            signal.signal(one, handler)
+        for item, handler in self._handlers.items():
+            signal.signal(item, handler)
         self._receiver.close()
         self._sender.close()
 
     def wait(self, seconds: float | None) -> Iterable[int]:
-        """Wait for signals; return those that have come, none when the time is over.
+        """Wait for signals; return those received, or none after the timeout.
 
         Args:
-            seconds: For how long; None for as long as it takes.
+            seconds: The timeout; None for no timeout.
         """
         ready, _, _ = select.select([self._receiver], [], [], seconds)
         return self._receiver.recv(_MANY) if ready else b""
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Raise `Ended` as soon as a signal comes that ends the service."""
+        """Raise `Ended` as soon as a signal ends the service."""
         self._is_interruptible = True
         try:
             yield
@@ -66,9 +66,9 @@ class Signals:
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
-        """Let signals wait; a process that is forked meanwhile begins with `release`.
+        """Block signals; a process that is forked meanwhile must call `release` first.
 
-        Until then they would be told to the process that has forked it.
+        Until then, its signals would wake the process that forked it.
         """
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HEEDED)
         try:
@@ -77,7 +77,7 @@ class Signals:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def release(self) -> None:
-        """Take no more signals, in a forked process, which has set its own handlers."""
+        """Detach a forked process, which has set its own handlers, and unblock it."""
         signal.set_wakeup_fd(-1)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEEDED)
 

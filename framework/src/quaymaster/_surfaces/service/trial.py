@@ -1,4 +1,4 @@
-"""Tries where pods would go, on the scheduler's own snapshot, and takes all back."""
+"""Places pods on the scheduler's snapshot as a trial, and undoes it."""
 
 import random
 from collections.abc import Callable
@@ -25,13 +25,13 @@ _NO_NODES: Final = "no nodes available to schedule pods"
 
 @attrs.frozen(kw_only=True)
 class Tried:
-    """Where one pod would go.
+    """The result of the trial for one pod.
 
     Attributes:
         pod: Its key.
         node: The node that it would get; empty if it fits nowhere.
-        message: Why it fits nowhere, in the scheduler's words; empty otherwise.
-        reasons: The reasons for which nodes were rejected, each once, sorted.
+        message: The scheduler's message if it fits nowhere; empty otherwise.
+        reasons: The distinct reasons for which nodes were rejected, sorted.
         plugins: The plugins that rejected nodes, sorted.
     """
 
@@ -45,15 +45,15 @@ class Tried:
 class Trial:
     """Places pods one after the other without binding them; a context manager.
 
-    Each pod is placed as a scheduler's next attempt would: PreEnqueue, PreFilter,
-    Filter, extenders, Score and Reserve have their say. It then counts on its node for
-    the pods that come after it. PostFilter is not asked, so nobody is preempted, nor
-    is Permit: a pod that would wait there has its node. In the end everything is taken
-    back, in reverse order, so that the scheduler is as it was.
+    Each pod is placed as in the scheduler's next attempt, by PreEnqueue, PreFilter,
+    Filter, extenders, Score and Reserve. It then occupies its node for the following
+    pods. PostFilter does not run, so no pod is preempted. Permit does not run either: a
+    pod that would wait there counts as placed. At the end everything is undone in
+    reverse order.
 
     Args:
-        scheduler: A scheduler that has caught up, and takes no turn meanwhile.
-        seed: Decides the choice between equally good nodes.
+        scheduler: A scheduler without pending changes, whose loop is not running.
+        seed: The seed of the choice between nodes with equal scores.
     """
 
     def __init__(self, scheduler: Scheduler, seed: int = 0) -> None:
@@ -68,24 +68,24 @@ class Trial:
         self.take_back()
 
     def take_back(self) -> None:
-        """Take back all that was placed."""
+        """Undo all placements."""
         while self._undo:
             self._undo.pop()()
 
     def place(self, pod: Pod, *, remember: bool = True) -> Tried:
-        """Find a node for a pod, and count it in there.
+        """Find a node for a pod, and place it there.
 
         Args:
-            pod: The pod, as it would be in a cluster, with a uid of its own.
-            remember: Whether to remember what plugins say of each node. The answer is
-                the same; it comes sooner the next time, and later this time: a pod
-                whose like does not come again is placed in a third of the time without.
+            pod: The admitted pod, with its own uid.
+            remember: Whether to cache the verdicts of plugins. The result is the same.
+                With the cache, the next equal pod is faster; without it, a pod that
+                does not come again takes a third of the time.
         """
         framework = self._scheduler.frameworks.get(pod.spec.scheduler_name)
         if framework is None:
-            known = ", ".join(sorted(self._scheduler.frameworks))
+            profiles = ", ".join(sorted(self._scheduler.frameworks))
             name = pod.spec.scheduler_name
-            text = f"no profile has the scheduler name '{name}' (profiles: {known})"
+            text = f"no profile has the scheduler name '{name}' (profiles: {profiles})"
             return Tried(pod=pod.key, message=text)
         for call in framework.profile.plan("preEnqueue"):
             gate = framework.pre_enqueue(call.plugin, pod)
@@ -119,7 +119,7 @@ class Trial:
     def _reserved(
         self, stations: BindingStations, state: CycleState, pod: Pod, node: str
     ) -> Tried:
-        """Count the pod in on its node, and reserve what it needs there."""
+        """Assume the pod on its node, and reserve its resources there."""
         cache = self._scheduler.cache
         assumed = replace(pod, node_name=node)
         cache.assume(assumed)

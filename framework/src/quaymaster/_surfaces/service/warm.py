@@ -1,4 +1,4 @@
-"""A cluster that is kept warm, and answers questions without being changed."""
+"""A scheduled cluster in memory, which answers requests without being changed."""
 
 import time
 from collections.abc import Sequence
@@ -25,17 +25,16 @@ from quaymaster._surfaces.service.trial import Trial, Tried
 __all__ = ["Fit", "WarmCluster"]
 
 _WRONG: Final = "Unprocessable request"
-# A bound on memory, chosen and not measured: far more templates than clients ask about
-# in turn.
+# A limit of memory: far more templates than clients use in turn.
 _RECENT: Final = 1024
 
 
 @attrs.frozen(kw_only=True)
 class Fit:
-    """Whether some pods fit.
+    """The result for some pods.
 
     Attributes:
-        pods: Where each would go, in the order in which they were asked for.
+        pods: The result of each pod, in the order of the request.
     """
 
     pods: tuple[Tried, ...]
@@ -43,25 +42,24 @@ class Fit:
     @property
     def placed(self) -> int:
         """How many of them fit."""
-        return sum(bool(one.node) for one in self.pods)
+        return sum(bool(trial.node) for trial in self.pods)
 
 
 class WarmCluster:
-    """A cluster whose pods have been scheduled, and a scheduler that knows it.
+    """A cluster whose pods have been scheduled, with its scheduler.
 
-    It belongs to one thread at a time. Every question is answered as if no other had
-    been asked.
+    One thread at a time may use it. Requests do not affect each other.
 
     Args:
-        objects: Nodes, pods, workloads and all else.
+        objects: Nodes, pods, workloads and other objects.
         config: The scheduler's configuration.
-        registry: Where plugins are found by name.
-        seed: Decides the choice between equally good nodes.
-        max_pods: How many pods workloads may ask for in all.
+        registry: The plugins by name.
+        seed: The seed of the choice between nodes with equal scores.
+        max_pods: The most pods that workloads may create in all.
         on_progress: Called with the progress of scheduling the pods of the input.
 
     Attributes:
-        kubernetes: The Kubernetes whose scheduler decides.
+        kubernetes: The emulated version of Kubernetes.
         nodes: How many nodes there are.
         pods: How many pods are on them.
         unscheduled: How many pods of the input have no node.
@@ -103,14 +101,14 @@ class WarmCluster:
         self._run.close()
 
     def fit(self, pods: Sequence[Pod], deadline: float = float("inf")) -> Fit:
-        """Find nodes for some pods, one after the other, and leave all as it was.
+        """Find nodes for some pods, one after the other, without changing the cluster.
 
         Args:
-            pods: The pods; each has a uid of its own.
+            pods: The pods, each with its own uid.
             deadline: When to give up, in seconds of ``time.monotonic``.
 
         Raises:
-            RequestError: A pod breaks rules, or the time is over.
+            RequestError: A pod is invalid, or the time is over.
         """
         admitted = [self._admitted(pod) for pod in pods]
         begun = time.monotonic()
@@ -123,34 +121,36 @@ class WarmCluster:
         return Fit(pods=tuple(found))
 
     def explain(self, pod: Pod) -> Explanation:
-        """Say what every plugin says of every node for a pod.
+        """Return the verdict of each plugin on each node for a pod.
 
         Raises:
-            RequestError: The pod breaks rules, or no profile takes it.
+            RequestError: The pod is invalid, or no profile has its scheduler name.
         """
         admitted, _ = self._admitted(pod)
         name = admitted.spec.scheduler_name
         framework: Framework | None = self._run.scheduler.frameworks.get(name)
         if framework is None:
-            known = ", ".join(sorted(self._run.scheduler.frameworks))
-            detail = f"no profile has the scheduler name '{name}' (profiles: {known})"
+            profiles = ", ".join(sorted(self._run.scheduler.frameworks))
+            detail = (
+                f"no profile has the scheduler name '{name}' (profiles: {profiles})"
+            )
             raise RequestError(422, _WRONG, detail)
         return explain(framework.plain, admitted, name)
 
     def simulate(
         self, objects: Sequence[ApiObject], deadline: float = float("inf")
     ) -> SimulationResult:
-        """Simulate the input together with some objects, from the beginning.
+        """Simulate the input together with some objects, from the start.
 
-        Unlike the other questions it may be asked from any thread.
+        Unlike the other methods, any thread may call it.
 
         Args:
-            objects: What comes in; an object with the kind and name of one of the
-                input replaces it.
+            objects: The new objects, which replace those of the input with the same
+                kind and name.
             deadline: When to give up, in seconds of ``time.monotonic``.
 
         Raises:
-            RequestError: Objects break rules, or the time is over.
+            RequestError: Objects are invalid, or the time is over.
         """
         new = {(type(obj), _key(obj)) for obj in objects}
         kept = [obj for obj in self._objects if (type(obj), _key(obj)) not in new]
@@ -164,7 +164,7 @@ class WarmCluster:
             raise RequestError(422, _WRONG, problems=error.problems) from error
 
     def is_new(self, pod: str) -> bool:
-        """Whether a pod, by its key, is none of the input's."""
+        """Return whether a pod, by its key, is not in the input."""
         return pod not in self._known
 
     def _simulation(
@@ -185,7 +185,7 @@ class WarmCluster:
         )
 
     def _admitted(self, pod: Pod) -> tuple[Pod, bool]:
-        """Return the pod as it would come in, and whether its like was there lately."""
+        """Return the admitted pod, and whether an equal spec was used recently."""
         try:
             admitted = self._run.cluster.admitted(pod)
         except AdmissionError as error:
@@ -194,17 +194,17 @@ class WarmCluster:
 
 
 class _RecentSpecs:
-    """Keeps some specs alive, those that were asked about last.
+    """Keeps the specs of the last requests alive.
 
-    What is worked out from a spec, such as its signature, is kept as long as the spec.
-    In a cluster pods hold it; nobody would hold those of questions.
+    Values computed from a spec, such as its signature, are cached as long as the spec
+    lives. In a cluster pods refer to it; the pods of requests do not live on.
     """
 
     def __init__(self) -> None:
         self._specs: dict[int, PodSpec] = {}
 
     def keep(self, spec: PodSpec) -> bool:
-        """Keep a spec until so many others have come; say whether it was kept before.
+        """Keep a spec until 1,024 others have come; return whether it was kept before.
 
         Equal specs of admitted pods are one object.
         """

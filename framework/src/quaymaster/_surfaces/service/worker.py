@@ -1,4 +1,4 @@
-"""One process that answers."""
+"""One worker process of the service."""
 
 import asyncio
 import os
@@ -14,25 +14,24 @@ from quaymaster._surfaces.service.protocol import TimedProtocol
 __all__ = ["LEAVE", "Worker"]
 
 LEAVE: Final = signal.SIGHUP
-"""Tells a worker that another one takes over."""
+"""The signal to a worker that another one takes over."""
 
 _BACKLOG: Final = 2048
-# More than the 90 s after which Go's clients close idle connections themselves: if the
-# server did, a request might be on its way.
+# More than the 90 s after which Go's clients close idle connections: if the server
+# closed them, a request could be in transit.
 _IDLE_SECONDS: Final = 120
-# Chosen, not measured: for how long clients that ask now and then are told to connect
-# anew, before those that are silent are cut off.
+# For so long, responses carry ``Connection: close``; then silent clients are closed.
 _LEAVING_SECONDS: Final = 5
 _CLOSE: Final = (b"connection", b"close")
 
 
 class Worker(uvicorn.Server):
-    """Answers on one listening socket until it is told to end.
+    """Serves one listening socket until a signal ends it.
 
     Args:
-        app: Answers.
-        tls: The certificates; None speaks plain HTTP.
-        grace_seconds: How long answers that are under way may take at the end.
+        app: The application.
+        tls: The certificates; None for plain HTTP.
+        grace_seconds: How long requests in flight may take at the end.
     """
 
     def __init__(self, app: ASGIApp, tls: ServerTLS | None, grace_seconds: int) -> None:
@@ -48,7 +47,7 @@ class Worker(uvicorn.Server):
             interface="asgi3",
             lifespan="off",
             log_level="warning",
-            proxy_headers=False,  # nobody asks who the client is
+            proxy_headers=False,  # the client's address is not used
             server_header=False,
             timeout_graceful_shutdown=grace_seconds,
             timeout_keep_alive=_IDLE_SECONDS,
@@ -60,15 +59,15 @@ class Worker(uvicorn.Server):
         super().__init__(config)
 
     def leave(self, _number: int, _frame: object) -> None:
-        """Take no more clients, and let go of those that there are as they ask.
+        """Accept no more clients, and close each connection with its next response.
 
-        Their next answer tells them to connect anew, so none of them meets a connection
-        that was closed while it asked. This is a handler of signals.
+        That response carries ``Connection: close``, so no client sends a request on a
+        closed connection. This is a signal handler.
         """
         self._must_leave = True
 
     async def on_tick(self, counter: int) -> bool:
-        """See to what has happened meanwhile; say whether it is time to end."""
+        """Handle a `leave` that was requested; return whether to end."""
         if self._must_leave and not self._is_leaving:
             self._is_leaving = True
             for server in self.servers:

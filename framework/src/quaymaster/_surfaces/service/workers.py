@@ -1,4 +1,4 @@
-"""The processes that answer."""
+"""The worker processes of the service."""
 
 import contextlib
 import gc
@@ -21,27 +21,27 @@ from quaymaster._surfaces.service.worker import LEAVE, Worker
 
 __all__ = ["WorkerError", "Workers"]
 
-# Chosen, not measured: beyond the time for answers, to end in peace.
+# Beyond the grace period, for a clean exit.
 _SLACK_SECONDS: Final = 5
 
 _log = logging.getLogger(__name__)
 
 
 class WorkerError(QuaymasterError):
-    """A worker has ended without being told to."""
+    """A worker has ended unexpectedly."""
 
 
 class Workers:
-    """One process for each listening socket, forked, so that all share memory.
+    """One process for each listening socket, forked so that all share memory.
 
-    The sockets belong to the process that forks: when others take over, clients that
-    are about to connect wait a moment.
+    The parent keeps the sockets open, so while new workers take over, connecting
+    clients only wait for a moment.
 
     Args:
         sockets: The listening sockets.
-        tls: The certificates; None speaks plain HTTP.
-        grace_seconds: How long answers that are under way may take at the end.
-        signals: Those of this process.
+        tls: The certificates; None for plain HTTP.
+        grace_seconds: How long requests in flight may take at the end.
+        signals: The signals of this process.
     """
 
     def __init__(
@@ -59,36 +59,38 @@ class Workers:
         self._leaving: set[int] = set()
 
     def take_over(self, app: ASGIApp) -> None:
-        """Start workers that answer with an application, and let go of the others."""
+        """Start workers with an application, and make the old ones leave."""
         before = self._current
         with self._signals.held_back(), _frozen_memory():
-            self._current = {self._fork(app, one) for one in self._sockets}
+            self._current = {self._fork(app, opened) for opened in self._sockets}
         self._leaving |= before
         _send(before, LEAVE)
 
     def look_after(self) -> None:
-        """Take note of workers that have ended.
+        """Check for workers that have ended.
 
         Raises:
-            WorkerError: One has that was not told to.
+            WorkerError: A worker has ended unexpectedly.
         """
-        self._leaving = {one for one in self._leaving if _exit_code(one) is None}
-        for one in tuple(self._current):
-            code = _exit_code(one)
+        self._leaving = {
+            process for process in self._leaving if _exit_code(process) is None
+        }
+        for process in tuple(self._current):
+            code = _exit_code(process)
             if code is not None:
-                self._current.discard(one)
-                raise WorkerError(f"a worker has ended by itself, with code {code}")
+                self._current.discard(process)
+                raise WorkerError(f"a worker has ended unexpectedly, with code {code}")
 
     def end(self) -> None:
-        """End all, and wait until they have answered what they were asked.
+        """End all workers, and wait until they have answered their requests.
 
-        They are killed when their time is over, or if there is another signal to end.
+        They are killed after the grace period, or at another signal to end.
         """
         every = self._current | self._leaving
         self._current, self._leaving = set(), set()
         _send(every, signal.SIGTERM)
         end = time.monotonic() + self._grace_seconds + _SLACK_SECONDS
-        while every := {one for one in every if _exit_code(one) is None}:
+        while every := {process for process in every if _exit_code(process) is None}:
             left = max(end - time.monotonic(), 0.0)
             came = self._signals.wait(left)
             if not left or not ENDING.isdisjoint(came):
@@ -112,7 +114,7 @@ class Workers:
             worker.run(sockets=[opened])
             code = 0
         except Exception:
-            _log.exception("a worker broke")
+            _log.exception("a worker failed")
         finally:
             os._exit(code)
 
@@ -129,12 +131,12 @@ def _frozen_memory() -> Iterator[None]:
 
 
 def _send(processes: set[int], number: signal.Signals) -> None:
-    for one in processes:
+    for process in processes:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(one, number)
+            os.kill(process, number)
 
 
 def _exit_code(process: int) -> int | None:
-    """Return the exit code of a child; None if it is still there."""
+    """Return the exit code of a child; None if it still runs."""
     ended, status = os.waitpid(process, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if ended else None

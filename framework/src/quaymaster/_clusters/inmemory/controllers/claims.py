@@ -3,13 +3,16 @@
 Mirrors ``pkg/controller/volume/persistentvolume`` (Kubernetes v1.36). A claim whose
 class binds immediately gets an existing volume or a new one. A claim that waits for its
 first consumer gets the volume that the scheduler reserved for it, or a new one for the
-node that the scheduler selected. Every provisioner works, at once and without limits.
+node that the scheduler selected. Provisioners work at once. They publish what is left
+where there are CSIStorageCapacities; `known_provisioners` lists what else they do.
 """
+
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
-    CSINode,
+    CSIStorageCapacity,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -17,9 +20,15 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
-from quaymaster._clusters.inmemory.controllers.provisioning import (
-    make_volume,
-    topology_for,
+from quaymaster._clusters.inmemory.controllers.accessible_topology import (
+    AccessibleTopology,
+)
+from quaymaster._clusters.inmemory.controllers.known_provisioners import (
+    known_provisioner,
+)
+from quaymaster._clusters.inmemory.controllers.provisioning import make_volume
+from quaymaster._clusters.inmemory.controllers.storage_capacities import (
+    StorageCapacities,
 )
 from quaymaster._kits.volumes.claims import (
     class_of_claim,
@@ -53,6 +62,8 @@ class ClaimController:
         self._open: dict[str, None] = {}
         self._left_alone: set[str] = set()
         self._pool = VolumePool()
+        self._capacities = StorageCapacities(cluster)
+        self._topology = AccessibleTopology(cluster, self._capacities)
 
     @property
     def open_claims(self) -> list[str]:
@@ -69,6 +80,7 @@ class ClaimController:
             self._open.pop(claim.key, None)
         else:
             self._open[claim.key] = None
+            self._reserve(claim)
 
     def claim_removed(self, claim: PersistentVolumeClaim) -> None:
         """Handle a removed claim: delete or release its volume by its policy."""
@@ -76,6 +88,8 @@ class ClaimController:
         self._left_alone.discard(claim.key)
         volume = self._volumes.get(claim.spec.volume_name)
         if volume is None or not is_bound_to(volume, claim):
+            if not claim.spec.volume_name:
+                self._capacities.release(claim)
             return
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
             self._cluster.delete(volume)
@@ -91,6 +105,17 @@ class ClaimController:
             self._pool.put(new)
         elif old is not None:
             self._pool.drop(old.name)
+            self._capacities.give_back(old)
+
+    def capacity_changed(
+        self, old: CSIStorageCapacity | None, new: CSIStorageCapacity | None
+    ) -> None:
+        """Index a published capacity that has come, changed, or gone."""
+        self._capacities.changed(old, new)
+
+    def nodes_changed(self) -> None:
+        """Drop what depends on the labels of nodes."""
+        self._topology.nodes_changed()
 
     def claim_of(self, volume: PersistentVolume) -> str | None:
         """Return the key of the claim of a volume, bound or reserved; or None."""
@@ -140,20 +165,46 @@ class ClaimController:
     def _provision(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass
     ) -> None:
-        if storage_class.provisioner in ("", NO_PROVISIONER):
+        provisioner, name = storage_class.provisioner, selected_node(claim)
+        if provisioner in ("", NO_PROVISIONER):
             return
-        name = selected_node(claim)
-        node = None
-        if name is not None:
-            node = self._cluster.objects(Node).get(name)
-            if node is None:
-                self._give_node_back(claim)
-                return
-        csi_node = self._cluster.objects(CSINode).get(name or "")
-        topology = topology_for(storage_class, node, csi_node)
+        if name is None:
+            known = known_provisioner(provisioner)
+            if known is None or not known.needs_node:
+                topology = self._topology.at_once(storage_class, claim)
+                self._make_volume(claim, storage_class, topology)
+            return
+        node = self._cluster.objects(Node).get(name)
+        if node is None:
+            self._give_node_back(claim)
+            return
+        topology = self._topology.at_node(storage_class, node)
+        self._make_volume(claim, storage_class, topology, node)
+
+    def _make_volume(
+        self,
+        claim: PersistentVolumeClaim,
+        storage_class: StorageClass,
+        topology: Mapping[str, str],
+        node: Node | None = None,
+    ) -> None:
         volume = make_volume(claim, storage_class, topology)
-        if volume.name not in self._volumes:
-            self._bind(self._cluster.add(self._cluster.admit(volume)), claim)
+        if volume.name in self._volumes:
+            return
+        volume = self._cluster.add(self._cluster.admit(volume))
+        labels, name = (topology, "") if node is None else (node.labels, node.name)
+        self._capacities.take(volume, storage_class, labels, name)
+        self._bind(volume, claim)
+
+    def _reserve(self, claim: PersistentVolumeClaim) -> None:
+        """Keep the published capacity in step with the node selected for a claim."""
+        name = selected_node(claim)
+        node = None if name is None else self._cluster.objects(Node).get(name)
+        storage_class = self._cluster.objects(StorageClass).get(class_of_claim(claim))
+        if node is not None and storage_class is not None:
+            self._capacities.reserve(claim, storage_class, node)
+        elif not claim.spec.volume_name:
+            self._capacities.release(claim)
 
     def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
         """Report to the scheduler that no volume can be made for the selected node."""

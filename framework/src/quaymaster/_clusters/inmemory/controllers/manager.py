@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from quaymaster._api.objects import (
     ApiObject,
+    CSIStorageCapacity,
     DaemonSet,
     Deployment,
     DeviceTaintRule,
@@ -53,6 +54,9 @@ from quaymaster._clusters.inmemory.controllers.ephemeral import (
 from quaymaster._clusters.inmemory.controllers.families import Families
 from quaymaster._clusters.inmemory.controllers.garbage import remove_pods_later
 from quaymaster._clusters.inmemory.controllers.jobs import JobController
+from quaymaster._clusters.inmemory.controllers.node_taints import (
+    NodeTaintController,
+)
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
@@ -100,6 +104,7 @@ class Controllers:
         self._stateful_sets = StatefulSetController(cluster, self._families)
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
+        self._node_taints = NodeTaintController(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
@@ -117,7 +122,7 @@ class Controllers:
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
-            Node: lambda node: add_slices(cluster, node),
+            Node: self._sync_node,
             Pod: self._sync_pod,
             ResourceClaim: self._device_claims.sync_claim,
             ResourceQuota: lambda quota: sync_quota(cluster, quota),
@@ -127,6 +132,7 @@ class Controllers:
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
+            CSIStorageCapacity: self._claims.capacity_changed,
             ResourceClaim: self._device_claim_changed,
             ResourceSlice: self._device_evictions.slice_changed,
             DeviceTaintRule: self._device_evictions.rule_changed,
@@ -251,6 +257,10 @@ class Controllers:
         if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
             self._syncs[identity.kind](obj)
         return True
+
+    def _sync_node(self, node: Node) -> None:
+        add_slices(self._cluster, node)
+        self._node_taints.sync(node)
 
     def _sync_pod(self, pod: Pod) -> None:
         add_claims(self._cluster, pod)
@@ -423,10 +433,13 @@ class Controllers:
         node = old if new is None else new
         if node is None:
             return
+        if new is not None and self._node_taints.needs_sync(old, new):
+            self._mark(OwnerId(Node, new.name))
         if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
+        self._claims.nodes_changed()
         if new is None:
             remove_pods_later(self._cluster, node.name)
             remove_slices(self._cluster, node)

@@ -1,17 +1,16 @@
-"""New volumes for claims, as an external provisioner of a CSI driver creates them.
+"""New volumes for claims, as the provisioner of their class makes them.
 
-The node affinity of a new volume selects the nodes that can reach it. Its labels are
-the driver's own, if the selected node has a CSINode that lists them; else those of the
-class's ``allowedTopologies``; else the zone of the selected node.
+`make_volume` writes the source that the provisioner really uses, since plugins count
+and compare volumes by source. `accessible_topology` chooses the node affinity.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from quaymaster._api.objects import (
-    CSINode,
     CSIPersistentVolumeSource,
-    Node,
+    HostPathVolumeSource,
+    LocalVolumeSource,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
@@ -23,15 +22,20 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeNodeAffinity,
 )
+from quaymaster._clusters.inmemory.admission.syntax import CSI_DRIVER_NAME
+from quaymaster._clusters.inmemory.controllers.known_provisioners import (
+    VolumeSource,
+    known_provisioner,
+)
 from quaymaster._kits.volumes.claims import reference_to
 from quaymaster._kits.volumes.csi import csi_driver_of
 from quaymaster._kits.volumes.names import BOUND_BY_CONTROLLER, PROVISIONED_BY
 from quaymaster._kits.volumes.pool import storage_of
-from quaymaster._kits.volumes.topologies import allows_topology
 
-__all__ = ["make_volume", "topology_for"]
+__all__ = ["make_volume", "volume_name"]
 
-_ZONE: Final = "topology.kubernetes.io/zone"
+_DIRECTORY: Final = "/var/lib/volumes"
+_SERVER: Final = "nfs.invalid"
 
 
 def make_volume(
@@ -39,20 +43,21 @@ def make_volume(
     storage_class: StorageClass,
     topology: Mapping[str, str],
 ) -> PersistentVolume:
-    """Return a new volume of a claim, bound to it from its side.
+    """Make a new volume of a claim, bound to it from the volume's side.
 
     Args:
         claim: The claim.
         storage_class: Its class.
-        topology: The labels that a node must have to reach it.
+        topology: The labels that a node must have to reach the volume.
     """
-    name, spec = f"pvc-{claim.uid}", claim.spec
-    provisioner = storage_class.provisioner
-    driver = csi_driver_of(provisioner) or provisioner
+    name, spec = volume_name(claim), claim.spec
     return PersistentVolume(
         metadata=ObjectMeta(
             name=name,
-            annotations={PROVISIONED_BY: provisioner, BOUND_BY_CONTROLLER: "yes"},
+            annotations={
+                PROVISIONED_BY: storage_class.provisioner,
+                BOUND_BY_CONTROLLER: "yes",
+            },
         ),
         spec=PersistentVolumeSpec(
             capacity={"storage": storage_of(spec.resources)},
@@ -63,49 +68,44 @@ def make_volume(
             volume_mode=spec.volume_mode,
             volume_attributes_class_name=spec.volume_attributes_class_name,
             node_affinity=_affinity(topology),
-            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+            **_source(storage_class, name),
         ),
         status=PersistentVolumeStatus(phase="Bound"),
     )
 
 
-def topology_for(
-    storage_class: StorageClass, node: Node | None, csi_node: CSINode | None
-) -> Mapping[str, str]:
-    """Return the labels that a new volume's nodes must have.
-
-    Args:
-        storage_class: The claim's class.
-        node: The selected node; None if the claim is bound immediately.
-        csi_node: The CSINode of the node, or None.
-    """
-    if node is None:
-        return {
-            expression.key: expression.values[0]
-            for term in storage_class.allowed_topologies[:1]
-            for expression in term.match_label_expressions
-            if expression.values
-        }
-    keys = _driver_keys(storage_class, csi_node) or _allowed_keys(storage_class, node)
-    return {key: node.labels[key] for key in keys or (_ZONE,) if key in node.labels}
+def volume_name(claim: PersistentVolumeClaim) -> str:
+    """Return the name of the volume that is provisioned for a claim."""
+    return f"pvc-{claim.uid}"
 
 
-def _driver_keys(
-    storage_class: StorageClass, csi_node: CSINode | None
-) -> tuple[str, ...]:
+def _source(storage_class: StorageClass, name: str) -> dict[str, Any]:
+    """Return the field of the volume's source, and the source."""
     provisioner = storage_class.provisioner
-    name = csi_driver_of(provisioner) or provisioner
-    for driver in () if csi_node is None else csi_node.spec.drivers:
-        if driver.name == name:
-            return driver.topology_keys
-    return ()
+    driver = csi_driver_of(provisioner) or provisioner
+    known = known_provisioner(driver)
+    if known is not None:
+        source = known.source
+    elif CSI_DRIVER_NAME.fits(driver):
+        source = VolumeSource.CSI
+    else:
+        # The name of no CSI driver; FlexVolume drivers have names with a slash.
+        source = VolumeSource.FLEX_VOLUME
+    return {source.value: _MAKERS[source](driver, name)}
 
 
-def _allowed_keys(storage_class: StorageClass, node: Node) -> tuple[str, ...]:
-    for term in storage_class.allowed_topologies:
-        if allows_topology((term,), node.labels):
-            return tuple(expression.key for expression in term.match_label_expressions)
-    return ()
+_MAKERS: Final[Mapping[VolumeSource, Callable[[str, str], object]]] = {
+    VolumeSource.CSI: lambda driver, name: CSIPersistentVolumeSource(
+        driver=driver, volume_handle=name
+    ),
+    VolumeSource.FLEX_VOLUME: lambda driver, _: {"driver": driver},
+    VolumeSource.HOST_PATH: lambda _, name: HostPathVolumeSource(
+        path=f"{_DIRECTORY}/{name}", type="DirectoryOrCreate"
+    ),
+    VolumeSource.LOCAL: lambda _, name: LocalVolumeSource(path=f"{_DIRECTORY}/{name}"),
+    VolumeSource.NFS: lambda _, name: {"server": _SERVER, "path": f"/{name}"},
+}
+"""Servers and paths are made up: the scheduler reads neither."""
 
 
 def _affinity(topology: Mapping[str, str]) -> VolumeNodeAffinity | None:

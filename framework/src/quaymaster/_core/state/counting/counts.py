@@ -1,4 +1,4 @@
-"""Keeps the counts that plugins have asked for in step with the snapshot."""
+"""Keeps the counts that plugins use up to date with the snapshot."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,8 +12,8 @@ from quaymaster._core.state.topology import Domains, NodeFilter
 
 __all__ = ["PodCounts"]
 
-# Bounds on memory, far above what clusters need: counts of few pods take 1.1 KB, the
-# domains of a label of 5,000 nodes 142 KB; at the bounds, all take 72 and 145 MB.
+# Bounds on memory, far above the needs of clusters: counts of few pods take 1.1 KB, the
+# domains of a label of 5,000 nodes 142 KB. At the bounds, they take 72 and 145 MB.
 _MOST_GROUPS: Final = 1 << 16
 _MOST_DOMAINS: Final = 1 << 10
 
@@ -25,8 +25,8 @@ class PodCounts:
         nodes: The nodes, and the pods on them.
 
     Attributes:
-        revision: Grows whenever counts that were handed out may have been replaced by
-            others, or may not be up to date any more.
+        revision: Grows whenever counts that were returned earlier may have been
+            replaced, or may be stale.
     """
 
     __slots__ = (
@@ -62,7 +62,7 @@ class PodCounts:
         """Count the pods that carry terms about other pods, by their terms.
 
         Args:
-            terms_of: Gives a pod's terms; equal functions share their counts.
+            terms_of: Returns a pod's terms; equal functions share their counts.
         """
         terms = self._existing.get(terms_of)
         if terms is None:
@@ -80,24 +80,24 @@ class PodCounts:
             key: The label.
             where: The filter; None admits all nodes.
         """
-        question = key, where
-        domains = self._domains.pop(question, None)
+        label = key, where
+        domains = self._domains.pop(label, None)
         if domains is None:
             self.revision += 1
             if len(self._domains) >= _MOST_DOMAINS:
-                self._forget_domains(next(iter(self._domains)))
+                self._drop_domains(next(iter(self._domains)))
             domains = Domains(self._nodes, key, where)
         elif domains.revision != self._nodes.node_changes.revision:
             self._follow_nodes(domains)
-        self._domains[question] = domains  # in order of use: the first is dropped
+        self._domains[label] = domains  # in order of use: the first is dropped
         return domains
 
     def node_changed(self) -> None:
-        """Note that a node came, went or changed; only the snapshot calls this."""
+        """Note that a node was added, removed or changed; called by the snapshot."""
         self.revision += 1
 
     def pod_changed(self, pod: Pod, row: int, count: int) -> None:
-        """Count a pod in (1) or out (-1) on a node; only the snapshot calls this."""
+        """Add (1) or remove (-1) a pod on a node; called by the snapshot."""
         if self._classes.groups:
             self._classes.add(pod, row, count)
         for terms in self._existing.values():
@@ -105,19 +105,19 @@ class PodCounts:
                 self.revision += 1
 
     def contents(self) -> Mapping[object, object]:
-        """Return all counts by what holds them, to compare them with later ones.
+        """Return all counts by their owner, to compare them with later counts.
 
-        What is counted for the first time later is added then.
+        Counts that are created later are only in later results.
         """
         for key, where in list(self._domains):
             self.domains(key, where)  # else a later call would bring them up to date
-        found: dict[object, object] = {}
+        contents: dict[object, object] = {}
         for group in self._groups():
-            found |= group.contents()
-        return found
+            contents |= group.contents()
+        return contents
 
     def forget(self) -> None:
-        """Forget all counts, to count anew on demand; only the framework calls this."""
+        """Remove all counts; they are created again on demand. Framework use only."""
         self.revision += 1
         self._classes = LabelClasses()
         self._existing.clear()
@@ -135,7 +135,7 @@ class PodCounts:
         for terms in self._existing.values():
             yield from terms.groups()
 
-    def _forget_domains(self, question: tuple[str, NodeFilter | None]) -> None:
-        domains = self._domains.pop(question)
+    def _drop_domains(self, label: tuple[str, NodeFilter | None]) -> None:
+        domains = self._domains.pop(label)
         for group in self._groups():
             group.forget(domains)

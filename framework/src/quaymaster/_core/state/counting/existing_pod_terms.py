@@ -16,9 +16,9 @@ class ExistingPodTerm(NamedTuple):
     """A term of pods on nodes that is about other pods.
 
     Attributes:
-        term: The other pods, and the topology key that says which are near.
-        weight: How much it counts, if it is a preference.
-        kind: A name by which the plugin tells its terms apart.
+        term: The other pods, and the topology key whose equal values mean "near".
+        weight: Its weight, if it is a preference.
+        kind: A name by which the plugin distinguishes its terms.
     """
 
     term: PodTerm
@@ -27,12 +27,12 @@ class ExistingPodTerm(NamedTuple):
 
 
 TermsOf: TypeAlias = Callable[[Pod], Iterable[ExistingPodTerm]]
-"""Returns the terms of a pod. It is a plain function of the pod alone, which always
-returns the same, and is quick for pods without any."""
+"""Returns the terms of a pod. It must depend on the pod alone, and must be quick for
+pods without terms."""
 
 
 class ExistingPodTerms:
-    """The terms of all pods on nodes, found by a pod that they are about."""
+    """The terms of all pods on nodes, indexed by the pods that they are about."""
 
     __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
 
@@ -43,7 +43,7 @@ class ExistingPodTerms:
         self._index: SelectorIndex[ExistingPodTerm] = SelectorIndex()
 
     def __len__(self) -> int:
-        """How many different terms there are."""
+        """Return the number of different terms."""
         return len(self._groups)
 
     def about(
@@ -73,7 +73,7 @@ class ExistingPodTerms:
         return self._groups.values()
 
     def add(self, pod: Pod, row: int, count: int) -> bool:
-        """Count a pod in or out on a node; only `PodCounts` calls this.
+        """Add or remove a pod on a node; called by `PodCounts`.
 
         Returns:
             Whether a term was added or removed.

@@ -1,8 +1,8 @@
 """Indexes that find selectors by labels, and labels by a selector.
 
-Most selectors ask for a value of some label. Both indexes are keyed by such pairs of
-key and value, so thousands of selectors with different values are never tried
-together. Selectors that ask for no value are tried one by one.
+Most selectors require a value of some label. The keys of both indexes are such pairs of
+key and value, so thousands of selectors with different values are never tried together.
+Selectors that require no value are tried one by one.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -18,7 +18,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class SelectorIndex(Generic[T]):
-    """Items with a selector each, which are found by labels."""
+    """An index of items with a selector each, searched by labels."""
 
     __slots__ = ("_by_pair", "_others")
 
@@ -30,21 +30,21 @@ class SelectorIndex(Generic[T]):
         """Add an item under its selector."""
         if selector.matches_nothing:
             return
-        wanted = _narrowest(selector)
-        if wanted is None:
+        narrowest = _narrowest(selector)
+        if narrowest is None:
             self._others[item] = None
             return
-        for value in wanted.values:
-            self._by_pair.setdefault((wanted.key, value), {})[item] = None
+        for value in narrowest.values:
+            self._by_pair.setdefault((narrowest.key, value), {})[item] = None
 
     def remove(self, selector: Selector, item: T) -> None:
         """Remove an item that was added under this selector."""
-        wanted = _narrowest(selector)
-        if wanted is None:
+        narrowest = _narrowest(selector)
+        if narrowest is None:
             self._others.pop(item, None)
             return
-        for value in wanted.values:
-            _drop(self._by_pair, (wanted.key, value), item)
+        for value in narrowest.values:
+            _drop(self._by_pair, (narrowest.key, value), item)
 
     def candidates(self, labels: Mapping[str, str]) -> Iterator[T]:
         """Return the items whose selectors may match; all that match are included."""
@@ -54,7 +54,7 @@ class SelectorIndex(Generic[T]):
 
 
 class LabelIndex(Generic[T]):
-    """Items with labels, which are found by a selector."""
+    """An index of items with labels, searched by a selector."""
 
     __slots__ = ("_all", "_by_pair")
 
@@ -78,17 +78,17 @@ class LabelIndex(Generic[T]):
         """Return the items that a selector may match; all that match are included."""
         if selector.matches_nothing:
             return iter(())
-        wanted = _narrowest(selector)
-        if wanted is None:
+        narrowest = _narrowest(selector)
+        if narrowest is None:
             return iter(self._all)
-        pairs = ((wanted.key, value) for value in wanted.values)
+        pairs = ((narrowest.key, value) for value in narrowest.values)
         return chain.from_iterable(self._by_pair.get(pair, ()) for pair in pairs)
 
 
 def _narrowest(selector: Selector) -> Requirement | None:
-    """Return the requirement with the fewest values, if any has values."""
-    asking = (r for r in selector.requirements if r.operator is Operator.IN)
-    return min(asking, key=lambda r: len(r.values), default=None)
+    """Return the requirement with the fewest values; None if none has values."""
+    with_values = (r for r in selector.requirements if r.operator is Operator.IN)
+    return min(with_values, key=lambda r: len(r.values), default=None)
 
 
 def _drop(

@@ -1,7 +1,7 @@
-"""Sorts pods into classes by labels, so that a selector is matched once per class.
+"""Groups pods into classes by labels, so that a selector is matched once per class.
 
-A class depends only on labels that some query asks for. So a label with another value
-on each pod makes no classes, unless some query selects by it.
+A class depends only on labels that some query uses. So a label with a different value
+on each pod creates no classes, unless some query selects by it.
 """
 
 from collections.abc import Mapping
@@ -50,13 +50,13 @@ class LabelClasses:
         self._by_selector: SelectorIndex[PodQuery] = SelectorIndex()
 
     def knows_keys_of(self, query: PodQuery) -> bool:
-        """Whether pods are sorted by all labels of a query."""
+        """Whether the classes distinguish all labels of a query."""
         return bool(self._classes) and all(
             requirement.key in self._keys for requirement in query.selector.requirements
         )
 
     def reclassify(self, query: PodQuery, nodes: NodeTable) -> None:
-        """Sort all pods anew, also by the labels of a query."""
+        """Group all pods again, also by the labels of a query."""
         for requirement in query.selector.requirements:
             self._keys[requirement.key] = None
         self._classes.clear()
@@ -68,7 +68,7 @@ class LabelClasses:
                 rows[info.row] = rows.get(info.row, 0) + 1
 
     def group(self, query: PodQuery, nodes: NodeTable) -> PodCount:
-        """Start to count the pods of a query."""
+        """Start counting the pods of a query."""
         rows: dict[int, int] = {}
         members = [
             label_class
@@ -85,14 +85,14 @@ class LabelClasses:
         return group
 
     def drop(self, query: PodQuery) -> None:
-        """Stop to count the pods of a query."""
+        """Stop counting the pods of a query."""
         del self.groups[query]
         self._by_selector.remove(query.selector, query)
         for label_class in self._by_labels.candidates(query.selector):
             label_class.groups.pop(query, None)
 
     def add(self, pod: Pod, row: int, count: int) -> None:
-        """Count a pod in or out on a node."""
+        """Add or remove a pod on a node."""
         label_class = self._class_of(pod)
         rows = label_class.rows
         left = rows.get(row, 0) + count

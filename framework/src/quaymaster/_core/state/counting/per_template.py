@@ -1,4 +1,4 @@
-"""Remembers what plugins make of counts, for all pods of a template."""
+"""Caches objects that plugins build from counts, for all pods of a template."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -10,8 +10,8 @@ __all__ = ["PerTemplate"]
 
 T = TypeVar("T")
 
-# A bound on memory: an entry takes 225 bytes and what was made. Fewer templates than
-# this take turns; with more, things are made anew as for a first pod.
+# A bound on memory: an entry takes 225 bytes and the cached object. With more templates
+# than this, the cache is cleared, and objects are built again.
 _MOST: Final = 1 << 10
 
 
@@ -21,20 +21,20 @@ class _Entry(NamedTuple, Generic[T]):
     revision: int
     subject: object
     labels: Mapping[str, str]
-    made: T
+    value: T
 
 
 class PerTemplate(Generic[T]):
-    """Makes something once for all pods of a namespace with equal labels and subject.
+    """Caches an object for all pods of a namespace with equal labels and subject.
 
-    What is made may refer to anything that `PodCounts` hands out, since it is made anew
-    when that may have been replaced.
+    The object may refer to anything that `PodCounts` returns. It is built again when
+    that may have been replaced.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, str], _Entry[T]] = {}
+        self._entries: dict[tuple[int, str], _Entry[T]] = {}
 
     def of(
         self,
@@ -44,36 +44,36 @@ class PerTemplate(Generic[T]):
         make: Callable[[], T],
         revision: int = 0,
     ) -> T:
-        """Return what was made for pods like this one, or make it.
+        """Return the cached object for pods like this one, or build it.
 
         Args:
             pod: The pod.
-            subject: What ``make`` depends on, beside the pod's namespace and labels:
-                an object that the pods of one template share, and that never changes.
+            subject: An immutable object that the pods of one template share, and that
+                ``make`` depends on besides the pod's namespace and labels.
             counts: The counts that ``make`` reads.
-            make: Makes the thing.
-            revision: The revision of whatever else ``make`` reads.
+            make: Builds the object.
+            revision: The revision of the other data that ``make`` reads.
         """
         metadata = pod.metadata
         # Identity: pods of one template share the subject, and it need not be hashable.
         # The entry holds it, so its id cannot pass on to another object.
         key = id(subject), metadata.namespace
-        known = self._known.get(key)
-        # Identity: as above; and of the same counts, the same revision.
+        entry = self._entries.get(key)
+        # Identity: as above; a revision is valid only for the same counts.
         if (
-            known is not None
-            and known.counts_revision == counts.revision
-            and known.counts is counts
-            and known.subject is subject
-            and known.revision == revision
-            and known.labels == metadata.labels
+            entry is not None
+            and entry.counts_revision == counts.revision
+            and entry.counts is counts
+            and entry.subject is subject
+            and entry.revision == revision
+            and entry.labels == metadata.labels
         ):
-            return known.made
-        made = make()
-        if len(self._known) >= _MOST:
-            self._known.clear()
-        # Read the revision after `make`, which may have had the counts count more.
-        self._known[key] = _Entry(
-            counts, counts.revision, revision, subject, metadata.labels, made
+            return entry.value
+        value = make()
+        if len(self._entries) >= _MOST:
+            self._entries.clear()
+        # Read the revision after `make`, which may have created more counts.
+        self._entries[key] = _Entry(
+            counts, counts.revision, revision, subject, metadata.labels, value
         )
-        return made
+        return value

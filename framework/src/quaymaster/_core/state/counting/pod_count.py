@@ -15,13 +15,13 @@ from quaymaster._core.state.topology import OUTSIDE, UNLABELLED, Domains
 
 __all__ = ["DomainCounts", "PodCount", "PodQuery"]
 
-# Counts of few domains are an array from the start: it is no larger (2 KB) than a dict
-# of as many entries as below, and `array` gives it in a twentieth of the time.
+# Counts of few domains are an array from the start. It is not larger (2 KB) than a dict
+# of as many entries as below, and `array` returns it in a twentieth of the time.
 _DENSE_SLOTS: Final = 256
 
 # Counts of many domains become an array once more than this many are not 0. `array`
-# makes one of a dict of 48 in 5 us instead of 0.1, and of 192 in 22 already; but for
-# 5,000 hosts, the dict takes a thirteenth of the memory.
+# needs 5 us to build one from a dict of 48, and 22 us from a dict of 192, instead of
+# 0.1 us. But for 5,000 hosts, the dict takes a thirteenth of the memory.
 _SPARSE_ENTRIES: Final = 48
 
 
@@ -49,11 +49,11 @@ class PodQuery:
 
 
 class DomainCounts:
-    """How many pods of a `PodCount` there are in each domain of a topology key.
+    """The number of pods of a `PodCount` in each domain of a topology key.
 
     Attributes:
         domains: The domains.
-        total: How many pods are in domains, nodes without the label left out.
+        total: The number of pods in domains, without nodes that lack the label.
     """
 
     __slots__ = ("_changes", "_dense", "_sparse", "domains", "total")
@@ -82,7 +82,7 @@ class DomainCounts:
     def array(self) -> Int64Array:
         """Return the counts of all domains, shape ``(slots,)``, the last for no label.
 
-        Never write to it, and do not keep it beyond this scheduling cycle.
+        Do not write to it, and do not keep it after this scheduling cycle.
         """
         slots = self.domains.slots
         dense = self._dense
@@ -97,16 +97,13 @@ class DomainCounts:
 
     @property
     def changes(self) -> ChangeLog[int]:
-        """The domains whose count has changed.
-
-        They are noted from the first call on.
-        """
+        """The log of domains whose count has changed, kept from the first call on."""
         if self._changes is None:
             self._changes = ChangeLog()
         return self._changes
 
     def add(self, domain: int, count: int) -> None:
-        """Count pods in or out; only `PodCount` calls this."""
+        """Add or remove pods; called by `PodCount`."""
         if domain == OUTSIDE:
             return
         if self._changes is not None:
@@ -133,7 +130,7 @@ class PodCount:
     """The pods of one query or one term, counted on each node.
 
     Attributes:
-        rows: Row -> how many pods; rows without any are left out.
+        rows: Row -> number of pods; rows without pods are left out.
     """
 
     __slots__ = ("_by_domain", "_by_row", "_nodes", "rows")
@@ -145,7 +142,7 @@ class PodCount:
         self._by_domain: dict[Domains, DomainCounts] = {}
 
     def by_row(self) -> Int64Array:
-        """Return the counts of all rows, shape ``(C,)``, int64; never write to it."""
+        """Return the counts of all rows, shape ``(C,)``, int64; do not write to it."""
         capacity, counts = self._nodes.capacity, self._by_row
         if counts is None or len(counts) < capacity:
             counts = np.zeros(capacity, dtype=np.int64)
@@ -163,7 +160,7 @@ class PodCount:
         return counts
 
     def add(self, row: int, count: int) -> None:
-        """Count pods in or out on a node; only `PodCounts` calls this."""
+        """Add or remove pods on a node; called by `PodCounts`."""
         left = self.rows.get(row, 0) + count
         if left:
             self.rows[row] = left
@@ -180,28 +177,28 @@ class PodCount:
                 counts.add(domain_of[row], count)
 
     def move(self, domains: Domains, row: int, old: int, new: int) -> None:
-        """Follow a node into another domain; only `PodCounts` calls this."""
+        """Move a node's pods to another domain; called by `PodCounts`."""
         count, counts = self.rows.get(row), self._by_domain.get(domains)
         if count and counts is not None:
             counts.add(old, -count)
             counts.add(new, count)
 
     def contents(self) -> Mapping[object, object]:
-        """Return all counts by what holds them, to compare them with later ones."""
-        found: dict[object, object] = {id(self): dict(self.rows)}
+        """Return all counts by their owner, to compare them with later counts."""
+        contents: dict[object, object] = {id(self): dict(self.rows)}
         if self._by_row is not None:
-            found[id(self), "rows"] = self.by_row().tobytes()
+            contents[id(self), "rows"] = self.by_row().tobytes()
         for domains, counts in self._by_domain.items():
-            found[id(self), id(domains)] = counts.total, counts.array().tobytes()
-        return found
+            contents[id(self), id(domains)] = counts.total, counts.array().tobytes()
+        return contents
 
     def forget(self, domains: Domains) -> None:
-        """Stop to count by some domains; only `PodCounts` calls this."""
+        """Stop counting by some domains; called by `PodCounts`."""
         self._by_domain.pop(domains, None)
 
 
 def _with_slots(counts: Int64Array, slots: int) -> Int64Array:
-    """Return the counts with room for more domains; the last stays the last."""
+    """Return the counts with room for more domains; the last element stays last."""
     grown: Int64Array = np.zeros(slots, dtype=np.int64)
     grown[: len(counts) - 1] = counts[:-1]
     grown[-1] = counts[-1]

@@ -1,6 +1,6 @@
-"""The way out: one thread that sends every request of the engine, and waits for none.
+"""Sends every request of the engine on one thread, which waits only for its sockets.
 
-See `docs/explanation/driver.md` for what was measured.
+`docs/explanation/driver.md` has the measurements.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from quaymaster._clusters.driver.connections import Connections
 from quaymaster._clusters.driver.counts import RequestCounts
 from quaymaster._clusters.driver.dialling import Dial
 from quaymaster._clusters.driver.events import Events
-from quaymaster._clusters.driver.frames import Answered, Asked, Counted, Lane, Note
+from quaymaster._clusters.driver.frames import Counted, Lane, Note, Request, Response
 from quaymaster._clusters.driver.lanes import Lanes
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.issuing import Issuer
@@ -24,35 +24,35 @@ from quaymaster._clusters.kubernetes.issuing import Issuer
 if TYPE_CHECKING:
     from _typeshed import HasFileno
 
-__all__ = ["WayOut"]
+__all__ = ["Outbound"]
 
 _LIMITS: Final = {Lane.BIND: 128, Lane.STATUS: 32, Lane.READ: 16, Lane.EVENT: 8}
-"""How many requests of a lane may be under way."""
+"""The most requests in flight of each lane."""
 
-_SECONDS_TO_ANSWER: Final = 65.0  # API servers themselves give up after 60
+_SECONDS_TO_ANSWER: Final = 65.0  # API servers time out after 60
 _SECONDS_TO_SWEEP: Final = 1.0
 
 
-class WayOut:
-    """Sends requests, and tells of their answers.
+class Outbound:
+    """Sends requests, and returns their responses.
 
-    One thread calls everything but `post` and `counted`.
+    One thread calls all methods except `post` and `counted`.
 
     Args:
-        access: Returns where the server is, and as whom to ask; it may block.
-        tell: Takes the answers.
-        flush: Called when there are no more answers for now.
+        access: Returns the server's address and the credentials; it may block.
+        respond: Receives the responses.
+        flush: Called when there are no more responses for now.
         counts: Counts the requests.
-        may_write: Asked right before a write leaves.
-        qps: How many requests a second may leave; 0 for as many as the server takes.
-        burst: How many may leave at once.
-        issuer: Asks the program that gives credentials, if there is one.
+        may_write: Called immediately before a write is sent.
+        qps: The requests per second; 0 for no limit.
+        burst: The requests at once.
+        issuer: Runs the credential program, if any.
     """
 
     def __init__(
         self,
         access: Callable[[], Access],
-        tell: Callable[[Answered], None],
+        respond: Callable[[Response], None],
         flush: Callable[[], None] = lambda: None,
         *,
         counts: RequestCounts,
@@ -70,9 +70,9 @@ class WayOut:
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
         self._counts = counts
         self._dial = Dial(access, self.post, issuer)
-        self._answered: dict[int, Callable[[Answered], None]] = {}
+        self._answered: dict[int, Callable[[Response], None]] = {}
         self._own_calls = itertools.count(-1, -1)
-        self._tell = tell
+        self._respond = respond
         self._flush = flush
         self._events = Events(self._take_own)
         self._lanes = Lanes(
@@ -87,19 +87,19 @@ class WayOut:
                 )
                 for lane, limit in _LIMITS.items()
             },
-            self._hear,
+            self._take_response,
             now=time.monotonic,
             may_write=may_write,
             bucket=Bucket(qps, burst),
-            event_bucket=Bucket(qps, burst),  # as upstream has two clients
+            event_bucket=Bucket(qps, burst),  # upstream has a second client for events
         )
 
     def listen(self, end: "HasFileno", ready: Callable[[int], None]) -> None:
-        """Have a call made whenever there is something to read."""
+        """Call `ready` whenever the socket can be read."""
         self._selector.register(end, selectors.EVENT_READ, ready)
 
     def run(self) -> None:
-        """Send requests and take answers, until it is to `leave`."""
+        """Send requests and read responses, until `leave` ends it."""
         self._dial.start()
         sweep = 0.0
         while True:
@@ -124,41 +124,43 @@ class WayOut:
             for key, mask in ready:
                 key.data(mask)
 
-    def take(self, asked: Asked) -> None:
-        """Make a request once it is its turn."""
-        self._lanes.take(asked)
+    def take(self, request: Request) -> None:
+        """Queue a request."""
+        self._lanes.take(request)
 
     def note(self, note: Note) -> None:
-        """Write an Event, or count it in, once nothing else is in the way."""
+        """Queue an Event, to be written or counted later."""
         self._events.note(note)
 
     def counted(self) -> Counted:
-        """Return what was counted so far; from any thread."""
+        """Return the counts since the start; any thread may call it."""
         counted = self._counts.counted()
         counted.dropped_events = self._events.dropped
         return counted
 
     def leave(self, seconds: float) -> None:
-        """Have `run` return once everything is answered.
+        """Make `run` return once all requests are answered.
 
         Args:
-            seconds: After how long nothing leaves any more.
+            seconds: After how long no more requests are sent.
         """
         self._ends = time.monotonic() + seconds
         self._lanes.leave(seconds)
 
     def post(self, call: Callable[[], None]) -> None:
-        """Have a call made by the thread of `run`; from any thread."""
+        """Make the thread of `run` call a function; any thread may call it."""
         self._calls.append(call)
-        # The thread looks at the calls again once it has said that it sleeps.
+        # The loop checks the calls again after it sets the flag, so none is missed.
         if self._is_asleep:
             self._waker.send(b"\0")
 
-    def _take_own(self, asked: Asked, answered: Callable[[Answered], None]) -> None:
-        """Make a request that the engine does not know of."""
-        asked.call = next(self._own_calls)
-        self._answered[asked.call] = answered
-        self._lanes.take(asked)
+    def _take_own(
+        self, request: Request, respond_own: Callable[[Response], None]
+    ) -> None:
+        """Queue a request of this process, whose response the engine does not get."""
+        request.call = next(self._own_calls)
+        self._answered[request.call] = respond_own
+        self._lanes.take(request)
 
     def _wants_events(self) -> bool:
         return self._lanes.is_short_of(Lane.EVENT)
@@ -168,11 +170,11 @@ class WayOut:
             return False
         return self._events.is_empty or now >= self._ends
 
-    def _hear(self, answer: Answered) -> None:
+    def _take_response(self, answer: Response) -> None:
         if answer.call < 0:
             self._answered.pop(answer.call)(answer)
         else:
-            self._tell(answer)
+            self._respond(answer)
 
     def _drain(self, _mask: int) -> None:
         self._woken.recv(1 << 12)

@@ -1,16 +1,16 @@
-"""What tests see of the way out of ``quaymaster._clusters.driver``."""
+"""The names of ``quaymaster._clusters.driver`` that tests of sent requests use."""
 
 from quaymaster._clusters.driver import requests
 from quaymaster._clusters.driver.buckets import Bucket
 from quaymaster._clusters.driver.connections import Lost, Outcome
 from quaymaster._clusters.driver.events import Events
 from quaymaster._clusters.driver.executor import GreenletExecutor, wait_for
-from quaymaster._clusters.driver.frames import Answered, Asked, Lane, Note, Reference
+from quaymaster._clusters.driver.frames import Lane, Note, Reference, Request, Response
 from quaymaster._clusters.driver.lanes import Lanes
+from quaymaster._clusters.driver.outbound import Outbound
+from quaymaster._clusters.driver.parallelism import Parallelism
 from quaymaster._clusters.driver.refusals import error_of
 from quaymaster._clusters.driver.updating import updated_tree
-from quaymaster._clusters.driver.way_out import WayOut
-from quaymaster._clusters.driver.width import Width
 from quaymaster._clusters.kubernetes.access import Pem
 from quaymaster._clusters.kubernetes.http1 import (
     AnswerReader,
@@ -22,8 +22,6 @@ from quaymaster._clusters.kubernetes.http1 import (
 
 __all__ = [
     "AnswerReader",
-    "Answered",
-    "Asked",
     "Bucket",
     "Events",
     "GreenletExecutor",
@@ -32,12 +30,14 @@ __all__ = [
     "Lanes",
     "Lost",
     "Note",
+    "Outbound",
     "Outcome",
+    "Parallelism",
     "Pem",
     "Reference",
     "Reply",
-    "WayOut",
-    "Width",
+    "Request",
+    "Response",
     "error_of",
     "fixed_lines",
     "request_bytes",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kit.internals.way_out import Width
+from tests.kit.internals.outbound import Parallelism
 
 STEP = 0.05  # seconds
 
@@ -35,7 +35,7 @@ class Crowd:
         seen: The limits that there were.
     """
 
-    width: Width
+    width: Parallelism
     now: float = 100.0
     seen: list[int] = attrs.field(factory=list)
     _answers: float = 0.0
@@ -53,13 +53,13 @@ class Crowd:
 
 
 def test_slow_server_that_answers_more_at_once_gets_as_many_as_may_be() -> None:
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     crowd.ask(waiting(0.3), 4.0)
     assert crowd.width.limit == 128
 
 
 def test_busy_server_gets_more_for_one_try() -> None:
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     crowd.ask(busy(300.0), 30.0)
     assert crowd.width.limit == 16
     assert sorted(set(crowd.seen)) == [16, 32]
@@ -70,21 +70,21 @@ def test_what_helped_is_kept_and_what_did_not_is_taken_back() -> None:
     def up_to_70_at_once(under_way: int) -> float:
         return min(under_way, 70) / 0.3
 
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     crowd.ask(up_to_70_at_once, 30.0)
     assert max(crowd.seen) == 128
     assert crowd.width.limit == 64
 
 
 def test_more_are_tried_again_after_a_minute() -> None:
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     crowd.ask(busy(300.0), 10.0)
     crowd.ask(waiting(0.3), 65.0)
     assert crowd.width.limit == 128
 
 
 def test_what_was_found_out_is_forgotten_after_a_quiet_minute() -> None:
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     crowd.ask(waiting(0.3), 4.0)
     crowd.now += 61.0
     crowd.ask(busy(300.0), STEP)
@@ -92,7 +92,7 @@ def test_what_was_found_out_is_forgotten_after_a_quiet_minute() -> None:
 
 
 def test_pauses_do_not_count_as_slowness() -> None:
-    crowd = Crowd(Width(16, 128))
+    crowd = Crowd(Parallelism(16, 128))
     for _ in range(5):
         crowd.ask(waiting(0.3), 0.4)
         crowd.now += 2.0
@@ -101,7 +101,7 @@ def test_pauses_do_not_count_as_slowness() -> None:
 
 @pytest.mark.parametrize(("few", "most"), [(16, 8), (16, 16)])
 def test_narrow_lane_stays_narrow(few: int, most: int) -> None:
-    crowd = Crowd(Width(few, most))
+    crowd = Crowd(Parallelism(few, most))
     crowd.ask(waiting(0.3), 10.0)
     assert crowd.width.limit == most
 
@@ -114,7 +114,7 @@ def test_narrow_lane_stays_narrow(few: int, most: int) -> None:
 def test_limit_stays_between_few_and_most(
     servers: list[tuple[float, bool, float]],
 ) -> None:
-    crowd = Crowd(Width(16, 100))
+    crowd = Crowd(Parallelism(16, 100))
     for seconds, is_busy, pause in servers:
         crowd.ask(busy(1 / seconds) if is_busy else waiting(seconds), 2.0)
         crowd.now += pause

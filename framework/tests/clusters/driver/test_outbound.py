@@ -13,7 +13,7 @@ from quaymaster.testing import make_pod
 from tests.kit.certificates import asking_for_certificates, make_certificate
 from tests.kit.internals.driver import RequestCounts
 from tests.kit.internals.kubernetes import Access
-from tests.kit.internals.way_out import Answered, Asked, Pem, WayOut, requests
+from tests.kit.internals.outbound import Outbound, Pem, Request, Response, requests
 from tests.kit.writing_server import WritingServer, writing_server
 
 POD = make_pod(name="a")
@@ -21,34 +21,34 @@ BINDING = "POST /api/v1/namespaces/default/pods/a/binding"
 
 
 class Client:
-    """Asks by a way out, and waits for the answer."""
+    """Sends requests through `Outbound` and waits for the response."""
 
-    def __init__(self, way_out: WayOut, answers: "SimpleQueue[Answered]") -> None:
-        self.counted = way_out.counted
-        self._way_out = way_out
+    def __init__(self, outbound: Outbound, answers: "SimpleQueue[Response]") -> None:
+        self.counted = outbound.counted
+        self._outbound = outbound
         self._answers = answers
 
-    def ask(self, asked: Asked) -> Answered:
+    def ask(self, asked: Request) -> Response:
         asked.call = 1
-        self._way_out.post(lambda: self._way_out.take(asked))
+        self._outbound.post(lambda: self._outbound.take(asked))
         return self._answers.get(timeout=30)
 
-    def bind(self) -> Answered:
+    def bind(self) -> Response:
         return self.ask(requests.bind(POD, "node"))
 
 
 @contextmanager
 def client_of(access: Callable[[], Access]) -> Iterator[Client]:
-    answers = SimpleQueue[Answered]()
-    way_out = WayOut(
+    answers = SimpleQueue[Response]()
+    outbound = Outbound(
         access, answers.put, counts=RequestCounts(), may_write=lambda: True
     )
-    thread = threading.Thread(target=way_out.run)
+    thread = threading.Thread(target=outbound.run)
     thread.start()
     try:
-        yield Client(way_out, answers)
+        yield Client(outbound, answers)
     finally:
-        way_out.post(lambda: way_out.leave(0.0))
+        outbound.post(lambda: outbound.leave(0.0))
         thread.join()
 
 
@@ -113,15 +113,15 @@ def test_binding_has_the_annotations_that_the_pod_gets_with_it() -> None:
 def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
     with writing_server() as server:
         access = Access(name="here", server=server.url)
-    answers = SimpleQueue[Answered]()
-    way_out = WayOut(
+    answers = SimpleQueue[Response]()
+    outbound = Outbound(
         lambda: access, answers.put, counts=RequestCounts(), may_write=lambda: True
     )
     asked = requests.bind(POD, "node")
     asked.call = 1
-    way_out.take(asked)
-    way_out.leave(0.0)
-    way_out.run()
+    outbound.take(asked)
+    outbound.leave(0.0)
+    outbound.run()
     answer = answers.get(timeout=30)
     assert answer.why == "not sent: this process is about to end"
     assert not answer.is_in_doubt

@@ -1,4 +1,4 @@
-"""What is well or not with a scheduler's process: its health checks, put together."""
+"""The health checks of a scheduler's process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
@@ -9,7 +9,7 @@ from quaymaster._surfaces.operation.engine_probe import EngineBusyError, EngineP
 from quaymaster._surfaces.operation.health import PING, Check, health_pages
 from quaymaster._surfaces.operation.pages import Page
 
-__all__ = ["SchedulerState", "Standing", "health"]
+__all__ = ["Readiness", "SchedulerState", "health"]
 
 T = TypeVar("T")
 
@@ -29,24 +29,23 @@ def _always() -> bool:
 
 
 class SchedulerState(Protocol):
-    """The part of a scheduler that tells whether it has begun."""
+    """The part of a scheduler that reports whether it has started."""
 
     def unlisted(self) -> Sequence[str]:
-        """The kinds that have never been listed; on the engine's thread."""
+        """Return the kinds without a list yet; called on the engine's thread."""
 
 
 @attrs.frozen(kw_only=True)
-class Standing:
-    """What a process knows of itself; may be asked from any thread.
+class Readiness:
+    """The state of a process, as functions that any thread may call.
 
     Attributes:
-        is_leading: Whether this replica is to schedule, and so to know the cluster.
-        lease_problem: What is wrong with the lease that it holds; empty if nothing is,
-            or if it holds none.
-        io_problem: What is wrong with its connection to the cluster.
-        troubles: Kind -> why it cannot be followed right now, for those of which that
-            is so.
-        is_stopping: Whether it has begun to end.
+        is_leading: Returns whether this replica schedules, and so lists the cluster.
+        lease_problem: Returns what is wrong with the lease that it holds; empty if the
+            lease is renewed or not held.
+        io_problem: Returns what is wrong with its connection to the cluster.
+        troubles: Returns kind -> why it cannot be followed right now.
+        is_stopping: Returns whether it has begun to shut down.
     """
 
     is_leading: Callable[[], bool] = _always
@@ -57,29 +56,29 @@ class Standing:
 
 
 def health(
-    standing: Standing, probe: EngineProbe, state: SchedulerState
+    readiness: Readiness, probe: EngineProbe, state: SchedulerState
 ) -> Mapping[str, Page]:
     """Return the pages of health.
 
-    The names of checks are upstream's where it has them: ``leaderElection``,
-    ``shutdown``, ``sched-handler-sync``, ``informer-sync`` and ``ping``. A replica that
-    waits for the lease is ready: else a Deployment of several would never be.
+    Checks that upstream has carry its names: ``leaderElection``, ``shutdown``,
+    ``sched-handler-sync``, ``informer-sync`` and ``ping``. A replica that waits for the
+    lease is ready; otherwise a Deployment of several replicas would never be available.
 
     Args:
-        standing: What the process knows of itself.
-        probe: Asks the engine.
-        state: What the engine has seen of the cluster.
+        readiness: The state of the process.
+        probe: Runs calls on the engine's thread.
+        state: The kinds that the engine has listed.
     """
 
     def synced() -> str:
-        return _unsynced(standing, probe, state) if standing.is_leading() else ""
+        return _unsynced(readiness, probe, state) if readiness.is_leading() else ""
 
     def shutdown() -> str:
-        return "process is shutting down" if standing.is_stopping() else ""
+        return "process is shutting down" if readiness.is_stopping() else ""
 
-    lease = Check("leaderElection", standing.lease_problem)
+    lease = Check("leaderElection", readiness.lease_problem)
     engine = Check("engine", probe.problem)
-    io_process = Check("io-process", standing.io_problem)
+    io_process = Check("io-process", readiness.io_problem)
     return {
         **health_pages("/healthz", [PING, lease, engine, io_process]),
         **health_pages("/livez", [PING, engine, io_process]),
@@ -97,10 +96,10 @@ def health(
     }
 
 
-def _unsynced(standing: Standing, probe: EngineProbe, state: SchedulerState) -> str:
-    """Say what has not been listed, and why.
+def _unsynced(readiness: Readiness, probe: EngineProbe, state: SchedulerState) -> str:
+    """Return the kinds that are not listed, and why.
 
-    Handlers are told in the same turn as informers.
+    It serves both sync checks, because handlers run in the same turn as informers.
     """
     try:
         missing = probe.ask(state.unlisted)
@@ -108,8 +107,8 @@ def _unsynced(standing: Standing, probe: EngineProbe, state: SchedulerState) -> 
         return str(error)
     if not missing:
         return ""
-    troubles = standing.troubles()
-    # Those first of which it is known why.
+    troubles = readiness.troubles()
+    # Kinds with a reason come first.
     missing = sorted(missing, key=lambda kind: kind not in troubles)
     named = ", ".join(
         f"{kind} ({troubles[kind]})" if kind in troubles else kind

@@ -1,32 +1,32 @@
-"""How many requests of a lane are under way at once: as many as bring more answers."""
+"""Limits the requests in flight of a lane to the number that raises its throughput."""
 
 import math
 from typing import Final
 
-__all__ = ["Width"]
+__all__ = ["Parallelism"]
 
 _SHORTEST_LOOK: Final = 1.0  # seconds
-_ANSWERS_EACH: Final = 2  # that a look takes of each request that may be under way
+_ANSWERS_EACH: Final = 2  # responses per request in flight, for one measurement
 _GAIN: Final = 1.5
-"""By how much twice as many requests have to raise the rate of answers. A server that
-waits for a disk or a quorum answers up to twice as many; one that is short of processor
-time answers no more, and each connection costs it a handshake."""
+"""By how much twice as many requests must raise the rate of responses. A server that
+waits for a disk or a quorum answers up to twice as many. A server without spare CPU
+answers no more, and each connection costs it a handshake."""
 
-_REST: Final = 60.0  # seconds to the next try, after one that was of no use
-_GAP: Final = 1.0  # seconds without pressure, after which a look begins anew
+_REST: Final = 60.0  # seconds to the next attempt, after one without effect
+_GAP: Final = 1.0  # seconds without pressure, after which a measurement restarts
 
 
-class Width:
-    """Finds out how many requests are of use, while the server is slow to answer.
+class Parallelism:
+    """Adapts the number of requests in flight while the server responds slowly.
 
-    It tries twice as many, and keeps that if it brings more answers.
+    It doubles the limit, and keeps that if the rate of responses grows by half.
 
     Args:
-        few: How many there may be at first, and always.
-        most: How many there may ever be.
+        few: The first limit, which is also the lowest.
+        most: The highest limit.
 
     Attributes:
-        limit: How many there may be now.
+        limit: The most requests in flight now.
     """
 
     def __init__(self, few: int, most: int) -> None:
@@ -40,20 +40,20 @@ class Width:
         self._rested = -math.inf
 
     def answered(self) -> None:
-        """Take note of an answer."""
+        """Note a response."""
         self._answers += 1
 
     def press(self, now: float) -> None:
-        """Take note that as many are under way as may be, and more wait.
+        """Note that the limit is reached and more requests wait.
 
-        To be called again and again while it is so.
+        It must be called repeatedly while that is the case.
 
         Args:
-            now: Seconds, by a clock that nobody sets.
+            now: The seconds of a monotonic clock.
         """
         silent, self._pressed = now - self._pressed, now
         if silent > _REST:
-            self._take(self._few, None)  # the server may be another one by now
+            self._take(self._few, None)  # the server may have changed
         elif silent > _GAP:
             self._begun = None
         if self._begun is None:
@@ -78,5 +78,5 @@ class Width:
         return max(self._few, self.limit // 2)
 
     def _take(self, limit: int, rate: float | None) -> None:
-        """Look anew, once as many are under way as may be."""
+        """Set the limit, and measure again once it is reached."""
         self.limit, self._rate, self._begun = limit, rate, None

@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.kit.internals.driver import Life
+from tests.kit.internals.driver import Liveness
 
 
 class Engine:
-    """An engine in virtual time, as the process for input and output hears of it."""
+    """An engine in virtual time, as the I/O process sees it."""
 
     def __init__(self, renew_seconds: float = 10.0) -> None:
         self.now = 100.0
-        self.life = Life(renew_seconds, lambda: self.now)
+        self.liveness = Liveness(renew_seconds, lambda: self.now)
 
     def work(self, seconds: float, *, takes_turns: bool) -> list[bool]:
         """Let it run for some time; say whether it seemed to work, each second."""
@@ -18,16 +18,16 @@ class Engine:
         for second in range(int(seconds)):
             self.now += 1.0
             if second % 2:
-                self.life.note_sign()
+                self.liveness.note_sign()
                 if takes_turns:
-                    self.life.note_turn()
-            seen.append(self.life.is_there())
+                    self.liveness.note_turn()
+            seen.append(self.liveness.is_alive())
         return seen
 
     def stand_still(self, seconds: float) -> bool:
         """Stop it for some time; say whether it seems to work then."""
         self.now += seconds
-        return self.life.is_there()
+        return self.liveness.is_alive()
 
 
 def test_engine_that_takes_turns_works() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
-from tests.kit.internals.operation import EngineProbe, Standing, health
+from tests.kit.internals.operation import EngineProbe, Readiness, health
 
 T = TypeVar("T")
 
@@ -26,14 +26,14 @@ class Engine:
         return answer
 
 
-def told(engine: Engine, standing: Standing, path: str) -> tuple[int, str]:
-    pages = health(standing, EngineProbe(engine, 0.001), engine)
+def told(engine: Engine, readiness: Readiness, path: str) -> tuple[int, str]:
+    pages = health(readiness, EngineProbe(engine, 0.001), engine)
     reply = pages[path]({"verbose": [""]})
     return reply.status, reply.body.decode()
 
 
 def test_scheduler_that_knows_the_cluster_is_ready() -> None:
-    assert told(Engine(), Standing(), "/readyz") == (
+    assert told(Engine(), Readiness(), "/readyz") == (
         200,
         (
             "[+]ping ok\n[+]leaderElection ok\n[+]shutdown ok\n[+]informer-sync ok\n"
@@ -44,10 +44,10 @@ def test_scheduler_that_knows_the_cluster_is_ready() -> None:
 
 def test_scheduler_is_not_ready_before_all_is_listed() -> None:
     engine = Engine("Node", "Pod", "Service", "Namespace")
-    status, text = told(engine, Standing(), "/readyz")
+    status, text = told(engine, Readiness(), "/readyz")
     assert status == 500
     assert "[-]informer-sync failed: reason withheld\n" in text
-    assert told(engine, Standing(), "/readyz/informer-sync") == (
+    assert told(engine, Readiness(), "/readyz/informer-sync") == (
         500,
         "internal server error: not listed yet: Node, Pod, Service and 1 more\n",
     )
@@ -55,37 +55,37 @@ def test_scheduler_is_not_ready_before_all_is_listed() -> None:
 
 def test_kinds_that_cannot_be_listed_are_named_first_with_the_reason() -> None:
     engine = Engine("Node", "Pod", "Service", "Namespace")
-    standing = Standing(troubles=lambda: {"Namespace": "refused", "Lease": "refused"})
-    assert told(engine, standing, "/readyz/informer-sync")[1] == (
+    readiness = Readiness(troubles=lambda: {"Namespace": "refused", "Lease": "refused"})
+    assert told(engine, readiness, "/readyz/informer-sync")[1] == (
         "internal server error: not listed yet: Namespace (refused), Node, Pod and 1 "
         "more\n"
     )
 
 
 def test_replica_that_waits_for_the_lease_is_ready() -> None:
-    standing = Standing(is_leading=lambda: False)
-    assert told(Engine("Pod"), standing, "/readyz")[0] == 200
+    readiness = Readiness(is_leading=lambda: False)
+    assert told(Engine("Pod"), readiness, "/readyz")[0] == 200
 
 
 def test_process_that_ends_is_not_ready_but_alive() -> None:
-    standing = Standing(is_stopping=lambda: True)
-    assert told(Engine(), standing, "/readyz")[0] == 500
-    assert told(Engine(), standing, "/livez")[0] == 200
+    readiness = Readiness(is_stopping=lambda: True)
+    assert told(Engine(), readiness, "/readyz")[0] == 500
+    assert told(Engine(), readiness, "/livez")[0] == 200
 
 
 def test_stuck_engine_is_told_by_those_who_watch() -> None:
     engine = Engine(is_stuck=True)
     for path in ("/livez", "/healthz"):
-        status, text = told(engine, Standing(), path)
+        status, text = told(engine, Readiness(), path)
         assert status == 500
         assert "[-]engine failed: reason withheld\n" in text
 
 
 def test_lost_lease_and_lost_connections_are_told() -> None:
-    standing = Standing(
+    readiness = Readiness(
         lease_problem=lambda: "not renewed for 20 s", io_problem=lambda: "it has ended"
     )
-    assert told(Engine(), standing, "/healthz") == (
+    assert told(Engine(), readiness, "/healthz") == (
         500,
         (
             "[+]ping ok\n[-]leaderElection failed: reason withheld\n[+]engine ok\n"

@@ -1,29 +1,29 @@
-"""How a configuration has its cluster reached, and who schedules it."""
+"""Builds the first message to the I/O process from a configuration."""
 
 from quaymaster._clusters.driver.frames import Begin, Election
 from quaymaster._clusters.election.elector import new_identity
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.settings import LeaderElection
 
-__all__ = ["begin_of"]
+__all__ = ["first_message"]
 
 
-def begin_of(
+def first_message(
     config: SchedulerConfig,
     kubeconfig: str | None,
     context: str,
     log_format: str = "text",
 ) -> Begin:
-    """What the process for input and output is told first.
+    """Return the first message that the I/O process receives.
 
-    Where the file does not say how many calls a second it takes, there is no limit: the
-    API server's priority and fairness says how many it takes.
+    If the file does not limit the requests per second, there is no limit here: the API
+    server limits them by priority and fairness.
 
     Args:
         config: The configuration.
-        kubeconfig: The kubeconfig file that the command line names, which comes before
-            that of the configuration.
-        context: The context.
+        kubeconfig: The kubeconfig file that the command line names. It overrides that
+            of the configuration.
+        context: The context in the kubeconfig file.
         log_format: The format of the log.
     """
     connection = config.client_connection

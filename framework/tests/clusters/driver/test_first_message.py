@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster.config import dump_config, parse_config
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.internals.driver import begin_of
+from tests.kit.internals.driver import first_message
 
 REGISTRY = PluginRegistry.discover()
 HEADER = {
@@ -19,7 +19,7 @@ def limits_of(connection: dict[str, Any] | None) -> tuple[float, int]:
     document = dict[str, Any](HEADER)
     if connection is not None:
         document["clientConnection"] = connection
-    begin = begin_of(parse_config(document, REGISTRY), None, "")
+    begin = first_message(parse_config(document, REGISTRY), None, "")
     return begin.qps, begin.burst
 
 
@@ -43,5 +43,5 @@ def test_one_limit_brings_the_default_of_the_other() -> None:
 def test_what_is_shown_has_the_same_limits(connection: dict[str, Any]) -> None:
     config = parse_config({**HEADER, "clientConnection": connection}, REGISTRY)
     again = parse_config(dump_config(config), REGISTRY)
-    shown, meant = begin_of(again, None, ""), begin_of(config, None, "")
+    shown, meant = first_message(again, None, ""), first_message(config, None, "")
     assert (shown.qps, shown.burst) == (meant.qps, meant.burst)

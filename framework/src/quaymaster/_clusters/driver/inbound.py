@@ -1,50 +1,50 @@
-"""Follows what the engine asks for, each resource on a thread of its own."""
+"""Follows the resources that the engine requests, each on its own thread."""
 
 import contextlib
 import threading
 import time
 from collections.abc import Callable
 
-from quaymaster._clusters.driver.bell import Bell
 from quaymaster._clusters.driver.frames import Follow, Message, Spec, Trouble
 from quaymaster._clusters.driver.packing import PodPacker
 from quaymaster._clusters.driver.reflector import SECONDS_OF_SILENCE, Reflector
+from quaymaster._clusters.driver.sent_versions import as_text
 from quaymaster._clusters.driver.stalls import SECONDS_BETWEEN_CHECKS
-from quaymaster._clusters.driver.told import as_text
+from quaymaster._clusters.driver.wakeup import Wakeup
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.client import ApiClient, Count
 from quaymaster._clusters.kubernetes.issuing import Issuer
 
-__all__ = ["WayIn"]
+__all__ = ["Inbound"]
 
 
-class WayIn:
+class Inbound:
     """Follows resources of a server.
 
     Args:
-        access: Where the server is.
-        tell: Takes what there is to tell, on any thread; an OSError says that there is
-            nobody any more to be told.
-        count: Takes the method, the status and the seconds of each request.
-        issuer: Asks the program that gives credentials, if there is one.
+        access: The server and the credentials.
+        send: Sends a message to the engine; any thread may call it. It raises an
+            OSError if the engine's process has ended.
+        count: Counts each request by its method, status and seconds.
+        issuer: Runs the credential program, if any.
     """
 
     def __init__(
         self,
         access: Access,
-        tell: Callable[[Message], None],
+        send: Callable[[Message], None],
         count: Count,
         issuer: Issuer | None = None,
     ) -> None:
         self._count = count
         self._issuer = issuer or Issuer()
         self._access = access
-        self._tell = tell
-        self._bell = Bell()
+        self._send = send
+        self._wakeup = Wakeup()
         self._reflectors: list[Reflector] = []
 
     def follow(self, follow: Follow) -> None:
-        """Begin to follow a resource; what is listed is as of now or later."""
+        """Begin to follow a resource; its list is current or newer."""
         if not self._reflectors:
             threading.Thread(target=self._check, name="stalls", daemon=True).start()
         self._reflectors.append(self._reflector(follow))
@@ -56,12 +56,12 @@ class WayIn:
         ).start()
 
     def _run(self, reflector: Reflector) -> None:
-        with contextlib.suppress(_NobodyError):
+        with contextlib.suppress(_EngineGoneError):
             reflector.run()
 
     def _check(self) -> None:
-        """Report streams that do not go on, until the engine is gone."""
-        with contextlib.suppress(_NobodyError):
+        """Report stalled streams, until the engine's process ends."""
+        with contextlib.suppress(_EngineGoneError):
             while True:
                 time.sleep(SECONDS_BETWEEN_CHECKS)
                 for reflector in list(self._reflectors):
@@ -70,18 +70,18 @@ class WayIn:
     def _reflector(self, follow: Follow) -> Reflector:
         number = follow.resource
 
-        def tell(message: Message) -> None:
+        def send(message: Message) -> None:
             try:
-                self._tell(message)
+                self._send(message)
             except OSError as error:
-                raise _NobodyError from error
+                raise _EngineGoneError from error
             if isinstance(message, Trouble) and not message.why:
-                self._bell.ring()  # the server is back: for the others, too
+                self._wakeup.wake_all()  # other resources retry at once
 
-        def tell_spec(spec: int, text: bytes) -> None:
-            tell(Spec(number, spec, text))
+        def send_spec(spec: int, text: bytes) -> None:
+            send(Spec(number, spec, text))
 
-        packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
+        packed = PodPacker(send_spec).packed if follow.are_pods else as_text
         client = ApiClient(
             self._access,
             timeout=SECONDS_OF_SILENCE,
@@ -93,10 +93,10 @@ class WayIn:
             number,
             follow.path,
             packed,
-            tell,
-            wait_for_server=self._bell.wait,
+            send,
+            wait_for_server=self._wakeup.wait,
         )
 
 
-class _NobodyError(Exception):
-    """The engine is gone."""
+class _EngineGoneError(Exception):
+    """The engine's process has ended."""

@@ -3,30 +3,30 @@
 import threading
 from itertools import count
 
-from tests.kit.internals.driver import Bell
+from tests.kit.internals.driver import Wakeup
 
 
 def test_all_waits_end_when_it_rings() -> None:
     hours = count(step=3600)
-    bell = Bell(lambda: next(hours))
-    threads = [threading.Thread(target=bell.wait, args=(60.0,)) for _ in range(3)]
+    wakeup = Wakeup(lambda: next(hours))
+    threads = [threading.Thread(target=wakeup.wait, args=(60.0,)) for _ in range(3)]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        bell.ring()  # again: they may not have begun to wait
+        wakeup.wake_all()  # again: they may not have begun to wait
         threads[0].join(0.001)
 
 
 def test_a_wait_ends_by_itself() -> None:
-    Bell().wait(0.001)
+    Wakeup().wait(0.001)
 
 
 def test_it_rings_once_in_ten_seconds() -> None:
     moments = iter([100.0, 105.0, 110.0])
-    bell = Bell(lambda: next(moments))
+    wakeup = Wakeup(lambda: next(moments))
     rung = []
     for _ in range(3):
-        before = bell.rings
-        bell.ring()
-        rung.append(bell.rings - before)
+        before = wakeup.count
+        wakeup.wake_all()
+        rung.append(wakeup.count - before)
     assert rung == [1, 0, 1]

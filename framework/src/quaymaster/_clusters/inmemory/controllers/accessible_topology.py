@@ -1,0 +1,192 @@
+"""The node labels that a new volume requires, as its provisioner chooses them.
+
+Mirrors ``pkg/controller/topology.go`` of kubernetes-csi/external-provisioner for CSI
+drivers. Other provisioners have no common rule; `known_provisioners` lists them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from quaymaster._api.objects import (
+    CSINode,
+    Node,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.known_provisioners import (
+    HOSTNAME,
+    ZONE,
+    KnownProvisioner,
+    Reach,
+    known_provisioner,
+)
+from quaymaster._clusters.inmemory.controllers.storage_capacities import (
+    StorageCapacities,
+)
+from quaymaster._kits.volumes.csi import csi_driver_of
+from quaymaster._kits.volumes.topologies import allows_topology
+
+__all__ = ["AccessibleTopology", "driver_keys", "is_assumed"]
+
+_FNV_OFFSET: Final = 0x811C9DC5
+_FNV_PRIME: Final = 0x01000193
+_UINT32: Final = 0xFFFFFFFF
+
+
+class AccessibleTopology:
+    """Chooses the labels that the nodes of new volumes must have.
+
+    Args:
+        cluster: The cluster.
+        capacities: The published storage capacities.
+    """
+
+    def __init__(self, cluster: ClusterAccess, capacities: StorageCapacities) -> None:
+        self._cluster = cluster
+        self._capacities = capacities
+        self._segments: dict[tuple[str, ...], Sequence[Mapping[str, str]]] = {}
+
+    def nodes_changed(self) -> None:
+        """Drop the cached segments: nodes have come, gone, or got other labels."""
+        self._segments.clear()
+
+    def at_node(self, storage_class: StorageClass, node: Node) -> Mapping[str, str]:
+        """Return the labels of a volume for a selected node."""
+        labels = node.labels
+        keys = self._keys(storage_class, node)
+        topology = {key: labels[key] for key in keys if key in labels}
+        if HOSTNAME in keys:
+            # local-path and OpenEBS write the node's name if the label is missing.
+            topology.setdefault(HOSTNAME, node.name)
+        return topology
+
+    def at_once(
+        self, storage_class: StorageClass, claim: PersistentVolumeClaim
+    ) -> Mapping[str, str]:
+        """Return the labels of a volume that is provisioned without a selected node.
+
+        The segments of the cluster take turns, from one that the claim's name decides,
+        so the replicas of a StatefulSet are spread.
+        """
+        segments = self._possible_segments(storage_class)
+        return segments[_offset(claim.name) % len(segments)] if segments else {}
+
+    def _keys(self, storage_class: StorageClass, node: Node) -> Sequence[str]:
+        csi_node = self._cluster.objects(CSINode).get(node.name)
+        own_keys = driver_keys(storage_class, csi_node)
+        known = known_provisioner(_driver_name(storage_class))
+        if own_keys or (own_keys is not None and known is None):
+            return own_keys
+        published = self._capacities.keys_at(storage_class.name, node.labels)
+        if published:
+            return published
+        if known is not None and known.reach in (Reach.NODE, Reach.EVERYWHERE):
+            return _keys_of_known(known, node.labels)
+        allowed = _allowed_keys(storage_class, node)
+        if allowed:
+            return allowed
+        return (ZONE,) if known is None else _keys_of_known(known, node.labels)
+
+    def _possible_segments(
+        self, storage_class: StorageClass
+    ) -> Sequence[Mapping[str, str]]:
+        allowed = storage_class.allowed_topologies
+        known = known_provisioner(_driver_name(storage_class))
+        keys = self._keys_without_node(storage_class, known)
+        if keys:
+            segments = self._segments_of(keys)
+            return [s for s in segments if allows_topology(allowed, s)] or segments
+        if known is not None and known.reach is Reach.EVERYWHERE:
+            return ()
+        return [
+            {c.key: value}
+            for term in allowed[:1]
+            for c in term.match_label_expressions[:1]
+            for value in sorted(c.values)
+        ]
+
+    def _keys_without_node(
+        self, storage_class: StorageClass, known: KnownProvisioner | None
+    ) -> Sequence[str]:
+        listed = None
+        for csi_node in self._cluster.objects(CSINode).values():
+            listed = driver_keys(storage_class, csi_node)
+            if listed is not None:
+                break
+        if listed or known is None:
+            return listed or ()
+        nodes = self._cluster.objects(Node).values()
+        return next((_keys_of_known(known, node.labels) for node in nodes), ())
+
+    def _segments_of(self, keys: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """Return the different values of some labels on all nodes, sorted."""
+        cached = self._segments.get(tuple(keys))
+        if cached is None:
+            ordered = sorted(keys)
+            values = {
+                tuple(node.labels[key] for key in ordered)
+                for node in self._cluster.objects(Node).values()
+                if all(key in node.labels for key in ordered)
+            }
+            cached = [dict(zip(ordered, row, strict=True)) for row in sorted(values)]
+            self._segments[tuple(keys)] = cached
+        return cached
+
+
+def driver_keys(
+    storage_class: StorageClass, csi_node: CSINode | None
+) -> Sequence[str] | None:
+    """Return the topology keys of a driver on a node, or None if it is absent."""
+    name = _driver_name(storage_class)
+    for driver in () if csi_node is None else csi_node.spec.drivers:
+        if driver.name == name:
+            return driver.topology_keys
+    return None
+
+
+def is_assumed(storage_class: StorageClass, csi_nodes: Iterable[CSINode]) -> bool:
+    """Return whether nothing states which nodes can reach a class's volumes."""
+    if known_provisioner(_driver_name(storage_class)) is not None:
+        return False
+    if storage_class.allowed_topologies:
+        return False
+    return all(driver_keys(storage_class, node) is None for node in csi_nodes)
+
+
+def _driver_name(storage_class: StorageClass) -> str:
+    provisioner = storage_class.provisioner
+    return csi_driver_of(provisioner) or provisioner
+
+
+def _keys_of_known(known: KnownProvisioner, labels: Mapping[str, str]) -> Sequence[str]:
+    usual = known.reach.value
+    if not usual:
+        return ()
+    is_own = known.reach is Reach.NODE or usual not in labels
+    return (known.topology_key if is_own and known.topology_key in labels else usual,)
+
+
+def _allowed_keys(storage_class: StorageClass, node: Node) -> Sequence[str]:
+    for term in storage_class.allowed_topologies:
+        if allows_topology((term,), node.labels):
+            return tuple(c.key for c in term.match_label_expressions)
+    return ()
+
+
+def _offset(claim_name: str) -> int:
+    """Return where the turn of a claim begins: ``getPVCNameHashAndIndexOffset``."""
+    prefix, dash, ordinal = claim_name.rpartition("-")
+    if not dash or not (ordinal.isascii() and ordinal.isdecimal()):
+        return _fnv32(claim_name)
+    # Only the set's name counts, so that all claims of a replica get the same segment.
+    _, first_dash, set_name = prefix.partition("-")
+    return _fnv32(set_name if first_dash else prefix) + int(ordinal)
+
+
+def _fnv32(text: str) -> int:
+    """Return the hash of Go's ``fnv.New32``."""
+    value = _FNV_OFFSET
+    for byte in text.encode():
+        value = (value * _FNV_PRIME & _UINT32) ^ byte
+    return value

@@ -1,0 +1,88 @@
+"""The taints that follow from a node's conditions and from its cordon.
+
+Mirrors ``doNoScheduleTaintingPass`` (Kubernetes v1.37,
+``pkg/controller/nodelifecycle/node_lifecycle_controller.go``).
+
+Upstream also removes such taints from nodes whose conditions do not ask for them. Here
+a taint is removed only when its cause ends, so that nodes of an input without
+conditions keep their taints.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Node, Taint
+from quaymaster._clusters.inmemory.access import ClusterAccess
+
+__all__ = ["NodeTaintController"]
+
+_PREFIX: Final = "node.kubernetes.io/"
+_NO_SCHEDULE: Final = "NoSchedule"
+_KEYS: Final[Mapping[tuple[str, str], str]] = {
+    ("Ready", "False"): f"{_PREFIX}not-ready",
+    ("Ready", "Unknown"): f"{_PREFIX}unreachable",
+    ("MemoryPressure", "True"): f"{_PREFIX}memory-pressure",
+    ("DiskPressure", "True"): f"{_PREFIX}disk-pressure",
+    ("NetworkUnavailable", "True"): f"{_PREFIX}network-unavailable",
+    ("PIDPressure", "True"): f"{_PREFIX}pid-pressure",
+}
+"""The taint for each type and status of a condition."""
+
+
+class NodeTaintController:
+    """Adds the taints that follow from nodes, and removes them when the cause ends.
+
+    Args:
+        cluster: The cluster.
+    """
+
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        self._ended: dict[str, set[str]] = {}
+
+    def needs_sync(self, old: Node | None, new: Node) -> bool:
+        """Note the causes that have ended; return whether taints have to change."""
+        wanted = set(_wanted_keys(new))
+        ended = self._ended.setdefault(new.name, set())
+        if old is not None:
+            ended |= set(_wanted_keys(old))
+        ended -= wanted
+        present = set(_present_keys(new))
+        if wanted <= present and not ended & present:
+            del self._ended[new.name]
+            return False
+        return True
+
+    def sync(self, node: Node) -> None:
+        """Write the taints of a node."""
+        ended = self._ended.pop(node.name, set())
+        present = set(_present_keys(node))
+        kept = (
+            taint
+            for taint in node.spec.taints
+            if taint.effect != _NO_SCHEDULE or taint.key not in ended
+        )
+        added = (
+            Taint(key=key, effect=_NO_SCHEDULE)
+            for key in _wanted_keys(node)
+            if key not in present
+        )
+        taints = (*kept, *added)
+        if taints != node.spec.taints:
+            spec = replace(node.spec, taints=taints)
+            self._cluster.change(node, replace(node, spec=spec))
+
+
+def _wanted_keys(node: Node) -> Iterable[str]:
+    for condition in node.status.conditions:
+        key = _KEYS.get((condition.type, condition.status))
+        if key is not None:
+            yield key
+    if node.spec.unschedulable:
+        yield f"{_PREFIX}unschedulable"
+
+
+def _present_keys(node: Node) -> Iterable[str]:
+    return (taint.key for taint in node.spec.taints if taint.effect == _NO_SCHEDULE)
