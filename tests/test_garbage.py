@@ -70,6 +70,7 @@ def make_nodes() -> list[Node]:
     return [make_node(name=f"n{number}", capacity=capacity) for number in range(20)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", KINDS)
 def test_decisions_leave_no_cycles(make: Callable[[int], Pod]) -> None:
     """Else processes that collect rarely would grow."""

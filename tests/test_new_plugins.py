@@ -78,10 +78,12 @@ def check_contract(points: Collection[str]) -> None:
     check_plugin(plugin_in(package_files(NAMES, points), NAMES), clusters=drawn)
 
 
+@pytest.mark.long
 def test_code_for_few_points_and_for_all_is_clean_and_loads(tmp_path: Path) -> None:
     check_all(tmp_path, subsets([1, 2, len(POINTS)]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("points", [["filter", "score"], POINTS], ids=["few", "all"])
 def test_plugin_keeps_the_contract(points: Collection[str]) -> None:
     check_contract(points)

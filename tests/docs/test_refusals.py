@@ -38,6 +38,7 @@ def refusals() -> Iterator[Refusal]:
 REFUSALS = tuple(refusals())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda each: each.line)
 def test_what_is_refused_is_refused_in_these_words(
     refusal: Refusal, tmp_path: Path

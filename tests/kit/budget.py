@@ -24,6 +24,12 @@ __all__ = ["BUDGET"]
 
 BUDGET: Final = 0.25
 _TRIES: Final = 3
+_TOLERANCE: Final = 2.0
+"""How many times its budget a test may take before it fails.
+
+The same test takes up to twice the CPU seconds beside a busy neighbour, which shares
+caches and a core with it.
+"""
 _SUITES: Final = ("long", "house", "e2e", "browser")
 """Markers of the tests that have no budget."""
 
@@ -135,8 +141,8 @@ def _reports(
 
 def _excess(report: pytest.TestReport) -> Iterator[str]:
     """What a test took and had, if that was less."""
-    if report.when == "call" and report.passed and _cpu(report) > BUDGET:
-        allowed = BUDGET * slowness()
+    if report.when == "call" and report.passed and _cpu(report) > BUDGET * _TOLERANCE:
+        allowed = BUDGET * _TOLERANCE * slowness()
         if _cpu(report) > allowed:
             yield f"{_cpu(report):.2f} of {allowed:.2f}"
 

@@ -258,6 +258,7 @@ def test_json_has_what_is_left_out_with_its_reason(with_groups: str) -> None:
     assert "throughput" not in few
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_plot_names_what_is_left_out(with_groups: str) -> None:
     assert run(with_groups, "--plot", "out.svg").exit_code == 0

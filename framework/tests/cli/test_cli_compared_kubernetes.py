@@ -265,6 +265,7 @@ def test_causes_are_looked_for_only_where_something_changes(
     assert times["default/large-0", ""] == 2 + len(between)
 
 
+@pytest.mark.long
 def test_no_cause_is_looked_for_where_the_older_version_differs_from_its_record(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

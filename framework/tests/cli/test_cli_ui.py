@@ -63,6 +63,7 @@ def test_a_port_is_a_number_that_ports_can_have() -> None:
     assert "99999 is not in the range" in result.stderr
 
 
+@pytest.mark.long
 def test_who_waits_behind_a_pipe_is_told_the_address_at_once() -> None:
     with subprocess.Popen(
         (sys.executable, "-m", "quaymaster", "ui", "--port", "0"),

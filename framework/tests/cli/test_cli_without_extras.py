@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutique")
 EXTRAS = (
     "starlette",
@@ -33,11 +35,13 @@ def said(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_simulate_needs_no_extra() -> None:
     code, text = said("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi")
     assert (code, "Traceback" in text) == (0, False), text
 
 
+@pytest.mark.long
 def test_run_says_what_to_install() -> None:
     code, text = said("run")
     assert code == 2
@@ -46,6 +50,7 @@ def test_run_says_what_to_install() -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.long
 def test_a_report_says_what_to_install() -> None:
     code, text = said("simulate", BOUTIQUE, "--report", "page.html")
     assert code == 2
@@ -53,6 +58,7 @@ def test_a_report_says_what_to_install() -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.long
 def test_serve_says_what_to_install() -> None:
     code, text = said("serve", BOUTIQUE)
     assert (code, text) == (
@@ -93,6 +99,7 @@ heldOut: {seeds: [7]}
 """
 
 
+@pytest.mark.long
 def test_experiments_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
     (tmp_path / "tuning.yaml").write_text(TUNING)

@@ -83,7 +83,7 @@ def once(original: Function) -> Function:
 
 
 TWICE = r"given twice|\d+ of \d+ (memory )?was given"
-STALE = "waits, but|the decision is not|not reserved what it finds again"
+STALE = "waits, but|the decision is not|reservation of DynamicResources is wrong"
 MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "reserve", nothing, f"{TWICE}|devices again"),
     (ClaimTracker, "release", nothing, "in flight for ever|waits, but"),

@@ -186,8 +186,8 @@ def test_extender_that_binds_cannot_lose_a_choice() -> None:
         ) as harness:
             harness.schedule_one()
             assert (
-                f"extender {extender.url} binds the pod, and would not write the "
-                f"annotations that plugins have chosen: {DEVICE}"
+                f"extender {extender.url} binds the pod, but cannot write the "
+                f"annotations that plugins set: {DEVICE}"
             ) in harness.message("p")
             assert left(harness) == [1000, 1000, 0, 0]
         assert not extender.asked("bind")

@@ -174,6 +174,7 @@ def _play(run: Simulation, change: str, which: int, size: int) -> None:
         cluster.delete(Pod, f"default/p{which}")
 
 
+@pytest.mark.long
 @given(changes=CHANGES)
 def test_what_is_told_later_is_what_would_have_been_told_then(
     changes: list[tuple[str, int, int]],

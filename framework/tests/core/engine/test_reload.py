@@ -234,6 +234,7 @@ def test_pods_that_a_plugin_rejected_are_tried_again_with_its_new_arguments() ->
     assert harness.node_of("p") == "n"
 
 
+@pytest.mark.long
 def test_settling_includes_what_a_reload_made_possible() -> None:
     harness = started(document(profile("Wall")), make_pod(name="p"))
     for _ in range(20):

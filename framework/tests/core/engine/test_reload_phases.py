@@ -212,6 +212,7 @@ class Play:
         return not queued
 
 
+@pytest.mark.long
 @fewer(2)  # each example is a history
 @given(st.lists(STEPS, max_size=25))
 def test_in_any_run_of_events_every_pod_is_accounted_for(
@@ -240,6 +241,7 @@ PLAYS = st.lists(
 )
 
 
+@pytest.mark.long
 @fewer(5)  # each example is two runs on 120 nodes
 @given(PLAYS, st.integers(0, 3), st.sampled_from([30, 100]))
 def test_reload_to_the_same_configuration_changes_no_decision(

@@ -85,7 +85,7 @@ def test_file_without_prices_says_what_it_should_hold(
 
 def test_instance_type_that_comes_twice_is_a_mistake(tmp_path: Path) -> None:
     file = written(tmp_path, "a: 1\na: 2\n")
-    with pytest.raises(ConfigErrors, match="line 2, column 1: the key 'a' is there"):
+    with pytest.raises(ConfigErrors, match="line 2, column 1: the key 'a' occurs"):
         read_prices(file)
 
 

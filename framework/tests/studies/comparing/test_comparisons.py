@@ -228,6 +228,7 @@ def test_variants_have_names_of_their_own(names: tuple[str, ...]) -> None:
         compare([variant(name) for name in names])
 
 
+@pytest.mark.long
 def test_an_environment_decides_as_this_process_does() -> None:
     objects = (*nodes(3), make_deployment(5), make_pod(name="p"))
     ours = variant("here", *objects)
@@ -241,6 +242,7 @@ def test_an_environment_decides_as_this_process_does() -> None:
     assert theirs.explain(decision, 3) == ours.explain(decision, 3)
 
 
+@pytest.mark.long
 def test_an_environment_shows_all_that_this_process_shows() -> None:
     objects = (*nodes(2, cpu="2"), make_deployment(5), make_pod(name="p"))
     ours = variant("here", *objects).observe(3)
@@ -251,6 +253,7 @@ def test_an_environment_shows_all_that_this_process_shows() -> None:
     assert report(attrs.evolve(theirs, name="here")) == report(ours)
 
 
+@pytest.mark.long
 def test_an_environment_tells_what_is_wrong_there(tmp_path: Path) -> None:
     there = EnvironmentVariant(name="there", environment=tmp_path, objects=())
     with pytest.raises(EnvironmentFailedError, match="expected a virtual environment"):

@@ -196,6 +196,7 @@ def test_results_say_where_they_come_from(file: Path) -> None:
     assert told["cpuSeconds"] > 0
 
 
+@pytest.mark.long
 def test_the_command_says_what_was_made_and_where_it_is(file: Path) -> None:
     told = run_program(["quaymaster", "sweep", file.name], file.parent, file.parent)
     assert (told.code, told.errors) == (0, "")
@@ -204,6 +205,7 @@ def test_the_command_says_what_was_made_and_where_it_is(file: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_command_tells_failures_and_fails(tmp_path: Path) -> None:
     words = ["quaymaster", "sweep", stormy(tmp_path, "raise", "none").name]
     told = run_program([*words, "--out", "mine"], tmp_path, tmp_path)
@@ -212,6 +214,7 @@ def test_the_command_tells_failures_and_fails(tmp_path: Path) -> None:
     assert told.output == ("2 runs: 1 made, 0 done before, 1 failed\nresults: mine\n")
 
 
+@pytest.mark.long
 def test_the_command_lists_runs(file: Path) -> None:
     told = run_program(
         ["quaymaster", "sweep", file.name, "--list"], file.parent, file.parent
@@ -222,6 +225,7 @@ def test_the_command_lists_runs(file: Path) -> None:
     assert [one.name for one in file.parent.iterdir()] == [file.name]
 
 
+@pytest.mark.long
 def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
     words = ["quaymaster", "sweep", file.name, "--workers", "1", "--plot", "out.svg"]
     done = run_program(words, file.parent, file.parent)
@@ -234,6 +238,7 @@ def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
     assert ">default<" in picture
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plot", "expected"),
     [

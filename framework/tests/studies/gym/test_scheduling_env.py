@@ -210,6 +210,7 @@ def test_filters_are_verified_if_asked_for() -> None:
         *_, is_over, _, info = env.step(int(info["action_mask"].argmax()))
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 1000), choices=st.randoms(use_true_random=False))
 def test_pods_go_only_where_there_is_room(seed: int, choices: Random) -> None:
     env = SchedulingEnv(registry=REGISTRY)

@@ -127,6 +127,7 @@ def test_a_plan_survives_the_loss_of_any_node_and_a_smaller_one_does_not() -> No
     assert not all(survives_by_hand(fewer, node=one.name) for one in fewer)
 
 
+@pytest.mark.long
 def test_a_plan_survives_the_loss_of_any_zone_and_a_smaller_one_does_not() -> None:
     spec = "cpu=2,memory=4Gi,zones=2"
     found = planned([WEB], spec, loss=Loss.ZONE)

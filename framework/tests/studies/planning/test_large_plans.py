@@ -76,6 +76,7 @@ def crowded(priority: int) -> Plan:
     )
 
 
+@pytest.mark.long
 def test_daemons_that_others_crowd_out_are_told_after_few_plans() -> None:
     found = crowded(priority=0)
     assert not found.is_found

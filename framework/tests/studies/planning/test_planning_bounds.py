@@ -183,6 +183,7 @@ def cool(*objects: ApiObject) -> PlanProblem:
     return PlanProblem(objects=[node, *objects], groups=[group], max_cpu=Fraction(1, 2))
 
 
+@pytest.mark.long
 def test_pods_that_an_update_replaces_need_no_room_in_the_end() -> None:
     large, small = (
         make_pod(labels={"app": "web"}, requests={"cpu": cpu}) for cpu in ("5", "1")
@@ -201,6 +202,7 @@ def test_pods_beyond_the_replicas_of_a_stateful_set_need_no_room_in_the_end() ->
     assert problem.plan(max_trials=1).lower_bound == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 6))
 def test_what_a_plan_says_of_the_best_one_is_true(seed: int) -> None:
     drawn_problem(seed).is_proven(max_trials=40)

@@ -96,6 +96,7 @@ def drawn_problem(seed: int) -> PlanProblem:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_the_best_of_all_plans_is_found(seed: int) -> None:
     assert drawn_problem(seed).is_proven(max_trials=100)

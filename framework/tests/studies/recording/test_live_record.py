@@ -100,6 +100,7 @@ def test_what_there_is_and_what_becomes_of_it_is_recorded(tmp_path: Path) -> Non
     assert (told.went_on, told.pods, told.notices) == (False, 0, ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forgets", [False, True], ids=["remembers", "has forgotten"])
 def test_record_goes_on_with_what_happened_meanwhile(
     tmp_path: Path, forgets: bool

@@ -6,6 +6,8 @@ Each is of 300 pods of two priorities, recorded from servers of Kubernetes 1.36.
 
 from pathlib import Path
 
+import pytest
+
 from quaymaster.config import Kubernetes, default_config
 from quaymaster.recording import ReplayResult, replay
 from quaymaster.scheduler import PluginRegistry
@@ -21,6 +23,7 @@ def replayed(name: str, version: str = "1.36") -> ReplayResult:
     return replay(DATA / name, config=config, registry=registry)
 
 
+@pytest.mark.long
 def test_decisions_are_explained_whose_bindings_were_seen_much_later() -> None:
     result = replayed("burst-on-a-busy-machine.jsonl.gz")
     assert len(result.decisions) == BURST
@@ -28,6 +31,7 @@ def test_decisions_are_explained_whose_bindings_were_seen_much_later() -> None:
     assert max(result.widths()) > FAR
 
 
+@pytest.mark.long
 def test_decision_is_explained_among_others_that_nearer_ones_explain() -> None:
     # Of pod-058 within eight decisions, not within four, and not among sixteen.
     result = replayed("burst-in-another-order.jsonl.gz")
@@ -35,6 +39,7 @@ def test_decision_is_explained_among_others_that_nearer_ones_explain() -> None:
     assert result.differing() == []
 
 
+@pytest.mark.long
 def test_decisions_are_explained_that_were_recorded_seconds_apart() -> None:
     # Recording stood still for 1.7 s: bindings of one second of the API server are on
     # both sides, and the queue says that those behind were decided first.

@@ -87,6 +87,7 @@ def busy(cluster: InMemoryCluster, simulation: Simulation) -> None:
             simulation.run_until(simulation.now + 0.001)
 
 
+@pytest.mark.long
 def test_the_same_scheduler_decides_the_same_but_for_ties(path: Path) -> None:
     recorded(path, busy)
     result = replayed(path)

@@ -134,6 +134,7 @@ def test_the_attempt_that_preempts_keeps_its_victim(
     played(test)
 
 
+@pytest.mark.long
 def test_a_tie_is_decided_alike_by_another_seed() -> None:
     nodes = [make_node(name=name) for name in ("a", "b")]
     pods = [make_pod(name=f"p{index}") for index in range(8)]

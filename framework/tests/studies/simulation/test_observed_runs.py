@@ -53,6 +53,7 @@ def test_pods_that_end_while_none_waits_are_seen_at_their_time() -> None:
     assert {one.at: one.pods for one in run.samples}.get(30.0) == 0
 
 
+@pytest.mark.long
 def test_samples_stay_few_however_many_attempts_there_are() -> None:
     roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
     run = observed(roomy, *make_jobs(MOST_SAMPLES + 500))
@@ -60,6 +61,7 @@ def test_samples_stay_few_however_many_attempts_there_are() -> None:
     assert sorted(run.samples, key=lambda one: one.attempts) == list(run.samples)
 
 
+@pytest.mark.long
 def test_what_lasts_is_seen_however_many_attempts_came_before() -> None:
     roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
     jobs = make_jobs(MOST_SAMPLES + 500, seconds=30)
@@ -67,6 +69,7 @@ def test_what_lasts_is_seen_however_many_attempts_came_before() -> None:
     assert (resting.placed, resting.pending) == (len(jobs), 0)
 
 
+@pytest.mark.long
 def test_of_many_moments_those_that_lasted_the_longest_are_kept() -> None:
     roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
     ends = [*range(1, MOST_SAMPLES + 500), 10**6]

@@ -699,6 +699,7 @@ def by_simulation(sizes: list[int], seed: int) -> dict[str, str]:
         return {one.pod: one.node for one in simulation.result().placements}
 
 
+@pytest.mark.long
 @given(sizes=SIZES, seed=st.integers(0, 5))
 def test_arrivals_one_by_one_go_where_a_simulation_puts_them(
     sizes: list[int], seed: int

@@ -338,6 +338,7 @@ def view_of(simulation: Simulation) -> Sequence[object]:
     )
 
 
+@pytest.mark.long
 @fewer(5)
 @given(
     before=st.lists(steps, max_size=5),

@@ -72,6 +72,7 @@ def tuned(file: Path, out: str = "out", workers: int = 1) -> TuneResult:
     return tune(load_tuning(file), file.parent / out, workers=workers)
 
 
+@pytest.mark.long
 def test_what_is_found_is_judged_on_runs_that_were_not_seen(file: Path) -> None:
     result = tuned(file)
     assert len(result.trials) == 8
@@ -108,6 +109,7 @@ def test_a_configuration_that_is_none_is_a_failed_trial(file: Path) -> None:
         assert "scoringStrategy.type: expected one of" in one.cause
 
 
+@pytest.mark.long
 def test_equal_configurations_are_run_once_and_a_second_time_never(file: Path) -> None:
     first = tuned(file)
     configurations = {tuple(one.fields.values()) for one in first.trials if one.values}
@@ -118,6 +120,7 @@ def test_equal_configurations_are_run_once_and_a_second_time_never(file: Path) -
     assert second.trials == first.trials
 
 
+@pytest.mark.long
 def test_as_many_workers_as_there_are_find_the_same(file: Path) -> None:
     one, two = tuned(file), tuned(file, "other", workers=2)
     assert one.trials == two.trials
@@ -146,6 +149,7 @@ def test_with_several_objectives_none_that_is_found_beats_another(file: Path) ->
     )
 
 
+@pytest.mark.long
 def test_what_falls_behind_is_given_up_early(file: Path) -> None:
     file.write_text(TUNING.replace("trials: 8", "trials: 20").replace(", Odd", ""))
     trials = tuned(file).trials
@@ -169,6 +173,7 @@ def test_no_result_at_all_is_told(file: Path) -> None:
         tuned(file)
 
 
+@pytest.mark.long
 def test_the_command_says_what_was_found_and_whether_it_is_better(file: Path) -> None:
     words = ["quaymaster", "tune", file.name, "--workers", "1"]
     done = run_program(words, file.parent, file.parent)
@@ -179,6 +184,7 @@ def test_the_command_says_what_was_found_and_whether_it_is_better(file: Path) ->
     assert (file.parent / "tuning-results" / "tuning.json").exists()
 
 
+@pytest.mark.long
 def test_nothing_better_is_said_by_the_exit_code(file: Path) -> None:
     """Weights of one plugin that scores alone decide nothing."""
     file.write_text(

@@ -365,6 +365,7 @@ SPEC = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @fewer(2)
 @given(nodes=NODES, alone=SPEC, many=SPEC, replicas=st.integers(1, 3))
 def test_every_change_that_is_told_places_the_pod_when_it_is_made_by_hand(

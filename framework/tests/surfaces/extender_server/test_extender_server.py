@@ -333,6 +333,7 @@ def test_options_that_make_no_sense_are_bad_input(
     assert problem in result.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_interrupted(
     tmp_path: Path, number: signal.Signals

@@ -162,6 +162,7 @@ def test_a_request_that_breaks_off_leaves_the_others_alone(
             check(whole, text)
 
 
+@pytest.mark.long
 def test_64_clients_are_each_answered_about_their_own_nodes(
     server: ExtenderServer,
 ) -> None:

@@ -101,6 +101,7 @@ def passing(port: int) -> list[str]:
     return names
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP")
 def test_a_signal_has_the_command_look_at_its_file_at_once(tmp_path: Path) -> None:
     path, manifest = tmp_path / "scheduler.yaml", tmp_path / "nodes.json"

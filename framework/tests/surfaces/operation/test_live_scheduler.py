@@ -47,6 +47,7 @@ def plugin_telling(told: list[str]) -> PluginRegistry:
     return PluginRegistry.discover().with_plugin(tells)
 
 
+@pytest.mark.long
 def test_pods_are_bound_until_somebody_stops_it(tmp_path: Path) -> None:
     told: list[str] = []
     registry = plugin_telling(told)

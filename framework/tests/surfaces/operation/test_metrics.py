@@ -157,6 +157,7 @@ def test_attempts_are_counted_by_how_they_ended(rig: Rig) -> None:
     assert served("scheduler_preemption_attempts_total") == 1
 
 
+@pytest.mark.long
 def test_pods_that_wait_are_counted_by_queue_and_by_plugin(rig: Rig) -> None:
     served = busy(rig).value
     found = {
