@@ -95,7 +95,7 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "_recount", nothing, f"{TWICE}|missed"),
     (AllocatedDevices, "add", nothing, f"{TWICE}|or missed"),
     (AllocatedDevices, "remove", nothing, "are lost|is lost|waits, but"),
-    (Inventory, "remove", nothing, "which is not there"),
+    (Inventory, "remove", nothing, "which is not there|reservation of .* is wrong"),
     (Settlements, "holds_up", no, "not reserved|has no devices"),
     (ClaimBinder, "wait", nothing, "is not ready"),
     (ClaimBinder, "write", nothing, "has no devices|in flight for ever"),

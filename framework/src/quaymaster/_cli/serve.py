@@ -216,7 +216,7 @@ def _maker(
         print_notices(inputs.notices)
         while told:
             print_line(told.pop(0))
-        return make_app(cluster, token=token, limits=limits, readiness=readiness.read)
+        return make_app(cluster, token=token, limits=limits, standing=readiness.read)
 
     return make
 

@@ -69,11 +69,11 @@ class PolicyColumns:
             request = resource.request(pod_requests(pod))
             capacity = resource.capacity(nodes)
             count = nodes.count(rows)
+            # Pods may use a resource that no node offers: they run there already.
+            used: Int64Array = resource.usage(nodes, rows)
             divisors: Float64Array = np.ones(count)
-            used: Int64Array = np.zeros(count, dtype=np.int64)
             if capacity is not None:
                 divisors = capacity.divisors[rows]
-                used = resource.usage(nodes, rows)
             with_pod = np.minimum((used + request) / divisors, 1.0)
             shares.append((with_pod, np.minimum(request / divisors, 1.0)))
         (cpu, cpu_of_pod), (memory, memory_of_pod) = shares

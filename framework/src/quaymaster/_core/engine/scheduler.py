@@ -251,7 +251,7 @@ class Scheduler:
 
     @contextmanager
     def deciding_by(self, scheduler_name: str, algorithm: Algorithm) -> Iterator[None]:
-        """Use another algorithm for the pods of a profile, inside a `with` block.
+        """Use another algorithm for the pods of a profile, inside a ``with`` block.
 
         Args:
             scheduler_name: The profile, which must not be reloaded meanwhile.

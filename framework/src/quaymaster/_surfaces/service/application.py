@@ -51,7 +51,7 @@ def make_app(
     *,
     token: str = "",
     limits: ServiceLimits | None = None,
-    readiness: Callable[[], Readiness] | None = None,
+    standing: Callable[[], Readiness] | None = None,
 ) -> Starlette:
     """Create the ASGI application for a cluster.
 
@@ -59,10 +59,10 @@ def make_app(
         cluster: The cluster, which only the application uses from now on.
         token: The bearer token that clients must send; empty for no check.
         limits: The limits.
-        readiness: Returns the state of the input for ``/healthz``; None for an input
+        standing: Returns the readiness of the input for ``/healthz``; None for an input
             that is not refreshed.
     """
-    service = _Service(cluster, token, limits or ServiceLimits(), readiness)
+    service = _Service(cluster, token, limits or ServiceLimits(), standing)
     app = Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
