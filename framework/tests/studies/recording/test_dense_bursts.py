@@ -142,6 +142,7 @@ def test_wrong_weight_is_found_as_in_an_exact_record(path: Path) -> None:
     assert result.counts()[Agreement.ORDER] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 )
