@@ -27,8 +27,8 @@ _TRIES: Final = 3
 _TOLERANCE: Final = 3.0
 """How many times its budget a test may take before it fails.
 
-The same test takes two to three times the CPU seconds beside a busy neighbour, which shares
-caches and a core with it.
+The same test takes two to three times the CPU seconds beside a busy neighbour, which
+shares caches and a core with it.
 """
 _SUITES: Final = ("long", "house", "e2e", "browser")
 """Markers of the tests that have no budget."""
