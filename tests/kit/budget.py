@@ -1,9 +1,9 @@
 """The budget of quick tests: a pytest plugin.
 
 A test of the default run has `BUDGET` CPU seconds for its call, with the processes that
-it starts. A test that takes more is played again, because the first use of a module or
-a cache is not its fault; if it is over budget each time, it fails, unless it has the
-marker of another suite. On a machine that is slower, all tests have more.
+it starts. A test that takes `_TOLERANCE` times as much is repeated, because the first
+use of a module or a cache is not its fault. If it takes too much each time, it fails,
+unless it has the marker of another suite. The limit grows on a slower machine.
 
 ``--cpu`` prints at the end what a run has cost, and its most expensive tests. Such a
 run plays each test once, whatever it costs.
