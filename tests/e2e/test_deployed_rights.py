@@ -75,7 +75,7 @@ def test_doctor_is_content_with_what_is_rendered(
     said = {one["check"]: one["found"] for one in found}
     assert said["server"] == "answers as pilot"
     assert said["version"] == f"v{RELEASES[SERVED.version]}"
-    assert said["lease"].startswith("kube-system/second is not there yet")
+    assert said["lease"].startswith("kube-system/second does not exist yet")
     assert said["rights"].endswith("rights, all given")
 
 
