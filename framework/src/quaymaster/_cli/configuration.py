@@ -23,30 +23,30 @@ __all__ = ["ConfigSource", "config_notices", "config_options", "read_config"]
 
 @attrs.frozen(kw_only=True)
 class ConfigSource:
-    """What a command line says of the configuration.
+    """The options of a command line about the configuration.
 
     Attributes:
-        file: The file, or the name of a profile that is shipped; None: the default.
-        asked: The Kubernetes that was asked for; None if nothing says which.
-        beside: Others that it is to be compared with.
+        file: The file, or the name of a shipped profile; None: the default.
+        chosen: The version that the options choose, or None.
+        beside: Other versions to compare it with.
     """
 
     file: str | None = None
-    asked: Kubernetes | None = None
+    chosen: Kubernetes | None = None
     beside: tuple[Kubernetes, ...] = ()
 
     @property
     def kubernetes(self) -> Kubernetes:
         """The Kubernetes to complete the configuration for."""
-        return self.asked or DEFAULT_KUBERNETES
+        return self.chosen or DEFAULT_KUBERNETES
 
 
 def config_options(
     name: str = "--config", *, required: bool = False, several: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that say which configuration, for which Kubernetes.
+    """Add the options for the configuration and its Kubernetes version to a command.
 
-    It gets what they say as ``configured``, a `ConfigSource`.
+    The command gets their values as ``configured``, a `ConfigSource`.
 
     Args:
         name: Another name for ``--config``.
@@ -57,12 +57,12 @@ def config_options(
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def gathered(
-            config_file: str | None, asked: tuple[Kubernetes, ...], **arguments: Any
+            config_file: str | None, versions: tuple[Kubernetes, ...], **arguments: Any
         ) -> None:
             configured = ConfigSource(
                 file=config_file,
-                asked=asked[0] if asked else None,
-                beside=asked[1:],
+                chosen=versions[0] if versions else None,
+                beside=versions[1:],
             )
             command(configured=configured, **arguments)
 
@@ -72,8 +72,8 @@ def config_options(
             metavar="FILE",
             required=required,
             shell_complete=complete_config,
-            help="A KubeSchedulerConfiguration, or the name of a profile that is "
-            "shipped.",
+            help="A KubeSchedulerConfiguration, or the name of a shipped "
+            "profile.",
         )
         return option(kubernetes_options(several=several)(gathered))
 
@@ -86,12 +86,12 @@ def read_config(
     """Load a configuration, or the default one.
 
     Args:
-        configured: Which one, and for which Kubernetes.
+        configured: The file and the Kubernetes version.
         registry: The installed plugins.
-        asks_extenders: Whether its extenders are going to be asked.
+        asks_extenders: Whether its extenders will be called.
 
     Returns:
-        The configuration, and what is probably a mistake in it.
+        The configuration, and notices about probable mistakes in it.
 
     Raises:
         ConfigErrors: Something is wrong with it.

@@ -233,7 +233,8 @@ class Inputs:
                 if (source := self.sources.get(problem.where))
                 else problem
                 for problem in sorted(
-                    error.problems, key=lambda one: order.get(one.where, len(order))
+                    error.problems,
+                    key=lambda problem: order.get(problem.where, len(order)),
                 )
             ]
             raise ManifestErrors(problems) from error
@@ -290,14 +291,14 @@ def read_inputs(
         objects=[
             *made,
             *loaded.objects,
-            *(obj for one in recorded for obj in one.objects),
+            *(obj for record in recorded for obj in record.objects),
         ],
         sources=_sources(loaded),
         notices=(
             *notices,
             *(live.notices if live else ()),
             *loaded.notices,
-            *(notice for one in recorded for notice in one.notices),
+            *(notice for record in recorded for notice in record.notices),
         ),
     )
 

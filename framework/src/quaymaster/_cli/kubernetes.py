@@ -36,10 +36,10 @@ def kubernetes_options(
         several: Whether there may be several versions.
         text: What is said of the version; if empty, that its scheduler decides.
     """
-    known = " or ".join(KUBERNETES_VERSIONS)
+    supported = " or ".join(KUBERNETES_VERSIONS)
     if not text:
         text = (
-            f"The Kubernetes whose scheduler decides: {known}; by default "
+            f"The Kubernetes whose scheduler decides: {supported}; by default "
             f"{DEFAULT_KUBERNETES.version}."
         )
         if several:
@@ -55,7 +55,7 @@ def kubernetes_options(
             versions = kubernetes_version
             if not isinstance(versions, tuple):
                 versions = () if versions is None else (versions,)
-            command(asked=_read_kubernetes(versions, gates), **arguments)
+            command(versions=_read_kubernetes(versions, gates), **arguments)
 
         option = click.option(
             "--kubernetes",
@@ -87,7 +87,7 @@ def _read_kubernetes(
     if not versions and found:
         versions = (DEFAULT_KUBERNETES.version,)
     try:
-        return tuple(Kubernetes(one, found) for one in dict.fromkeys(versions))
+        return tuple(Kubernetes(version, found) for version in dict.fromkeys(versions))
     except KubernetesError as error:
         is_version = error.where == "kubernetes_version"
         hint = "--kubernetes" if is_version else "--feature-gates"
@@ -101,7 +101,7 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
         BadParameter: Something is no ``GATE=true`` or ``GATE=false``.
     """
     found: dict[str, bool] = {}
-    for entry in (one.strip() for text in texts for one in text.split(",")):
+    for entry in (part.strip() for text in texts for part in text.split(",")):
         if not entry:
             continue
         gate, equals, value = entry.removeprefix(_COMPONENT).partition("=")
@@ -116,4 +116,6 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
 def _complete_version(
     _context: click.Context, _option: click.Parameter, incomplete: str
 ) -> list[str]:
-    return [one for one in KUBERNETES_VERSIONS if one.startswith(incomplete)]
+    return [
+        version for version in KUBERNETES_VERSIONS if version.startswith(incomplete)
+    ]

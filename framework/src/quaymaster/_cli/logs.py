@@ -16,7 +16,7 @@ __all__ = ["log_formats", "logging_to_stderr"]
 
 _log = logging.getLogger(__name__)
 
-_TELLING: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
+_SHOWN_MODULES: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
 """The modules whose messages are shown although nothing is wrong."""
 
 
@@ -42,11 +42,11 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
     handler = logging.StreamHandler()
     handler.setFormatter(FORMATTERS[form]())
     everything = logging.getLogger("quaymaster")
-    telling = list(map(logging.getLogger, _TELLING))
-    levels = [one.level for one in telling]
+    loggers = list(map(logging.getLogger, _SHOWN_MODULES))
+    levels = [logger.level for logger in loggers]
     everything.addHandler(handler)
-    for one in telling:
-        one.setLevel(logging.INFO)
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
     try:
         yield print_line if form == "text" else _log.info
     except click.ClickException as error:
@@ -55,6 +55,6 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
         _log.error("%s", error.format_message())
         raise SystemExit(error.exit_code) from error
     finally:
-        for one, level in zip(telling, levels, strict=True):
-            one.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
         everything.removeHandler(handler)

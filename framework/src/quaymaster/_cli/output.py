@@ -14,7 +14,7 @@ from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, line_width
 
 __all__ = [
-    "NobodyReadsError",
+    "OutputClosedError",
     "OutputError",
     "OutputFormat",
     "announce",
@@ -36,7 +36,7 @@ class OutputError(QuaymasterError):
     """Standard output cannot be written to."""
 
 
-class NobodyReadsError(Exception):
+class OutputClosedError(Exception):
     """The reader of standard output, such as ``head``, has closed it."""
 
 
@@ -94,11 +94,11 @@ def announce(text: str) -> None:
     """Print a line of a command that goes on, for who waits for it behind a pipe.
 
     Raises:
-        NobodyReadsError: Nobody reads any more.
+        OutputClosedError: Nobody reads any more.
         OutputError: It cannot be written, for another reason.
     """
     print_line(text)
-    with _told_of_trouble():
+    with _reported_errors():
         sys.stdout.flush()
 
 
@@ -119,19 +119,19 @@ def print_text(text: str) -> None:
     """Print a text as it stands.
 
     Raises:
-        NobodyReadsError: Nobody reads any more.
+        OutputClosedError: Nobody reads any more.
         OutputError: It cannot be written, for another reason.
     """
-    with _told_of_trouble():
+    with _reported_errors():
         sys.stdout.write(text)
 
 
 @contextmanager
-def _told_of_trouble() -> Iterator[None]:
+def _reported_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        raise NobodyReadsError from error
+        raise OutputClosedError from error
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror}") from error
 

@@ -190,8 +190,10 @@ def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
     from quaymaster._studies.perf.plot import draw  # noqa: PLC0415 - see picture_path
 
     def draw_file(outcomes: Sequence[Outcome]) -> None:
-        measured = [one for outcome in outcomes for one in outcome.measurements]
-        if not any(one.throughput.rates for one in measured):
+        measured = [
+            measurement for outcome in outcomes for measurement in outcome.measurements
+        ]
+        if not any(measurement.throughput.rates for measurement in measured):
             warn("no picture: no pod was measured")
             return
         try:
@@ -236,10 +238,13 @@ def _print_compared(file: str, compared: Sequence[Compared]) -> None:
         warn(f"--against {file} and this run have no measurement in common")
         return
     print_line("")
-    number = Counter(one.workload for one in compared)
+    number = Counter(measurement.workload for measurement in compared)
     print_table(
         AGAINST_COLUMNS,
-        [one.as_row(is_only=number[one.workload] == 1) for one in compared],
+        [
+            measurement.as_row(is_only=number[measurement.workload] == 1)
+            for measurement in compared
+        ],
     )
 
 
@@ -247,7 +252,7 @@ def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
         print_table(COLUMNS, table)
-    notes = [note for one in outcomes for note in one.notes]
+    notes = [note for outcome in outcomes for note in outcome.notes]
     for note in dict.fromkeys((*notes, *waits(outcomes))):
         print_line(f"note: {note}")
     for text in unfinished(outcomes):

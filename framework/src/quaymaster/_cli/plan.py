@@ -42,7 +42,7 @@ _LIMIT: Final = re.compile(
 
 
 @attrs.frozen(kw_only=True)
-class _Asked:
+class _Request:
     """The options of the command line that say what a plan is to do."""
 
     groups: Sequence[NodeGroup]
@@ -102,7 +102,7 @@ def _limits(
 )
 @click.option(
     "--tolerate-loss",
-    type=click.Choice([one.value for one in Loss]),
+    type=click.Choice([loss.value for loss in Loss]),
     help="All pods must fit on the rest after the loss of any one zone, or node.",
 )
 @click.option(
@@ -143,7 +143,7 @@ def command(
 
     The exit code is 1 if there is no such plan.
     """
-    asked = _Asked(
+    request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
         prices=prices,
         max_utilization=max_utilization,
@@ -151,7 +151,7 @@ def command(
         max_trials=max_trials,
     )
     inputs = read_inputs(options)
-    found = _planned(inputs, options, asked)
+    found = _planned(inputs, options, request)
     if nodes_file is not None and found.is_found:
         _write(found, nodes_file)
     if report_file is not None:
@@ -178,19 +178,19 @@ def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
         yield from read_node_groups(file)
 
 
-def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
+def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("reading", total=None)
         found = plan(
             inputs.objects,
-            groups=asked.groups,
+            groups=request.groups,
             config=inputs.config,
             registry=inputs.registry,
             seed=options.seed,
-            prices=asked.prices,
-            max_utilization=asked.max_utilization,
-            tolerate_loss=asked.tolerate_loss,
-            max_trials=asked.max_trials,
+            prices=request.prices,
+            max_utilization=request.max_utilization,
+            tolerate_loss=request.tolerate_loss,
+            max_trials=request.max_trials,
             on_progress=lambda tried, most: progress.update(
                 task, completed=tried, total=most, description="trying plans"
             ),
@@ -205,7 +205,7 @@ def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> No
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     run = observed_inputs(inputs, options, more=found.nodes)
-    rows = tuple((one.group.name, one.nodes) for one in found.groups)
+    rows = tuple((group.group.name, group.nodes) for group in found.groups)
     table = ReportTable(title="Plan", columns=("Group", "Nodes"), rows=rows)
     write_report(file, [run], title="Plan", tables=[table])
 

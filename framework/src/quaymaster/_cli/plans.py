@@ -47,16 +47,16 @@ def plan_document(found: Plan) -> dict[str, object]:
     return {
         "groups": [
             {
-                "name": one.group.name,
-                "nodes": one.nodes,
-                "min": one.group.min_nodes,
-                "max": one.group.max_nodes,
-                "price": _number(one.group.price),
-                "cost": _number(one.cost),
-                "spec": one.spec,
-                "utilization": _shares(one.utilization),
+                "name": group.group.name,
+                "nodes": group.nodes,
+                "min": group.group.min_nodes,
+                "max": group.group.max_nodes,
+                "price": _number(group.group.price),
+                "cost": _number(group.cost),
+                "spec": group.spec,
+                "utilization": _shares(group.utilization),
             }
-            for one in found.groups
+            for group in found.groups
         ],
         "summary": {
             "found": found.is_found,
@@ -70,17 +70,17 @@ def plan_document(found: Plan) -> dict[str, object]:
         },
         "utilization": _shares(found.utilization),
         "placements": [
-            {"pod": one.pod, "node": one.node}
-            for one in (found.result.placements if found.result else ())
+            {"pod": placement.pod, "node": placement.node}
+            for placement in (found.result.placements if found.result else ())
         ],
         "unplaced": [
             {
-                "pod": one.pod,
-                "reason": one.reason,
-                "message": one.message,
-                "plugins": list(one.plugins),
+                "pod": pod.pod,
+                "reason": pod.reason,
+                "message": pod.message,
+                "plugins": list(pod.plugins),
             }
-            for one in found.unplaced
+            for pod in found.unplaced
         ],
         "warnings": notice_documents(found.notices),
     }
@@ -89,7 +89,7 @@ def plan_document(found: Plan) -> dict[str, object]:
 def _print_obstacle(found: Plan) -> None:
     shown = found.unplaced[:_PODS]
     if shown:
-        rows = [[one.pod, one.reason, one.message] for one in shown]
+        rows = [[pod.pod, pod.reason, pod.message] for pod in shown]
         print_table(["UNPLACED", "REASON", "MESSAGE"], rows, sentences=["MESSAGE"])
         if len(found.unplaced) > len(shown):
             rest = len(found.unplaced) - len(shown)
@@ -148,9 +148,9 @@ def _number(amount: Decimal | None) -> float | int | None:
 def _shares(utilization: Mapping[str, Utilization]) -> dict[str, object]:
     return {
         name: {
-            "requested": one.requested,
-            "allocatable": one.allocatable,
-            "share": round(one.share, 4),
+            "requested": share.requested,
+            "allocatable": share.allocatable,
+            "share": round(share.share, 4),
         }
-        for name, one in utilization.items()
+        for name, share in utilization.items()
     }

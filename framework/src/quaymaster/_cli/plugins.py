@@ -29,8 +29,8 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.plugin_descriptions import (
     as_document,
+    events_word,
     print_description,
-    told_word,
 )
 from quaymaster._cli.values import complete_config
 from quaymaster._core.registry.kinds import kinds_of_plugin
@@ -115,11 +115,11 @@ def list_kinds(output: OutputFormat) -> None:
             kinds.append(found)
     if output is OutputFormat.TABLE:
         header = ("KIND", "API VERSION", "PLUGIN", "DISTRIBUTION")
-        print_table(header, [_kind_row(one) for one in kinds])
+        print_table(header, [_kind_row(kind) for kind in kinds])
     elif output is OutputFormat.NAME:
-        print_text("".join(f"{one.kind.kind}\n" for one in kinds))
+        print_text("".join(f"{kind.kind.kind}\n" for kind in kinds))
     else:
-        print_document([_kind_document(one) for one in kinds], output)
+        print_document([_kind_document(kind) for kind in kinds], output)
 
 
 @group.command("new", short_help="Create a package with a new plugin")
@@ -180,7 +180,7 @@ def check_plugins(
     config_file: str | None,
     without: tuple[str, ...],
     strict: bool,
-    asked: tuple[Kubernetes, ...],
+    versions: tuple[Kubernetes, ...],
     output: OutputFormat,
 ) -> None:
     """Check a package of plugins; print a line for everything that is wrong.
@@ -195,7 +195,7 @@ def check_plugins(
         package,
         plugin_findings.plugin_args(config_file),
         dict.fromkeys(without, "left out on the command line"),
-        asked,
+        versions,
     )
     if output is OutputFormat.TABLE:
         plugin_findings.print_report(report)
@@ -236,20 +236,25 @@ def _as_document(plugin: RegisteredPlugin) -> dict[str, object]:
         "version": plugin.version,
         "origin": plugin.origin,
         "extensionPoints": _points(plugin),
-        "events": told_word(declared_events(plugin)),
+        "events": events_word(declared_events(plugin)),
         "kinds": _kinds(plugin),
         "args": args.__name__ if args else None,
     }
 
 
-def _kind_row(one: BroughtKind) -> tuple[str, ...]:
-    return one.kind.kind, one.kind.api_version, one.plugin or "-", one.owner
+def _kind_row(brought: BroughtKind) -> tuple[str, ...]:
+    return (
+        brought.kind.kind,
+        brought.kind.api_version,
+        brought.plugin or "-",
+        brought.owner,
+    )
 
 
-def _kind_document(one: BroughtKind) -> dict[str, object]:
+def _kind_document(brought: BroughtKind) -> dict[str, object]:
     return {
-        "kind": one.kind.kind,
-        "apiVersion": one.kind.api_version,
-        "plugin": one.plugin or None,
-        "distribution": one.owner,
+        "kind": brought.kind.kind,
+        "apiVersion": brought.kind.api_version,
+        "plugin": brought.plugin or None,
+        "distribution": brought.owner,
     }

@@ -40,7 +40,9 @@ def _duration(
 @click.option(
     "--from",
     "trace",
-    type=click.Choice([one.value for one in TraceFormat], case_sensitive=False),
+    type=click.Choice(
+        [trace_format.value for trace_format in TraceFormat], case_sensitive=False
+    ),
     help="Make a record of a public trace instead: PATHs are, or have, its tables.",
 )
 @click.option(
@@ -114,7 +116,7 @@ def command(
             stop=stop,
             on_progress=follow,
         )
-    warn(f"{file}: {_told(recorded)}")
+    warn(f"{file}: {_summary(recorded)}")
     print_notices((*notices, *recorded.notices))
 
 
@@ -123,13 +125,13 @@ def _import(
 ) -> None:
     if not paths:
         raise click.UsageError("expected PATHs with --from: the tables of the trace")
-    told = import_trace(trace, paths, file, max_pods=max_pods)
-    length = duration(round(told.seconds))
-    what = f"{counted(told.nodes, 'node')}, {counted(told.pods, 'pod')}"
+    imported = import_trace(trace, paths, file, max_pods=max_pods)
+    length = duration(round(imported.seconds))
+    what = f"{counted(imported.nodes, 'node')}, {counted(imported.pods, 'pod')}"
     warn(f"{file}: {what}, {length}")
 
 
-def _told(recorded: Recorded) -> str:
+def _summary(recorded: Recorded) -> str:
     what = "went on" if recorded.went_on else "recorded"
     return (
         f"{what} for {duration(round(recorded.seconds))}: "

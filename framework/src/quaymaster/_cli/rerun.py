@@ -32,8 +32,8 @@ def rerun_rows(result: RerunResult) -> list[tuple[str, str, str]]:
         ("pods placed", str(ours.placed), str(theirs.placed)),
         ("pods that wait in the end", str(ours.waiting), str(theirs.waiting)),
         *(
-            (name, duration(round(one, 3)), duration(round(other, 3)))
-            for name, one, other in (
+            (name, duration(round(own, 3)), duration(round(other, 3)))
+            for name, own, other in (
                 ("time to a node, half of them", ours.pending_p50, theirs.pending_p50),
                 ("time to a node, 99 of 100", ours.pending_p99, theirs.pending_p99),
                 ("time to a node, the longest", ours.pending_most, theirs.pending_most),

@@ -75,7 +75,7 @@ def command(
     kubeconfig = kubeconfig or connection.kubeconfig or None
     access = find_access(kubeconfig=kubeconfig, context=context)
     metrics = SchedulerMetrics()
-    with logging_to_stderr(logging_format) as tell:
+    with logging_to_stderr(logging_format) as announce:
         live = KubernetesScheduler(
             config,
             registry,
@@ -101,26 +101,26 @@ def command(
             if config.leader_election.leader_elect:
                 lease = config.leader_election
                 name = f"{lease.resource_namespace}/{lease.resource_name}"
-                tell(f"waiting for the lease {name} on {access.server}")
+                announce(f"waiting for the lease {name} on {access.server}")
             try:
-                _tell_skew(access, config.kubernetes, tell)
-                _run(live, configured.file, registry, tell)
+                _announce_skew(access, config.kubernetes, announce)
+                _run(live, configured.file, registry, announce)
             except ClusterLostError as error:
                 raise click.ClickException(str(error)) from error
             live.close()
-            tell("stopped")
+            announce("stopped")
 
 
-def _tell_skew(
-    access: Access, kubernetes: Kubernetes, tell: Callable[[str], None]
+def _announce_skew(
+    access: Access, kubernetes: Kubernetes, announce: Callable[[str], None]
 ) -> None:
     """Tell whose decisions are made, and whether the server is of another version."""
-    tell(f"decisions are those of Kubernetes {kubernetes}")
+    announce(f"decisions are those of Kubernetes {kubernetes}")
     with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         answer = client.request("GET", "/version")
         found = version_skew(answer.body, kubernetes)
         if found.state is not State.OK or kubernetes.version in found.text:
-            tell(f"the server is {found.text}")
+            announce(f"the server is {found.text}")
 
 
 def _check_packages() -> None:
@@ -134,7 +134,7 @@ def _run(
     live: KubernetesScheduler,
     config_file: str | None,
     registry: PluginRegistry,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> None:
     """Schedule until somebody interrupts, and follow the configuration file."""
     scheduler = live.scheduler
@@ -154,7 +154,7 @@ def _run(
 
     with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
         live.lead()
-        tell(f"scheduling {', '.join(scheduler.frameworks)}")
+        announce(f"scheduling {', '.join(scheduler.frameworks)}")
         live.run(following)
 
 

@@ -97,14 +97,14 @@ def run(
     the cluster refuses what a step does. -o wide tells what the steps did.
     """
     registry = PluginRegistry.discover()
-    scenarios = _load(files, registry, configured.asked)
+    scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
     for scenario in scenarios:
         config = None
         if configured.file is not None:
             kubernetes = scenario.config.kubernetes
             config, notices = read_config(
-                attrs.evolve(configured, asked=kubernetes), registry
+                attrs.evolve(configured, chosen=kubernetes), registry
             )
             print_notices(notices if not results else ())
         with progress_bar() as progress:
@@ -123,7 +123,7 @@ def run(
     if report_file is not None:
         _report(results, report_file)
     _print(results, output)
-    if not all(one.passed for one in results):
+    if not all(result.passed for result in results):
         sys.exit(SOME_FAILED)
 
 
@@ -150,22 +150,26 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
     # Not needed by those who ask for no report.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
-    runs = [_as_counted(one) for one in results]
+    runs = [_as_counted(result) for result in results]
     tables = [
         ReportTable(
-            title=title if len(results) == 1 else f"{one.name}: {title.lower()}",
+            title=title if len(results) == 1 else f"{result.name}: {title.lower()}",
             columns=tuple(columns),
             rows=tuple(map(tuple, rows)),
             failed=failed,
         )
-        for one in results
+        for result in results
         for title, (columns, rows), failed in (
-            ("Assertions", assertions_table(one.assertions), _failed(one.assertions)),
-            ("Steps", steps_table(one.steps), _failed(one.steps)),
+            (
+                "Assertions",
+                assertions_table(result.assertions),
+                _failed(result.assertions),
+            ),
+            ("Steps", steps_table(result.steps), _failed(result.steps)),
         )
         if rows
     ]
-    title = ", ".join(one.name for one in results)
+    title = ", ".join(result.name for result in results)
     write_report(file, runs, title=title, tables=tables)
 
 
@@ -178,19 +182,19 @@ def _as_counted(result: ScenarioResult) -> ObservedRun:
     )
 
 
-def _failed(told: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
-    return tuple(row for row, one in enumerate(told) if not one.passed)
+def _failed(results: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
+    return tuple(row for row, result in enumerate(results) if not result.passed)
 
 
 def _load(
-    files: Sequence[str], registry: PluginRegistry, asked: Kubernetes | None = None
+    files: Sequence[str], registry: PluginRegistry, version: Kubernetes | None = None
 ) -> list[Scenario]:
     """Load scenarios; what is wrong with any of them is told at once."""
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     for file in files:
         try:
-            scenario = load_scenario(file, registry=registry, kubernetes=asked)
+            scenario = load_scenario(file, registry=registry, kubernetes=version)
             check_input(scenario)
         except ScenarioErrors as error:
             problems += error.problems
@@ -205,7 +209,7 @@ def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
     else:
-        print_document([as_document(one) for one in results], output)
+        print_document([as_document(result) for result in results], output)
 
 
 def _write(file: str, text: str) -> None:

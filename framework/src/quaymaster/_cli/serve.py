@@ -53,7 +53,7 @@ class _Access:
     """
 
     token: str
-    told: str
+    notice: str
 
 
 @click.command("serve")
@@ -170,12 +170,12 @@ def command(
     readiness = SharedReadiness()
     with ExitStack() as stack, logging_to_stderr():
         sockets = listen(*address, workers)
-        for one in sockets:
-            stack.enter_context(one)
+        for socket in sockets:
+            stack.enter_context(socket)
         url = url_of(sockets[0], has_tls=tls is not None)
-        told = [f"listening on {url}", access.told]
+        notices = [f"listening on {url}", access.notice]
         serve(
-            _maker(options, inputs, access.token, limits, readiness, told),
+            _maker(options, inputs, access.token, limits, readiness, notices),
             sockets,
             readiness,
             ServeOptions(
@@ -193,7 +193,7 @@ def _maker(
     token: str,
     limits: ServiceLimits,
     readiness: "SharedReadiness",
-    told: list[str],
+    notices: list[str],
 ) -> Callable[[], "Starlette"]:
     """Return what makes the application, from the input as it is then."""
     # The extra may be missing, and other commands need none of it.
@@ -214,8 +214,8 @@ def _maker(
                 on_progress=scheduling_in(progress),
             )
         print_notices(inputs.notices)
-        while told:
-            print_line(told.pop(0))
+        while notices:
+            print_line(notices.pop(0))
         return make_app(cluster, token=token, limits=limits, standing=readiness.read)
 
     return make
@@ -248,14 +248,14 @@ def _is_installed(name: str) -> bool:
 
 def _access(file: str | None, is_open: bool) -> _Access:
     if is_open:
-        return _Access(token="", told="token: none, everybody is answered")
+        return _Access(token="", notice="token: none, everybody is answered")
     if file is not None:
-        return _Access(token=_read_token(file), told=f"token: the one in {file}")
+        return _Access(token=_read_token(file), notice=f"token: the one in {file}")
     token = os.environ.get(_TOKEN, "").strip()
     if token:
-        return _Access(token=token, told=f"token: the one in {_TOKEN}")
+        return _Access(token=token, notice=f"token: the one in {_TOKEN}")
     token = secrets.token_urlsafe(24)
-    return _Access(token=token, told=f"token: {token}")
+    return _Access(token=token, notice=f"token: {token}")
 
 
 def _read_token(file: str) -> str:

@@ -19,12 +19,12 @@ def interruptible() -> Iterator[None]:
     container ignores both, unless they handle them.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {one: signal.signal(one, _interrupt) for one in signals}
+    previous = {number: signal.signal(number, _interrupt) for number in signals}
     try:
         yield
     finally:
-        for one, handler in previous.items():
-            signal.signal(one, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_number: int, _frame: object) -> None:
@@ -52,12 +52,12 @@ def stopping(
         else:
             leave()
 
-    previous = {one: signal.signal(one, handle) for one in signals}
+    previous = {signum: signal.signal(signum, handle) for signum in signals}
     try:
         yield
     finally:
-        for one, handler in previous.items():
-            signal.signal(one, handler)
+        for signum, handler in previous.items():
+            signal.signal(signum, handler)
 
 
 def on_hangup(call: Callable[[], None]) -> AbstractContextManager[None]:

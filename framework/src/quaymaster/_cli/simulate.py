@@ -97,7 +97,7 @@ NOT_STRICT = 1
 )
 @click.option(
     "--sort-by",
-    type=click.Choice([one.value for one in SortKey], case_sensitive=False),
+    type=click.Choice([key.value for key in SortKey], case_sensitive=False),
     default=SortKey.TIME.value,
     show_default=True,
     callback=lambda _context, _option, value: SortKey(value),

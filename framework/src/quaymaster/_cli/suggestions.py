@@ -77,8 +77,8 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
     print_table(
         ("PODS", "NAMESPACE", "WORKLOAD", "CAUSE"),
         [
-            (len(one.pods), one.namespace, one.subject, _causes(one.causes))
-            for one in summary.groups
+            (len(group.pods), group.namespace, group.subject, _causes(group.causes))
+            for group in summary.groups
         ],
         sentences=["CAUSE"],
     )
@@ -125,9 +125,9 @@ def _print_changes(summary: PendingSummary) -> None:
 
 def _causes(causes: Sequence[Cause]) -> str:
     shown = [
-        _said(one.plugin, one.reason)
-        + (f" ({counted(one.nodes, 'node')})" if one.nodes else "")
-        for one in causes[:_CAUSES]
+        _said(cause.plugin, cause.reason)
+        + (f" ({counted(cause.nodes, 'node')})" if cause.nodes else "")
+        for cause in causes[:_CAUSES]
     ]
     if len(causes) > _CAUSES:
         shown.append(f"and {counted(len(causes) - _CAUSES, 'cause')} more")
@@ -144,7 +144,7 @@ def suggestions_document(found: Suggestions) -> dict[str, object]:
         "subject": found.subject,
         "namespace": found.namespace,
         "pending": found.pending,
-        "changes": [_change(one) for one in found.changes],
+        "changes": [_change(change) for change in found.changes],
         "candidates": found.candidates,
         "trials": found.trials,
         "complete": found.is_complete,
@@ -159,13 +159,13 @@ def _change(change: SuggestedChange) -> dict[str, object]:
         "placed": change.placed,
         "fields": [
             {
-                "object": one.object,
-                "namespace": one.namespace,
-                "path": one.path,
-                "old": one.old,
-                "new": one.new,
+                "object": field.object,
+                "namespace": field.namespace,
+                "path": field.path,
+                "old": field.old,
+                "new": field.new,
             }
-            for one in change.fields
+            for field in change.fields
         ],
     }
 
@@ -175,19 +175,19 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
     return {
         "groups": [
             {
-                "subject": one.subject,
-                "namespace": one.namespace,
-                "scheduler": one.scheduler,
-                "reason": one.reason,
-                "pods": list(one.pods),
-                "message": one.message,
+                "subject": group.subject,
+                "namespace": group.namespace,
+                "scheduler": group.scheduler,
+                "reason": group.reason,
+                "pods": list(group.pods),
+                "message": group.message,
                 "causes": [
                     {"plugin": each.plugin, "reason": each.reason, "nodes": each.nodes}
-                    for each in one.causes
+                    for each in group.causes
                 ],
-                "change": _change(one.change) if one.change else None,
+                "change": _change(group.change) if group.change else None,
             }
-            for one in summary.groups
+            for group in summary.groups
         ],
         "pending": summary.pods,
         "placed": summary.placed,

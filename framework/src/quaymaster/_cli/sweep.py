@@ -141,26 +141,26 @@ def _showing_in(progress: "Progress") -> SweepProgressFn:
     task = progress.add_task("", total=None)
 
     def update(now: SweepProgress) -> None:
-        told = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
-        told += [f"{now.failed} failed"] if now.failed else []
+        facts = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
+        facts += [f"{now.failed} failed"] if now.failed else []
         progress.update(
             task,
             completed=now.done + now.failed,
             total=now.total,
-            description=", ".join(told),
+            description=", ".join(facts),
         )
 
     return update
 
 
 def _print(result: SweepResult) -> None:
-    for one in result.failed[:_SHOWN]:
-        warn(f"failed: {one.cell}: {one.cause}")
+    for run in result.failed[:_SHOWN]:
+        warn(f"failed: {run.cell}: {run.cause}")
     if len(result.failed) > _SHOWN:
         warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
-    known = result.total - result.made - len(result.failed) - result.missing
+    done_before = result.total - result.made - len(result.failed) - result.missing
     print_line(
-        f"{counted(result.total, 'run')}: {result.made} made, {known} done before, "
+        f"{counted(result.total, 'run')}: {result.made} made, {done_before} done before, "
         f"{len(result.failed)} failed"
     )
     print_line(f"results: {result.folder}")

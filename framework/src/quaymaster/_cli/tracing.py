@@ -40,7 +40,7 @@ def _trace(
     _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
 ) -> Trace | None:
     topics, pods = [], []
-    for what in (part.strip() for one in given for part in one.split(",")):
+    for what in (part.strip() for value in given for part in value.split(",")):
         if what.startswith(_POD) and what != _POD:
             pods.append(_key(what.removeprefix(_POD)))
         elif what in _TOPICS:

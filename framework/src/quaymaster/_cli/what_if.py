@@ -282,7 +282,7 @@ class _Reader:
         scenario = load_scenario(
             file,
             registry=self.inputs.registry,
-            kubernetes=self._options.configured.asked,
+            kubernetes=self._options.configured.chosen,
         )
         self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         options, inputs = self._options, self.inputs
@@ -323,7 +323,7 @@ class _Reader:
 
     def _use_config(self, file: str) -> ClusterChange:
         configured = attrs.evolve(
-            self._options.configured, file=file, asked=self.inputs.config.kubernetes
+            self._options.configured, file=file, chosen=self.inputs.config.kubernetes
         )
         config, notices = read_config(configured, self.inputs.registry)
         self.notices += notices
@@ -333,7 +333,7 @@ class _Reader:
 def _names_cluster(options: InputOptions) -> bool:
     """Whether the command line says what there is at the beginning."""
     live = (options.context, options.kubeconfig)
-    return bool(options.paths) or any(one is not None for one in live)
+    return bool(options.paths) or any(option is not None for option in live)
 
 
 def _is_seed_given() -> bool:

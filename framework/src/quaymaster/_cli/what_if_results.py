@@ -87,10 +87,10 @@ def _in_all(result: WhatIfResult) -> str:
 
 
 def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
-    told = ["-"] * 4
+    figures = ["-"] * 4
     if step is not None:
         lists = (step.moved, step.evicted, step.refused, step.preempted)
-        told = [str(len(one)) for one in lists]
+        figures = [str(len(pods)) for pods in lists]
     shares = [
         f"{room.utilization:.0%}" if room is not None else "-"
         for room in map(state.room.resources.get, _RESOURCES)
@@ -99,7 +99,7 @@ def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
     return [
         str(state.placed),
         str(len(state.pending)),
-        *told,
+        *figures,
         str(state.nodes),
         str(state.nodes_used),
         *shares,
@@ -116,11 +116,11 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
     for move in step.moved:
         why = "" if move.pod == move.was else f"in place of {move.was}"
         yield [step.change, "moved", move.pod, move.source, move.target, why]
-    for one in step.timed_out:
-        why = f"deleted at {duration(one.at)}, {duration(one.at - step.at)} later"
-        if one.pod in step.stayed:
-            why += f"; {step.stayed[one.pod]}"
-        yield [step.change, "lost", one.pod, one.node, "-", why]
+    for eviction in step.timed_out:
+        why = f"deleted at {duration(eviction.at)}, {duration(eviction.at - step.at)} later"
+        if eviction.pod in step.stayed:
+            why += f"; {step.stayed[eviction.pod]}"
+        yield [step.change, "lost", eviction.pod, eviction.node, "-", why]
     for victim in step.preempted:
         why = f"for {victim.by}"
         yield [step.change, "preempted", victim.pod, victim.node, "-", why]
@@ -141,7 +141,7 @@ def _state_document(state: ClusterState) -> dict[str, object]:
     return {
         "at": state.at,
         "placed": state.placed,
-        "pending": [unscheduled_document(one) for one in state.pending],
+        "pending": [unscheduled_document(pod) for pod in state.pending],
         "nodes": state.nodes,
         "nodesUsed": state.nodes_used,
         "pricePerHour": state.room.price_per_hour,
@@ -164,33 +164,35 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         "ended": step.ended,
         "objects": list(step.objects),
         "evicted": [
-            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.evicted
+            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
+            for eviction in step.evicted
         ],
         "refused": [
             {
-                "pod": one.pod,
-                "node": one.node,
-                "message": one.message,
-                "cause": one.cause,
-                "times": one.times,
-                "first": one.first,
-                "last": one.last,
-                "isGone": one.is_gone,
+                "pod": eviction.pod,
+                "node": eviction.node,
+                "message": eviction.message,
+                "cause": eviction.cause,
+                "times": eviction.times,
+                "first": eviction.first,
+                "last": eviction.last,
+                "isGone": eviction.is_gone,
             }
-            for one in step.refused
+            for eviction in step.refused
         ],
         "stayed": dict(step.stayed),
         "lost": list(step.lost),
         "timedOut": [
-            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.timed_out
+            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
+            for eviction in step.timed_out
         ],
         "unmanaged": list(step.unmanaged),
         "preempted": [
-            {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
-            for one in step.preempted
+            {"pod": victim.pod, "by": victim.by, "node": victim.node, "at": victim.at}
+            for victim in step.preempted
         ],
         "moved": [_move_document(move) for move in step.moved],
-        "pending": [unscheduled_document(one) for one in step.pending],
+        "pending": [unscheduled_document(pod) for pod in step.pending],
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }

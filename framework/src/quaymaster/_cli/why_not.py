@@ -40,11 +40,11 @@ _FATES = {
 def _print_rejections(rejections: Iterable[NodeRejection]) -> None:
     rows = [
         (
-            one.plugin or "-",
-            one.code.label,
-            "; ".join((", ".join(one.reasons), *one.details)),
+            rejection.plugin or "-",
+            rejection.code.label,
+            "; ".join((", ".join(rejection.reasons), *rejection.details)),
         )
-        for one in rejections
+        for rejection in rejections
     ]
     if rows:
         print_line()
@@ -70,8 +70,8 @@ def _print_scores(found: WhyNot, winner: str) -> None:
 
 
 def _score(scores: NodeScores, plugin: str) -> str:
-    one = scores.plugins[plugin]
-    return f"{one.raw} -> {one.normalized} -> {one.weighted}"
+    score = scores.plugins[plugin]
+    return f"{score.raw} -> {score.normalized} -> {score.weighted}"
 
 
 def _behind(own: NodeScores, best: NodeScores, plugin: str) -> str:
@@ -85,12 +85,12 @@ def why_not_document(found: WhyNot) -> dict[str, object]:
         "fate": found.fate.value,
         "rejections": [
             {
-                "plugin": one.plugin,
-                "code": one.code.label,
-                "reasons": list(one.reasons),
-                "details": list(one.details),
+                "plugin": rejection.plugin,
+                "code": rejection.code.label,
+                "reasons": list(rejection.reasons),
+                "details": list(rejection.details),
             }
-            for one in found.rejections
+            for rejection in found.rejections
         ],
         "nominated": list(found.nominated),
         "total": found.scores.total if found.scores else None,
