@@ -83,7 +83,9 @@ class _Questions:
     help="Schedule nothing: count the pods that have a node already.",
 )
 @click.option(
-    "--require-fit", is_flag=True, help="Exit with 1 unless at least one more of each fits."
+    "--require-fit",
+    is_flag=True,
+    help="Exit with 1 unless at least one more of each fits.",
 )
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
@@ -102,10 +104,10 @@ def command(
     """Show how much room there is: per node, per group of nodes, and in total.
 
     The manifests are simulated as with "simulate"; then the free room is measured.
-    USED is the requested share of the allocatable resources. FRAGMENTED is the part of the free
-    room that a pod like those of the input cannot use where it is, on average over
-    these pods; STRANDED is the part that none of them can use. IMBALANCE is the
-    standard deviation of USED over the nodes.
+    USED is the requested share of the allocatable resources. FRAGMENTED is the part of
+    the free room that a pod of the input cannot use where it is, on average over these
+    pods. STRANDED is the part that none of them can use. IMBALANCE is the standard
+    deviation of USED over the nodes.
 
     --fit and --pod schedule copies, with all constraints, until one does not fit.
     """

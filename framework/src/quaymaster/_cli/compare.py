@@ -137,8 +137,8 @@ def command(
             read_inputs(attrs.evolve(options, paths=(path,))) for path in given.inputs
         ]
         variants = [
-            _variant(path, input, options)
-            for path, input in zip(given.inputs, inputs, strict=True)
+            _variant(path, own, options)
+            for path, own in zip(given.inputs, inputs, strict=True)
         ]
     _check(variants)
     comparison = _compared(variants, options.seed, seeds, measures, inputs)

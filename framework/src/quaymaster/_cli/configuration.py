@@ -72,8 +72,7 @@ def config_options(
             metavar="FILE",
             required=required,
             shell_complete=complete_config,
-            help="A KubeSchedulerConfiguration, or the name of a shipped "
-            "profile.",
+            help="A KubeSchedulerConfiguration, or the name of a shipped profile.",
         )
         return option(kubernetes_options(several=several)(gathered))
 

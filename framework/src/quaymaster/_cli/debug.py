@@ -82,8 +82,8 @@ def dump(
 ) -> None:
     """Print a scheduler's queues, nominations, waiting pods and cache differences.
 
-    The scheduler compares its nodes and pods with those of the API server. You need the right to
-    "get" the path /debug/dump.
+    The scheduler compares its nodes and pods with those of the API server. You need the
+    right to "get" the path /debug/dump.
     """
     access = _aimed_at(
         find_access(kubeconfig=kubeconfig, context=context),
@@ -96,7 +96,9 @@ def dump(
 
 @group.command("attempts", short_help="Print why the last attempts ended as they did")
 @click.argument("pod", required=False, default="")
-@click.option("--node", metavar="NAME", default="", help="Print only what concerns this node.")
+@click.option(
+    "--node", metavar="NAME", default="", help="Print only what concerns this node."
+)
 @_reaching
 def attempts(
     pod: str,
@@ -153,7 +155,7 @@ def _aimed_at(access: Access, server: str, authority: str | None) -> Access:
         raise click.BadParameter(problem, param_hint="--server")
     if authority is None and not _is_loopback(url.hostname):
         # Credentials go only to servers with a trusted certificate.
-        problem = f"needs --certificate-authority, since {url.hostname} is not a loopback address"
+        problem = f"needs --certificate-authority, since {url.hostname} is not loopback"
         raise click.BadParameter(problem, param_hint="--server")
     return attrs.evolve(
         access,

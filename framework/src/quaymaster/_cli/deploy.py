@@ -58,8 +58,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     "--scheduler-name",
     metavar="NAME",
     default="",
-    help="The spec.schedulerName of its pods; by default that of the "
-    "configuration.",
+    help="The spec.schedulerName of its pods; by default that of the configuration.",
 )
 @click.option(
     "--name",
@@ -159,7 +158,7 @@ def render(
         return
     election = config.leader_election
     if options["replicas"] > 1 and not election.leader_elect:
-        message = "leaderElection.leaderElect is false: expected 1 replica, else all replicas schedule"
+        message = "leaderElection.leaderElect is false: expected 1 replica"
         raise click.BadParameter(message, param_hint="--replicas")
     plan = Plan(
         name=name,
@@ -176,7 +175,7 @@ def render(
     if config.profile(UPSTREAM_SCHEDULER) is not None:
         lease = f"{election.resource_namespace}/{election.resource_name}"
         warn(
-            f"note: it schedules the pods of kube-scheduler; both compete for the lease "
+            f"note: it schedules kube-scheduler's pods; both compete for the lease "
             f"{lease}; use --scheduler-name for a scheduler of its own"
         )
 

@@ -16,7 +16,7 @@ OUT: Final = click.option(
     "folder",
     metavar="DIR",
     type=click.Path(),
-    help="The folder for the results. [default: the name of FILE with the suffix -results]",
+    help="The folder for the results. [default: FILE with the suffix -results]",
 )
 
 WORKERS: Final = click.option(

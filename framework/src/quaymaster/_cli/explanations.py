@@ -84,7 +84,9 @@ def _print_untried(explained: ExplainedPod) -> None:
     if explained.message:
         print_line(explained.message)
     if explained.outcome is AttemptOutcome.HAS_NODE:
-        print_line("it had this node in the input; --unbind shows the decision without it")
+        print_line(
+            "it had this node in the input; --unbind shows the decision without it"
+        )
 
 
 def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
@@ -107,7 +109,7 @@ def _beside(explained: ExplainedPod, attempt: Attempt) -> str:
     if not explained.terminating or attempt.number > 1:
         return ""
     pods = counted(explained.terminating, "terminating pod")
-    return f": the decision while {pods} still count"
+    return f": the decision with {pods}"
 
 
 def _outcome(attempt: Attempt) -> str:
@@ -206,7 +208,7 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
         ],
     )
     if len(shown) < len(scores):
-        print_line(f"and {len(scores) - len(shown)} more feasible nodes")
+        print_line(f"and {len(scores) - len(shown)} more nodes that fit")
     print_line("scores: raw -> normalized -> weighted")
 
 

@@ -1,4 +1,4 @@
-"""The options of servers that say where they listen, and with which certificates."""
+"""The options for the address and certificates of servers."""
 
 import ipaddress
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def bind_option(default: str) -> Callable[[F], F]:
         default=default,
         show_default=True,
         callback=address,
-        help="Where to listen; port 0 takes a free one.",
+        help="The address to listen on; port 0 selects a free port.",
     )
 
 
@@ -44,13 +44,13 @@ def tls_options(command: F) -> F:
         "--tls-cert-file",
         type=click.Path(),
         metavar="FILE",
-        help="Serve HTTPS with this certificate, and those up to its authority.",
+        help="Serve HTTPS with this certificate chain.",
     )
     key = click.option(
         "--tls-private-key-file",
         type=click.Path(),
         metavar="FILE",
-        help="Its private key.",
+        help="The private key of the certificate.",
     )
     return certificate(key(command))
 
@@ -58,12 +58,12 @@ def tls_options(command: F) -> F:
 def read_tls(
     certificate: str | None, key: str | None, client_authorities: str | None = None
 ) -> ServerTLS | None:
-    """Return what a server speaks TLS with; None if no files are named.
+    """Return the TLS settings of a server, or None without certificate files.
 
     Args:
         certificate: The file with the certificate.
         key: The file with its private key.
-        client_authorities: The file of the authorities of clients' certificates.
+        client_authorities: The CA file for client certificates.
     """
     if certificate is None and key is None:
         if client_authorities is not None:
@@ -83,7 +83,7 @@ def read_tls(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address; a name other than localhost: no."""
+    """Whether an address is a loopback address; of names, only localhost is."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Live clusters: the options that name one, and what is in it."""
+"""Live clusters: the options that select one, and its objects."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -44,7 +44,7 @@ _OPTIONS = (
         metavar="NAME",
         shell_complete=_complete_context,
         help="Read the live cluster of this context of the kubeconfig; '' is the "
-        "current one. Nothing is ever written to it.",
+        "current one. Nothing is written to it.",
     ),
     click.option(
         "--kubeconfig",
@@ -89,7 +89,7 @@ def cluster_options(command: F) -> F:
 
 
 def access_of(context: str | None, kubeconfig: str | None) -> Access | None:
-    """The access to the cluster that the options name; None if they name none."""
+    """The access to the cluster that the options name, or None."""
     if context is None and kubeconfig is None:
         return None
     return find_access(kubeconfig=kubeconfig, context=context or "")
@@ -103,13 +103,13 @@ def read_live(
     selector: str = "",
     cron_jobs: bool = False,
 ) -> LiveObjects:
-    """Read what scheduling knows of a cluster.
+    """Read the objects of a cluster that scheduling uses.
 
     Args:
         access: How to reach it.
         kinds: Kinds that plugins and packages declare.
-        namespace: The only namespace to look at; empty for all.
-        selector: The labels of pods and workloads to look at; empty for all.
+        namespace: The only namespace to read; empty for all.
+        selector: The labels of pods and workloads to read; empty for all.
         cron_jobs: Whether to read CronJobs as well.
     """
     resources = [*resources_of(kinds), *([CRON_JOBS] if cron_jobs else ())]

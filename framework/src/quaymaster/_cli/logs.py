@@ -17,7 +17,7 @@ __all__ = ["log_formats", "logging_to_stderr"]
 _log = logging.getLogger(__name__)
 
 _SHOWN_MODULES: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
-"""The modules whose messages are shown although nothing is wrong."""
+"""The modules whose messages of level INFO are shown."""
 
 
 def log_formats() -> list[str]:
@@ -27,17 +27,16 @@ def log_formats() -> list[str]:
 
 @contextmanager
 def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
-    """Show warnings and errors, what becomes of changed configuration files, and dumps.
+    """Log warnings, errors, reloads of configuration files, and dumps.
 
     Args:
         form: The format of the lines.
 
     Yields:
-        What tells a line to people: to standard output, or into a log for programs.
+        A function that prints a line to standard output, or to a log for programs.
 
     Raises:
-        SystemExit: In place of an error of the command, which is in the log for
-            programs then.
+        SystemExit: Replaces an error of the command if the log for programs has it.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(FORMATTERS[form]())

@@ -43,7 +43,7 @@ _LIMIT: Final = re.compile(
 
 @attrs.frozen(kw_only=True)
 class _Request:
-    """The options of the command line that say what a plan is to do."""
+    """The options of the command line about the plan."""
 
     groups: Sequence[NodeGroup]
     prices: Prices
@@ -80,7 +80,7 @@ def _limits(
     "specs_of_groups",
     metavar="SPEC",
     multiple=True,
-    help="Nodes that there may be more of, such as name=big,cpu=16,memory=64Gi,"
+    help="Nodes that the plan may add, such as name=big,cpu=16,memory=64Gi,"
     "price=0.40,max=20,zones=3. May be repeated.",
 )
 @click.option(
@@ -89,7 +89,7 @@ def _limits(
     metavar="FILE",
     multiple=True,
     type=click.Path(),
-    help="A file with many of them. May be repeated.",
+    help="A file with groups of nodes. May be repeated.",
 )
 @prices_option()
 @click.option(
@@ -97,20 +97,20 @@ def _limits(
     metavar="RESOURCE=N%",
     multiple=True,
     callback=_limits,
-    help="How much of what all nodes offer together may be requested in the end, such "
+    help="The maximum share of a resource of all nodes that pods may request, such "
     "as cpu=80%. May be repeated.",
 )
 @click.option(
     "--tolerate-loss",
     type=click.Choice([loss.value for loss in Loss]),
-    help="All pods must fit on the rest after the loss of any one zone, or node.",
+    help="All pods must still fit after the loss of any one zone, or node.",
 )
 @click.option(
     "--max-trials",
     metavar="N",
     type=click.IntRange(min=1),
-    help="How many plans are tried at most; by default 20 to 500, by the number of "
-    "pods.",
+    help="The maximum number of plans to try; by default 20 to 500, depending on the "
+    "number of pods.",
 )
 @click.option(
     "--write-nodes",
@@ -135,13 +135,13 @@ def command(
     strict: bool,
     output: OutputFormat,
 ) -> None:
-    """Find the fewest or cheapest nodes with which everything in some manifests fits.
+    """Find the fewest or cheapest nodes on which all pods of some manifests fit.
 
-    PATH is input as for "simulate"; its nodes are there already. The plan takes nodes
-    of the groups: the cheapest ones if the groups have prices, else the fewest. Every
-    plan is tried by a simulation, and the answer says what no plan can be below.
+    PATH is input as for "simulate"; its nodes exist already. The plan adds nodes of the
+    groups: the cheapest ones if the groups have prices, else the fewest. Every plan is
+    simulated, and the answer has a lower bound for all plans.
 
-    The exit code is 1 if there is no such plan.
+    The exit code is 1 if no plan exists.
     """
     request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
@@ -200,8 +200,8 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
 
 
 def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> None:
-    """Show the input with the plan's nodes; without a plan, on its own."""
-    # Not needed by those who ask for no report.
+    """Write a report: the input with the plan's nodes, or alone without a plan."""
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     run = observed_inputs(inputs, options, more=found.nodes)

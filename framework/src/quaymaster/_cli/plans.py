@@ -1,4 +1,4 @@
-"""Prints the answer of ``plan``, in the forms that its ``-o`` knows."""
+"""Prints the answer of ``plan``, in the formats of its ``-o``."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ __all__ = ["plan_document", "print_plan"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _PODS: Final = 10
-"""How many pods that stand in the way are listed."""
+"""How many pods that prevent a plan are listed."""
 
 
 def print_plan(found: Plan) -> None:
@@ -108,7 +108,7 @@ def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
 
 
 def _resources(found: Plan) -> list[str]:
-    """CPU, memory, pods, and whatever else is requested."""
+    """CPU, memory, pods, and every other requested resource."""
     others = (
         name
         for name, there in found.utilization.items()

@@ -18,13 +18,13 @@ def kind_names(kinds: Sequence[type[ApiObject]]) -> list[str]:
 
 
 def events_word(declaration: EventsDeclaration) -> str | None:
-    """What documents say in the place of a sign."""
+    """The word of JSON documents for a declaration."""
     words = {EventsDeclaration.UNNEEDED: None, EventsDeclaration.UNKNOWN: "unknown"}
     return words.get(declaration, declaration.value)
 
 
 def print_description(description: PluginDescription) -> None:
-    """Print a plugin: where it is from, and a table for each thing that it has."""
+    """Print a plugin: its distribution, hooks, arguments and events."""
     print_line(
         f"{description.plugin.name}: {description.summary}"
         if description.summary
@@ -59,7 +59,7 @@ def _listed(words: Sequence[str] | None) -> str:
 
 
 def _write_names(writes: Sequence[Write]) -> list[str]:
-    """The writes in the words of RBAC: ``create pods/binding``."""
+    """The writes in the terms of RBAC: ``create pods/binding``."""
     return [f"{write.verb.value} {write.resource}" for write in writes]
 
 

@@ -1,4 +1,4 @@
-"""Prints what a check of a package has found, and reads the arguments of plugins."""
+"""Prints the findings about a package, and reads the arguments of plugins."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,13 +17,13 @@ __all__ = ["as_document", "plugin_args", "print_report"]
 def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
     """The arguments of plugins in a configuration: name -> ``args``.
 
-    The plugins need not be installed, so this looks at ``pluginConfig`` alone.
+    Only ``pluginConfig`` is read, since the plugins need not be installed.
 
     Args:
-        file: A file, or the name of a profile that is shipped; None: no arguments.
+        file: A file, or the name of a shipped profile; None: no arguments.
 
     Raises:
-        BadParameter: No profile in it has any arguments.
+        BadParameter: No profile of the file has arguments.
         ConfigErrors: It cannot be read.
     """
     if file is None:
@@ -41,14 +41,14 @@ def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
 
 
 def _members(document: object, key: str) -> Iterator[Mapping[str, object]]:
-    """The mappings in a list of a mapping, if that is what they are."""
+    """The mappings in the list at a key; other values are skipped."""
     members = document.get(key) if isinstance(document, Mapping) else None
     if isinstance(members, list):
         yield from (member for member in members if isinstance(member, Mapping))
 
 
 def print_report(report: Report) -> None:
-    """Print a line for each finding, and one that counts them."""
+    """Print a line for each finding, and a line with their numbers."""
     candidate = report.candidate
     name = f"{candidate.name} {candidate.version}".strip() or "a package without a name"
     counts = [

@@ -46,7 +46,7 @@ _HEADER: Final = (
 
 @click.group("plugins", cls=SuggestingGroup)
 def group() -> None:
-    """See which plugins are installed, make new ones, and check packages."""
+    """List installed plugins, create new ones, and check packages."""
 
 
 @group.command("list", short_help="List the installed plugins")
@@ -54,11 +54,11 @@ def group() -> None:
     OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
 )
 def list_plugins(output: OutputFormat) -> None:
-    """List the installed plugins; a profile must name one to make it active.
+    """List the installed plugins; a plugin is active if a profile names it.
 
-    EVENTS says what wakes pods that a plugin has rejected: a list of events, all of
-    them (it registers nothing), or none; "?" if it cannot say without arguments. KINDS
-    are the kinds of objects that it declares.
+    EVENTS are the events that requeue pods that the plugin has rejected: a list, all
+    (the plugin registers none), or none; "?" if they depend on arguments. KINDS are
+    the kinds of objects that it declares.
     """
     registry = PluginRegistry.discover()
     for warning in registry.warnings:
@@ -88,8 +88,8 @@ def _complete_plugin(
 def show_plugin(name: str, output: OutputFormat) -> None:
     """Show one installed plugin: its hooks, arguments, events and kinds.
 
-    NAME is its name in profiles. To ask for its events, it is built with default
-    arguments.
+    NAME is its name in profiles. The command constructs the plugin with default
+    arguments to get its events.
     """
     described = describe(PluginRegistry.discover()[name])
     if output is OutputFormat.TABLE:
@@ -105,7 +105,7 @@ def show_plugin(name: str, output: OutputFormat) -> None:
 def list_kinds(output: OutputFormat) -> None:
     """List the kinds of objects that plugins declare and packages offer.
 
-    A kind with a plugin is there if a profile names the plugin; one without, always.
+    A kind with a plugin is available if a profile names the plugin; others always are.
     """
     kinds = []
     for found in brought_kinds(PluginRegistry.discover()):
@@ -129,7 +129,7 @@ def list_kinds(output: OutputFormat) -> None:
     metavar="POINT,...",
     default=",".join(DEFAULT_POINTS),
     show_default=True,
-    help="The extension points that the plugin has hooks for.",
+    help="The extension points that the plugin implements.",
 )
 @click.option(
     "--dir",
@@ -137,14 +137,14 @@ def list_kinds(output: OutputFormat) -> None:
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=".",
-    help="Where to make the package's folder, by default here.",
+    help="The parent of the package's folder, by default the current one.",
 )
 def new_plugin(name: str, points: str, parent: Path) -> None:
-    """Make a package with a new plugin: code, tests, types, CI.
+    """Create a package with a new plugin: code, tests, types, CI.
 
     NAME is CamelCase, such as ZoneAllow: the folder and the distribution are then
-    called quaymaster-zone-allow. The plugin knows one small rule, which each of its
-    hooks follows; its tests, mypy and ruff are green. Put your rule in its place.
+    called quaymaster-zone-allow. The plugin has one small rule, which all its hooks
+    apply; its tests, mypy and ruff pass. Replace the rule with yours.
     """
     chosen = parse_points(points)
     folder = make_package(name, chosen, parent, PluginRegistry.discover())
@@ -158,21 +158,21 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     "config_file",
     metavar="FILE",
     shell_complete=complete_config,
-    help="A KubeSchedulerConfiguration whose pluginConfig has arguments for plugins.",
+    help="A KubeSchedulerConfiguration with arguments for plugins in pluginConfig.",
 )
 @click.option(
     "--without",
     metavar="CHECK",
     multiple=True,
     type=click.Choice(tuple(CHECKS)),
-    help="Leave out a check of the contract suite: " + ", ".join(CHECKS) + ". "
+    help="Skip a check of the contract suite: " + ", ".join(CHECKS) + ". "
     "May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @kubernetes_options(
     several=True,
-    text="The Kubernetes that the contract suite plays; by default the newest, and the "
-    "others as well with plugins that ask for it. May be repeated.",
+    text="The Kubernetes version of the contract suite; by default the newest, and "
+    "also the others for plugins that request it. May be repeated.",
 )
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def check_plugins(
@@ -185,11 +185,11 @@ def check_plugins(
 ) -> None:
     """Check a package of plugins; print a line for everything that is wrong.
 
-    PACKAGE is an installed distribution, or a folder with a pyproject.toml, whose
-    plugins are then imported from there. Looked at are the metadata, the range of
-    versions of quaymaster, entry points, clashes of names with what is installed, the
-    hooks, and the contract suite, which draws the same clusters each time. Exit with 1
-    if there is any error.
+    PACKAGE is an installed distribution, or a folder with a pyproject.toml, from which
+    the plugins are then imported. The command checks the metadata, the range of
+    quaymaster versions, the entry points, name clashes with installed packages, and the
+    hooks. It runs the contract suite, which generates the same clusters each time. The
+    exit code is 1 if there is any error.
     """
     report = check_package(
         package,

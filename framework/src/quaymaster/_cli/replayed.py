@@ -1,4 +1,4 @@
-"""Prints what a replay came to, as tables or as plain data."""
+"""Prints the result of a replay, as tables or as plain data."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -80,7 +80,7 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
 
 
 def _supposed(result: ReplayResult) -> str:
-    """How many other states were tried, and how far from the record some led."""
+    """How many other states were tried, and how far some are from the record."""
     searched = [decision for decision in result.decisions if decision.tried]
     summary = (
         f"{counted(result.tried(), 'other state')} tried for "
@@ -100,7 +100,7 @@ def _supposed(result: ReplayResult) -> str:
 
 def _print_unknown(sentences: Iterable[str]) -> None:
     print_line()
-    print_line("what cannot be known from outside, and may be why:")
+    print_line("what the record cannot show, and may be the cause:")
     for sentence in sentences:
         print_line(f"- {sentence}")
 
@@ -113,9 +113,9 @@ def _print_decision(decision: ComparedDecision) -> None:
     print_line(f"  theirs: {_outcome(decision.theirs)}")
     print_line(f"  ours: {_outcome(decision.ours)}")
     if decision.rejection is not None:
-        why = ", ".join(decision.rejection.reasons) or "not looked at"
+        why = ", ".join(decision.rejection.reasons) or "not evaluated"
         plugin = decision.rejection.plugin or "PreFilter"
-        print_line(f"  {decision.rejection.node} is left out here by {plugin}: {why}")
+        print_line(f"  {decision.rejection.node} is rejected here by {plugin}: {why}")
     rated = [
         scores for scores in (decision.their_scores, decision.our_scores) if scores
     ]

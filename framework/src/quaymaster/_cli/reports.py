@@ -1,4 +1,4 @@
-"""The option ``--report``, and the file that it asks for."""
+"""The option ``--report``, and the file that it names."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -37,11 +37,11 @@ def observed_inputs(
     *,
     more: Iterable[ApiObject] = (),
 ) -> ObservedRun:
-    """Simulate inputs to show them, with a progress bar.
+    """Simulate inputs for a report, with a progress bar.
 
     Args:
         inputs: The inputs.
-        options: The options that they were read by.
+        options: The options of the inputs.
         more: Objects to simulate with them.
     """
     with progress_bar() as progress, inputs.located():
@@ -68,16 +68,16 @@ def write_report(
     """Write the page that shows some runs.
 
     Args:
-        file: Where to.
-        runs: What was observed.
+        file: The path of the page.
+        runs: The observed runs.
         title: The page's title.
-        tables: What else it shows; each a `ReportTable`.
-        replay: A replay that it shows.
+        tables: More tables, each a `ReportTable`.
+        replay: A replay to show.
 
     Raises:
         OutputError: The file cannot be written.
     """
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
     page = report(*runs, title=title, tables=tables, replay=replay)
@@ -90,7 +90,7 @@ def write_report(
 def _checked(
     context: click.Context, option: click.Parameter, file: str | None
 ) -> str | None:
-    """Refuse before the work what would be refused after it."""
+    """Reject an invalid path before the work starts."""
     if file is None or context.resilient_parsing:
         return file
     from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Prints a simulation's result, in the forms that ``simulate -o`` knows."""
+"""Prints a simulation's result, in the formats of ``simulate -o``."""
 
 from datetime import timedelta
 from typing import Final
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _REASONS: Final = 10
-"""How many reasons are listed; there may be a different one for every pod."""
+"""How many reasons are listed; every pod may have a different one."""
 _LONGEST: Final = timedelta.max.total_seconds() / 2
 """Longer times are shown as this one, which a timedelta can hold."""
 
@@ -54,7 +54,7 @@ def as_document(result: SimulationResult) -> dict[str, object]:
 
 
 def print_names(result: SimulationResult) -> None:
-    """Print each pod as kubectl names it; those that were placed come first."""
+    """Print each pod as kubectl names it; placed pods come first."""
     keys = [placement.pod for placement in result.placements]
     keys += [pod.pod for pod in result.unscheduled]
     for key in keys:
@@ -66,7 +66,7 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
 
     Args:
         result: The result.
-        wide: Whether there is more to tell of each pod.
+        wide: Whether to print more columns for each pod.
     """
     _print_placements(result, wide)
     _print_preempted(result, wide)

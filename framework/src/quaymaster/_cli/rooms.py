@@ -1,4 +1,4 @@
-"""Prints how much room a cluster has."""
+"""Prints how much free room a cluster has."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -26,11 +26,11 @@ _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
 
 
 def print_capacity(found: CapacityResult, *, wide: bool) -> None:
-    """Print all that is known as tables.
+    """Print the capacity as tables.
 
     Args:
-        found: What is known.
-        wide: Whether each resource of each node has a line of its own.
+        found: The capacity.
+        wide: Whether each resource of each node has its own line.
     """
     room = found.room
     if room.nodes:
@@ -46,7 +46,7 @@ def print_capacity(found: CapacityResult, *, wide: bool) -> None:
 
 
 def print_groups(room: Room) -> None:
-    """Print the room on each group of nodes and in all, and what it costs."""
+    """Print the room of each group of nodes and in total, and its price."""
     groups = room.groups if len(room.groups) > 1 else ()
     by = room.by if groups else ()
     names = [_SHORT.get(label, label).upper() for label in by]
@@ -65,7 +65,7 @@ def print_groups(room: Room) -> None:
 
 
 def as_document(found: CapacityResult) -> dict[str, object]:
-    """All that is known as plain data, in the form of ``-o json``."""
+    """The capacity as plain data, in the form of ``-o json``."""
     result = found.result
     return {
         **room_document(found.room),
@@ -212,7 +212,8 @@ def _used(node: NodeRoom, name: str) -> str:
     resource_room = node.resources.get(name)
     if resource_room is None:
         return _NONE
-    return f"{amount(name, resource_room.requested)}/{amount(name, resource_room.allocatable)}"
+    used = amount(name, resource_room.requested)
+    return f"{used}/{amount(name, resource_room.allocatable)}"
 
 
 def _print_resources(room: Room) -> None:

@@ -61,9 +61,9 @@ def command(
 ) -> None:
     """Schedule the pods of a cluster: bind them, and preempt others.
 
-    It runs until SIGINT (Ctrl-C) or SIGTERM, lets the binds that are under way end,
-    and exits with 0 then. A second signal ends it at once. It exits with 1 when it has
-    lost the lease, or its connection to the cluster for good: start it again.
+    It runs until SIGINT (Ctrl-C) or SIGTERM, finishes the binds in progress, and exits
+    with 0. A second signal ends it at once. It exits with 1 when it has lost the lease,
+    or lost its connection to the cluster permanently: start it again.
     """
     _check_packages()
     registry = PluginRegistry.discover()
@@ -114,7 +114,7 @@ def command(
 def _announce_skew(
     access: Access, kubernetes: Kubernetes, announce: Callable[[str], None]
 ) -> None:
-    """Tell whose decisions are made, and whether the server is of another version."""
+    """Print the Kubernetes version of decisions, and that of the server if another."""
     announce(f"decisions are those of Kubernetes {kubernetes}")
     with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         answer = client.request("GET", "/version")
@@ -124,7 +124,7 @@ def _announce_skew(
 
 
 def _check_packages() -> None:
-    """Say what is not installed, before anything is begun."""
+    """Report missing packages before any work starts."""
     for finding in packages_installed():
         if finding.state is State.MISSING:
             raise click.UsageError(finding.text)
@@ -136,7 +136,7 @@ def _run(
     registry: PluginRegistry,
     announce: Callable[[str], None],
 ) -> None:
-    """Schedule until somebody interrupts, and follow the configuration file."""
+    """Schedule until a signal arrives, and follow the configuration file."""
     scheduler = live.scheduler
     is_at_work = threading.Event()
 
@@ -144,7 +144,7 @@ def _run(
         # A handler runs on this thread, which holds no lock that this needs.
         live.stopping.set()
         if not is_at_work.is_set():
-            raise KeyboardInterrupt  # nothing has been begun that must end well
+            raise KeyboardInterrupt  # no work has started yet
 
     @contextmanager
     def following() -> Iterator[None]:

@@ -56,9 +56,9 @@ _FILES = click.argument(
 
 @click.group("scenario", cls=SuggestingGroup)
 def group() -> None:
-    """Run scenarios: what happens to a cluster in virtual time, and what must hold.
+    """Run scenarios: events in a cluster in virtual time, and assertions about it.
 
-    FILE says what there is at the beginning, what happens when, and what has to hold:
+    FILE has the objects at the start, the steps with their times, and the assertions:
     a scenario is a test.
     """
 
@@ -70,14 +70,14 @@ def group() -> None:
     "--seed",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Decides what is random, instead of the seed of the file.",
+    help="The seed of random choices, instead of that of the file.",
 )
 @click.option(
     "--junit",
     "junit_file",
     metavar="FILE",
     type=click.Path(),
-    help="Write the results as JUnit XML, too.",
+    help="Also write the results as JUnit XML.",
 )
 @report_option()
 @output_option(
@@ -94,7 +94,7 @@ def run(
     """Run scenarios, and print which of their assertions hold.
 
     The exit code is 1 if an assertion, a check or a wait of any of them fails, or if
-    the cluster refuses what a step does. -o wide tells what the steps did.
+    the cluster rejects a step. -o wide prints what the steps did.
     """
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
@@ -132,7 +132,7 @@ def run(
 def validate(files: Sequence[str]) -> None:
     """Check scenarios and all files that they name; print every mistake.
 
-    Nothing is run: what a step does may still be refused when its time has come.
+    Nothing is run: the cluster may still reject a step when it runs.
     """
     for scenario in _load(files, PluginRegistry.discover()):
         print_line(f"{scenario.file}: valid")
@@ -146,8 +146,8 @@ def schema() -> None:
 
 
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
-    """Show the scenarios as they ended; of several also where they differ."""
-    # Not needed by those who ask for no report.
+    """Write a report of the scenarios; for several, also with their differences."""
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(result) for result in results]
@@ -174,8 +174,8 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
 
 
 def _as_counted(result: ScenarioResult) -> ObservedRun:
-    """What was observed, with the pods counted that are gone, as in what is printed."""
-    assert result.observed is not None, "it was asked for"
+    """The observed run, with deleted pods counted, as in the printed output."""
+    assert result.observed is not None, "requested above"
     pods = len(result.history.pods)
     return attrs.evolve(
         result.observed, result=attrs.evolve(result.observed.result, pods=pods)
@@ -189,7 +189,7 @@ def _failed(results: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
 def _load(
     files: Sequence[str], registry: PluginRegistry, version: Kubernetes | None = None
 ) -> list[Scenario]:
-    """Load scenarios; what is wrong with any of them is told at once."""
+    """Load scenarios, and report the errors of all files together."""
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Prints what came of scenarios, in the forms that ``scenario run -o`` knows."""
+"""Prints the results of scenarios, in the formats of ``scenario run -o``."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -50,8 +50,8 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
     """Print results as tables.
 
     Args:
-        results: What came of scenarios.
-        wide: Whether to tell what the steps did.
+        results: The results of scenarios.
+        wide: Whether to print what the steps did.
     """
     for result in results:
         if wide:
@@ -66,7 +66,7 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
 
 
 def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for what each step did."""
+    """The columns, and a row for each step."""
     columns = ["Step", "Action", "Began", "Ended", "Times", "Objects", "Evicted"]
     return [*columns, "Lost"], [
         [
@@ -86,7 +86,7 @@ def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]
 def assertions_table(
     assertions: Sequence[AssertionResult],
 ) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for what came of each assertion."""
+    """The columns, and a row for the result of each assertion."""
     return ["Result", "Assertion", "Expected", "Found", "Failed at", "For"], [
         [
             "pass" if assertion.passed else "FAIL",
@@ -119,7 +119,7 @@ def _print_refused(steps: Sequence[StepResult]) -> None:
     for step in steps:
         for message, times in step.refused:
             how_often = "" if times == 1 else f" {times} times"
-            word = "refused, as it may be" if step.may_fail else "refused"
+            word = "refused, which is allowed" if step.may_fail else "refused"
             print_line(f"step {step.name}: {step.action} {word}{how_often}: {message}")
         for note in step.notes:
             print_line(f"step {step.name}: {note}")

@@ -45,11 +45,11 @@ class _InputError(QuaymasterError):
 
 @attrs.frozen(kw_only=True)
 class _Access:
-    """Who may ask.
+    """How clients authenticate.
 
     Attributes:
-        token: The token; empty if everybody may.
-        told: How the user learns of it.
+        token: The token; empty if no token is required.
+        notice: The line that is printed about it.
     """
 
     token: str
@@ -63,8 +63,8 @@ class _Access:
 @click.option(
     "--plain-http",
     is_flag=True,
-    help="Do without TLS although other machines reach the address: tokens and answers "
-    "can be read on their way.",
+    help="Serve without TLS although other machines reach the address: others can "
+    "read tokens and answers on the network.",
 )
 @click.option(
     "--workers",
@@ -72,30 +72,30 @@ class _Access:
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="How many processes answer.",
+    help="The number of worker processes.",
 )
 @click.option(
     "--refresh",
     metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=0,
-    help="Read the input again every so often. SIGHUP does so at once.",
+    help="Read the input again at this interval. SIGHUP does so at once.",
 )
 @click.option(
     "--token-file",
     metavar="FILE",
     type=click.Path(),
     help="The file with the token that clients send. Without it, the environment "
-    f"variable {_TOKEN} has it; without that, one is made up and printed.",
+    f"variable {_TOKEN} has it; without that, a token is generated and printed.",
 )
-@click.option("--no-token", is_flag=True, help="Answer everybody who can connect.")
+@click.option("--no-token", is_flag=True, help="Answer every client that can connect.")
 @click.option(
     "--max-request-bytes",
     metavar="N",
     type=click.IntRange(min=1),
     default=_DEFAULT.body_bytes,
     show_default=True,
-    help="The longest request that is read.",
+    help="The maximum size of a request.",
 )
 @click.option(
     "--max-request-pods",
@@ -103,7 +103,7 @@ class _Access:
     type=click.IntRange(min=1),
     default=_DEFAULT.pods,
     show_default=True,
-    help="How many pods one question for a fit may have.",
+    help="The maximum number of pods in a fit request.",
 )
 @click.option(
     "--max-simulations",
@@ -111,7 +111,7 @@ class _Access:
     type=click.IntRange(min=0),
     default=_DEFAULT.simulations,
     show_default=True,
-    help="How many simulations each worker runs at once; more are refused.",
+    help="How many simulations each worker runs at once; more are rejected.",
 )
 @click.option(
     "--timeout",
@@ -119,7 +119,7 @@ class _Access:
     type=click.FloatRange(min=0, min_open=True),
     default=_DEFAULT.timeout_seconds,
     show_default=True,
-    help="How long an answer may take.",
+    help="The timeout of a request.",
 )
 def command(
     options: InputOptions,
@@ -136,14 +136,14 @@ def command(
     max_simulations: int,
     timeout: float,
 ) -> None:
-    """Answer over HTTP whether pods would fit, on a cluster that is kept warm.
+    """Answer over HTTP whether pods would fit on a cluster kept in memory.
 
-    The manifests are simulated as with "simulate". POST /v1/fit then asks whether pods
-    would fit, /v1/explain why, and /v1/simulate what happens if objects come in; every
-    request is answered as if it were the only one. /openapi.json describes them.
+    The manifests are simulated as with "simulate". POST /v1/fit then answers whether
+    pods fit, /v1/explain why, and /v1/simulate what happens if objects are added. No
+    request affects another one. /openapi.json describes them.
 
-    It runs until SIGINT (Ctrl-C) or SIGTERM. SIGHUP reads the input again; if that is
-    wrong then, the old one stays, and /healthz says so.
+    It runs until SIGINT (Ctrl-C) or SIGTERM. SIGHUP reads the input again. If the new
+    input is invalid, the old one stays in use, and /healthz reports that.
     """
     _check_extra()
     # The extra may be missing.
@@ -155,7 +155,7 @@ def command(
     if tls is None and not plain_http and not is_loopback(address[0]):
         raise click.UsageError(
             f"other machines reach {address[0]}: expected --tls-cert-file and "
-            "--tls-private-key-file, or --plain-http to do without"
+            "--tls-private-key-file, or --plain-http to serve without TLS"
         )
     if refresh and _STDIN in options.paths:
         raise click.UsageError(f"--refresh: {_READ_ONCE}")
@@ -195,7 +195,7 @@ def _maker(
     readiness: "SharedReadiness",
     notices: list[str],
 ) -> Callable[[], "Starlette"]:
-    """Return what makes the application, from the input as it is then."""
+    """Return a function that makes the application from the current input."""
     # The extra may be missing, and other commands need none of it.
     from quaymaster._surfaces.service.application import make_app  # noqa: PLC0415 - see above
     from quaymaster._surfaces.service.warm import WarmCluster  # noqa: PLC0415 - see above
@@ -248,7 +248,7 @@ def _is_installed(name: str) -> bool:
 
 def _access(file: str | None, is_open: bool) -> _Access:
     if is_open:
-        return _Access(token="", notice="token: none, everybody is answered")
+        return _Access(token="", notice="token: none, all clients are accepted")
     if file is not None:
         return _Access(token=_read_token(file), notice=f"token: the one in {file}")
     token = os.environ.get(_TOKEN, "").strip()
@@ -262,7 +262,7 @@ def _read_token(file: str) -> str:
     try:
         token = Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "expected a text in UTF-8"
+        reason = getattr(error, "strerror", None) or "expected UTF-8"
         raise _InputError(f"{file}: {reason}") from error
     if not token:
         raise _InputError(f"{file}: expected a token, got nothing")

@@ -1,4 +1,4 @@
-"""The orders that ``--sort-by`` knows."""
+"""The orders of ``--sort-by``."""
 
 import re
 from collections.abc import Callable, Mapping

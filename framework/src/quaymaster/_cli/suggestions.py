@@ -1,4 +1,4 @@
-"""Prints what would place pods, and why many pods have no node."""
+"""Prints the changes that place pods, and why many pods have no node."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 _CAUSES: Final = 4
-"""How many causes are told of a group; there may be one for every node."""
+"""How many causes of a group are printed; every node may have its own."""
 
 
 def print_suggestions(found: Suggestions) -> None:
@@ -30,7 +30,7 @@ def print_suggestions(found: Suggestions) -> None:
     print_line(f"what would place {whole if found.pending > 1 else found.pod}:")
     if not found.changes:
         tried = counted(found.candidates, "change")
-        print_line(f"  nothing that was tried: {tried}, and pairs of them")
+        print_line(f"  no tried change: {tried}, and pairs of them")
     elif len(found.changes[0].kinds) > 1:
         print_line("  no single change, but two together:")
     for number, change in enumerate(found.changes, 1):
@@ -41,7 +41,7 @@ def print_suggestions(found: Suggestions) -> None:
 
 
 def _print_incomplete() -> None:
-    print_line("not all was tried; --max-trials N tries more")
+    print_line("not all changes were tried; --max-trials N tries more")
 
 
 def _print_change(head: str, change: SuggestedChange) -> None:
@@ -69,7 +69,7 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
 
     Args:
         summary: The pods.
-        suggested: Whether changes were looked for.
+        suggested: Whether changes were searched for.
     """
     if not summary.groups:
         print_line("no pod is pending")
@@ -93,7 +93,7 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
 
 
 def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
-    """Print how many pods each cause holds back."""
+    """Print how many pods are pending for each cause."""
     pods: dict[tuple[str, str], int] = {}
     for group in groups:
         for cause in group.causes:
@@ -101,7 +101,7 @@ def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
             pods[name] = pods.get(name, 0) + len(group.pods)
     ordered = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
     for (plugin, reason), count in ordered[: 2 * _CAUSES]:
-        print_line(f"{counted(count, 'pod')}: {_said(plugin, reason)}")
+        print_line(f"{counted(count, 'pod')}: {_reason(plugin, reason)}")
 
 
 def _print_changes(summary: PendingSummary) -> None:
@@ -109,7 +109,7 @@ def _print_changes(summary: PendingSummary) -> None:
     for group in summary.groups:
         head = f"{counted(len(group.pods), 'pod')} of {group.subject}: "
         if group.change is None:
-            print_line(f"{head}nothing that was tried places all of them")
+            print_line(f"{head}no tried change places all of them")
             continue
         print_line(f"{head}{group.change.text}")
         for line in (
@@ -125,7 +125,7 @@ def _print_changes(summary: PendingSummary) -> None:
 
 def _causes(causes: Sequence[Cause]) -> str:
     shown = [
-        _said(cause.plugin, cause.reason)
+        _reason(cause.plugin, cause.reason)
         + (f" ({counted(cause.nodes, 'node')})" if cause.nodes else "")
         for cause in causes[:_CAUSES]
     ]
@@ -134,7 +134,7 @@ def _causes(causes: Sequence[Cause]) -> str:
     return "; ".join(shown)
 
 
-def _said(plugin: str, reason: str) -> str:
+def _reason(plugin: str, reason: str) -> str:
     return f"{plugin}: {reason}" if plugin else reason
 
 

@@ -12,7 +12,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 class RunTimings:
-    """The real time that a command takes from here on, and that of the hooks in it.
+    """Measures the real time of a command from now on, and that of its hooks.
 
     Attributes:
         hooks: Measures the hooks; a scheduler's observer.

@@ -31,9 +31,9 @@ def trace_option() -> Callable[[F], F]:
 
 
 def warn_of_unseen_pods(trace: Trace | None) -> None:
-    """Say which of the pods that were asked for nothing was told of."""
+    """Warn of pods of ``--trace`` about which no event was logged."""
     for key in trace.unseen_pods if trace else ():
-        warn(f"--trace: there was nothing to tell of pod {key}")
+        warn(f"--trace: no event of pod {key} was logged")
 
 
 def _trace(

@@ -38,17 +38,17 @@ _SHOWN = 3
 @WORKERS
 @schema_option(
     tuning_schema,
-    "Print the JSON Schema of tuning files, for editors, and search nothing.",
+    "Print the JSON Schema of tuning files, for editors, without a search.",
 )
 def command(file: str, folder: str | None, workers: int | None) -> None:
     """Search the weights and arguments of a profile that serve an objective best.
 
-    FILE names an experiment, the profile, what may change in it, what is to be reached,
-    and the runs that are held out. What is found is judged on these, beside the profile
-    as it was and beside the experiment's other ones, and written as a configuration.
-    The exit code is 1 if nothing found is better than the profile as it was.
+    FILE names an experiment, the profile, the parameters to tune, the objectives, and
+    the held-out runs. The best profiles are evaluated on these, beside the original
+    profile and the other profiles of the experiment, and written as configurations. The
+    exit code is 1 if no profile is better than the original.
     """
-    # As with a script, modules beside the file can be named in it.
+    # As with a script, the file can name modules next to it.
     sys.path.insert(0, str(Path(file).resolve().parent))
     tuning = load_tuning(file)
     out = f"{tuning.name}-results" if folder is None else folder

@@ -53,7 +53,7 @@ def print_answer(result: WhatIfResult) -> None:
 
 
 def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for how the cluster stands after each change."""
+    """The columns, and a row with the state of the cluster after each change."""
     columns = ["Change", "At", "Placed", "Pending", "Moved", "Evicted", "Refused"]
     columns += ["Preempted", "Nodes", "Used", "CPU", "Memory", "Price/h"]
     rows = [["(before)", "-", *_figures(result.before, None)]]
@@ -67,7 +67,7 @@ def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
 
 
 def pods_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for each thing that has happened to a pod."""
+    """The columns, and a row for each event of a pod."""
     columns = ["Change", "What", "Pod", "From", "To", "Why"]
     return columns, [row for step in result.steps for row in _happened(step)]
 
@@ -83,7 +83,7 @@ def _in_all(result: WhatIfResult) -> str:
     ]
     if result.left:
         parts.append(f"{counted(len(result.left), 'pod')} not drained")
-    return "in all: " + ", ".join(parts)
+    return "in total: " + ", ".join(parts)
 
 
 def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
@@ -108,7 +108,7 @@ def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
 
 
 def _happened(step: WhatIfStep) -> Iterable[list[str]]:
-    """The rows about single pods: what moved, what was refused, what is gone."""
+    """The rows about single pods: moved, refused, lost, preempted and deleted."""
     for refused in step.refused:
         what = "refused" if refused.is_gone else "not evicted"
         why = f"{_times(refused)}: {refused.message} {refused.cause}".rstrip()
@@ -117,7 +117,8 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
         why = "" if move.pod == move.was else f"in place of {move.was}"
         yield [step.change, "moved", move.pod, move.source, move.target, why]
     for eviction in step.timed_out:
-        why = f"deleted at {duration(eviction.at)}, {duration(eviction.at - step.at)} later"
+        later = duration(eviction.at - step.at)
+        why = f"deleted at {duration(eviction.at)}, {later} later"
         if eviction.pod in step.stayed:
             why += f"; {step.stayed[eviction.pod]}"
         yield [step.change, "lost", eviction.pod, eviction.node, "-", why]
@@ -125,7 +126,7 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
         why = f"for {victim.by}"
         yield [step.change, "preempted", victim.pod, victim.node, "-", why]
     for key in step.unmanaged:
-        yield [step.change, "gone", key, "-", "-", "nothing makes it anew"]
+        yield [step.change, "gone", key, "-", "-", "nothing creates it again"]
     for pod in step.pending:
         yield [step.change, "pending", pod.pod, "-", "-", pod.message]
 

@@ -112,7 +112,7 @@ def _failures(
         patch_status=patches.send,
         record=runner.cluster.record,
         history=history,
-        told=on_failure,
+        on_failure=on_failure,
         measured=measured,
     )
 

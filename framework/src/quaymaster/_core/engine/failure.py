@@ -36,13 +36,13 @@ class FailureKind(enum.Enum):
     """The kinds of failures that end an attempt."""
 
     REJECTED = "rejected"
-    """Plugins said no."""
+    """Plugins rejected the pod."""
 
     ERROR = "error"
-    """Something broke."""
+    """An error occurred."""
 
     NO_NODES = "no nodes"
-    """There is no node at all: told as a rejection, retried like an error."""
+    """The cluster has no nodes: reported as a rejection, retried like an error."""
 
 
 @attrs.frozen(kw_only=True)
@@ -51,13 +51,13 @@ class Failure:
 
     Attributes:
         kind: What kind of failure it is.
-        message: Why, as it will stand in the pod's condition and event.
+        message: The message of the pod's condition and event.
         unschedulable_plugins: The plugins that rejected the pod, pending ones included.
-        pending_plugins: Those of them that said Pending.
+        pending_plugins: Those of them that returned Pending.
         nominating: What happens to the pod's nomination; None leaves it.
-        reasons: What nodes were rejected for, each reason once, if there is more to it
-            than the message.
-        diagnosis: What was said of each node, if the attempt got so far.
+        reasons: Each reason for which nodes were rejected once, if the message has
+            several.
+        diagnosis: The verdict about each node, or None if no node was filtered.
     """
 
     kind: FailureKind
@@ -99,8 +99,8 @@ class Failure:
     def on_binding(cls, status: Status) -> "Failure":
         """Make the failure of a pod for which PreBind or Bind failed.
 
-        No event can be said to help against that, so even a rejection names no plugin,
-        and the pod is retried like one that met an error.
+        No known event can resolve such a failure. So even a rejection names no plugin,
+        and the pod is retried as after an error.
         """
         kind = FailureKind.REJECTED if status.is_rejected else FailureKind.ERROR
         return cls(kind=kind, message=status.message)
@@ -121,30 +121,30 @@ class Failure:
 
 
 class KeepsFailures(Protocol):
-    """Remembers how attempts failed."""
+    """Keeps the failures of attempts."""
 
     def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
 
 
 class MeasuresFailures(Protocol):
-    """Takes the times of attempts that failed."""
+    """Measures failed attempts."""
 
     def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
 
 
 class FailureHandler:
-    """Sends failed pods back to the queue, and tells the cluster why.
+    """Requeues failed pods, and reports the reason to the cluster.
 
     Args:
-        clock: Tells the time.
-        queue: Takes the pods back.
-        cache: Forgets the pods that lose their node.
+        clock: The clock.
+        queue: The queue that gets the pods again.
+        cache: The cache, which forgets pods that lose their node.
         lookup: The informers' pods.
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
-        told: Called with every pod that goes on waiting, and why.
-        measured: Takes the times of attempts, if given.
-        history: Remembers how attempts failed, if given.
+        on_failure: Called with every pod that is requeued, and its failure.
+        measured: Measures failed attempts, if given.
+        history: Keeps failed attempts, if given.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class FailureHandler:
         lookup: PodLookup,
         patch_status: Callable[[Pod, PodStatusPatch], None],
         record: Callable[[EventNote], None],
-        told: Callable[[Pod, Failure], None] | None = None,
+        on_failure: Callable[[Pod, Failure], None] | None = None,
         measured: "MeasuresFailures | None" = None,
         history: KeepsFailures | None = None,
     ) -> None:
@@ -167,19 +167,19 @@ class FailureHandler:
         self._patch_status = patch_status
         self._record = record
         self._history = history
-        self._told = told
+        self._on_failure = on_failure
         self._measured = measured
 
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
     ) -> None:
-        """Requeue a pod in flight that got no node, if it still wants one.
+        """Requeue a pod in flight that got no node, if it still needs one.
 
         Args:
             queued: The record that was popped.
             failure: How it failed.
-            was_nominated: Whether the attempt has nominated it, of which the informers
-                may not know yet.
+            was_nominated: Whether the attempt has nominated the pod; the informers may
+                not have received that yet.
         """
         if self._history is not None:
             self._history.failed(queued, failure)
@@ -191,8 +191,8 @@ class FailureHandler:
         pod = queued.pod
         stored = self._lookup(queued.key)
         if stored is None or stored.is_finished or stored.node_name:
-            # Gone, or bound after all. Upstream still reports the failure; a condition
-            # that denies what has happened would only mislead.
+            # The pod is deleted or bound. Upstream still reports the failure, but a
+            # condition that contradicts the binding would only mislead.
             self._queue.done(pod.uid)
             self._queue.nominator.delete(pod)
         elif stored.uid != pod.uid:
@@ -204,7 +204,7 @@ class FailureHandler:
             self._report(stored, failure, was_nominated)
 
     def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
-        """Give back the place of a pod that Reserve or Permit refused, and requeue it.
+        """Forget an assumed pod that Reserve or Permit rejected, and requeue it.
 
         Args:
             queued: The record that was popped.
@@ -222,16 +222,16 @@ class FailureHandler:
         *,
         was_nominated: bool = False,
     ) -> None:
-        """Give back the place of a pod whose binding failed, wake others, requeue it.
+        """Forget a pod whose binding failed, report the event, and requeue the pod.
 
-        The place that becomes free is an event. After an error the pod itself may see
-        it, too; after a rejection it must not, or it would always be tried again.
+        The freed resources are an event. After an error, the pod itself may get this
+        event too. After a rejection it must not, or it would be retried without end.
 
         Args:
             queued: The record that was popped.
             assumed: The pod with the node that it was assumed on.
             failure: How it failed.
-            was_nominated: Whether the cluster was told of the node.
+            was_nominated: Whether the nomination was written to the cluster.
         """
         forgotten = self._cache.forget(assumed)
         is_error = failure.kind is FailureKind.ERROR
@@ -247,8 +247,8 @@ class FailureHandler:
             )
 
     def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
-        if self._told is not None:
-            self._told(pod, failure)
+        if self._on_failure is not None:
+            self._on_failure(pod, failure)
         self._record(
             EventNote(
                 regarding=pod,
@@ -266,13 +266,16 @@ class FailureHandler:
             self._patch_status(pod, patch)
 
     def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
-        """Return the pod's new condition; None if the pod has the same already."""
+        """Return the pod's new condition, or None if it has not changed."""
         since = None
-        for known in pod.status.conditions:
-            if known.type == _POD_SCHEDULED and known.status == "False":
-                if (known.reason, known.message) == (failure.reason, failure.message):
+        for condition in pod.status.conditions:
+            if condition.type == _POD_SCHEDULED and condition.status == "False":
+                if (condition.reason, condition.message) == (
+                    failure.reason,
+                    failure.message,
+                ):
                     return None
-                since = known.last_transition_time
+                since = condition.last_transition_time
         return PodCondition(
             type=_POD_SCHEDULED,
             status="False",
@@ -319,7 +322,7 @@ def failure_of(unfit: FitError) -> Failure:
     if diagnosis is None:
         message = unfit.status.message
         return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
-    message, reasons = diagnosis.told()
+    message, reasons = diagnosis.message_and_reasons()
     return Failure(
         kind=FailureKind.REJECTED,
         message=message,
