@@ -22,7 +22,6 @@ NOT_YET: tuple[str, ...] = (
     f"{CORE}/_studies",
     f"{CORE}/_surfaces/reporting",
     f"{CORE}/_surfaces/service/application.py",
-    "docs/reference",
     "framework/tests",
     "tests",
 )
