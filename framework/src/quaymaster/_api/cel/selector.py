@@ -5,31 +5,17 @@ Mirrors ``CompileCELExpression`` of ``cel/compile.go``
 """
 
 import functools
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-from quaymaster._api.cel.ast import height_of
-from quaymaster._api.cel.checker import check
-from quaymaster._api.cel.costs import call_cost
 from quaymaster._api.cel.depth import deep_calls
 from quaymaster._api.cel.dialects import STORED, Dialect
-from quaymaster._api.cel.environment import device_environment
-from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
-from quaymaster._api.cel.estimates import estimate_cost
-from quaymaster._api.cel.limits import SELECTOR_COST_LIMIT
-from quaymaster._api.cel.metering import Meter
-from quaymaster._api.cel.parser import parse
-from quaymaster._api.cel.program import Program, make_program
-from quaymaster._api.cel.types import BOOL
-from quaymaster._api.cel.validation import validate
+from quaymaster._api.cel.errors import CelEvaluationError
 from quaymaster._api.cel.values import Value
 
 __all__ = ["Selector", "compile_selector"]
 
-_METER: Final = Meter(SELECTOR_COST_LIMIT, call_cost)
-"""Counts the cost of what may become dear; estimates may be a little too low."""
-_DEEP: Final = 50
-"""From how many levels on an evaluation needs more calls than usual."""
+_Program: TypeAlias = Callable[[Mapping[str, Value]], Value]
 
 
 class Selector:
@@ -44,7 +30,7 @@ class Selector:
     __slots__ = ("_is_deep", "_program", "max_cost", "text")
 
     def __init__(
-        self, text: str, program: Program, max_cost: int, *, is_deep: bool
+        self, text: str, program: _Program, max_cost: int, *, is_deep: bool
     ) -> None:
         self.text = text
         self.max_cost = max_cost
@@ -83,18 +69,7 @@ def compile_selector(text: str, dialect: Dialect = STORED) -> Selector:
         CelCompilationError: It is no expression, does not go together, or is neither
             true nor false.
     """
-    with deep_calls():
-        root = parse(text)
-        checked = check(text, root, device_environment(dialect))
-        validate(checked)
-        if checked.result not in (BOOL, dialect.attribute):
-            raise CelCompilationError(
-                f"must evaluate to bool or the unknown type, not {checked.result}"
-            )
-        max_cost = estimate_cost(checked)
-        return Selector(
-            text,
-            make_program(checked, _METER if max_cost * 2 > _METER.limit else None),
-            max_cost,
-            is_deep=height_of(root) > _DEEP,
-        )
+    # The compiler takes 30 ms to import, and most clusters have no selectors.
+    from quaymaster._api.cel.compilation import compiled  # noqa: PLC0415 - above
+
+    return compiled(text, dialect)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from quaymaster._api.cel.device import device_value
 from quaymaster._api.cel.dialects import STORED, Dialect
 from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
 from quaymaster._api.cel.selector import compile_selector
@@ -200,6 +199,9 @@ def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
         }
         for name, attribute in device.attributes.items()
     }
+    # Most clusters have no selectors; see `compile_selector`.
+    from quaymaster._api.cel.device import device_value  # noqa: PLC0415 - above
+
     return device_value(
         driver,
         attributes,
