@@ -13,7 +13,7 @@ def read(name: str, *, without_missing: bool = False) -> SchedulerConfig:
     return load_config(FILES / f"{name}.yaml", without_missing=without_missing)
 
 
-def problems_of(name: str) -> list[tuple[str, str]]:
+def reported_mistakes(name: str) -> list[tuple[str, str]]:
     with pytest.raises(ConfigErrors) as caught:
         read(name)
     return [(problem.path, problem.message) for problem in caught.value.problems]
@@ -49,18 +49,18 @@ def test_wrapper_changes_nothing() -> None:
     ],
 )
 def test_mistake_is_reported_at_its_field(name: str, path: str) -> None:
-    assert path in [found for found, _ in problems_of(name)]
+    assert path in [found for found, _ in reported_mistakes(name)]
 
 
 def test_custom_resource_of_openshift_leads_to_the_rendered_file() -> None:
-    [(_, message)] = problems_of("k-openshift-profile-cr")
+    [(_, message)] = reported_mistakes("k-openshift-profile-cr")
     assert message.startswith(
         "Scheduler of OpenShift names the profile 'HighNodeUtilization'; its operator "
     )
 
 
 def test_foreign_plugins_are_listed_once_with_their_origin() -> None:
-    found = problems_of("f-koordinator")
+    found = reported_mistakes("f-koordinator")
     assert len(found) == 7
     assert found[1] == (
         "profiles[0].plugins.preFilter.enabled[1].name",
@@ -75,7 +75,7 @@ def test_foreign_plugins_are_listed_once_with_their_origin() -> None:
 @pytest.mark.parametrize("name", ["f-koordinator", "g-scheduler-plugins-chart"])
 def test_foreign_plugins_can_be_left_out(name: str) -> None:
     config = read(name, without_missing=True)
-    assert len(config.warnings) == len(problems_of(name))
+    assert len(config.warnings) == len(reported_mistakes(name))
     [profile] = config.profiles
     assert [plugin.name for plugin in profile.plugins["queueSort"]] == ["PrioritySort"]
     assert [plugin.name for plugin in profile.plugins["bind"]] == ["DefaultBinder"]
