@@ -20,12 +20,15 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
+    placed_table,
     print_scenarios,
+    spread_table,
     steps_table,
 )
 from quaymaster._core.registry.registry import PluginRegistry
@@ -66,7 +69,7 @@ def group() -> None:
 
 @group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",
@@ -80,6 +83,7 @@ def group() -> None:
     type=click.Path(),
     help="Write the results as JUnit XML, too.",
 )
+@topology_key_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
@@ -89,6 +93,7 @@ def run(
     configured: ConfigSource,
     seed: int | None,
     junit_file: str | None,
+    topology_keys: tuple[str, ...],
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -116,6 +121,7 @@ def run(
                 seed=seed,
                 on_progress=scheduling_in(progress),
                 observe=report_file is not None,
+                topology_keys=topology_keys,
             )
         print_notices((*scenario.notices, *result.simulation.notices))
         results.append(result)
@@ -163,6 +169,8 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
         for title, (columns, rows), failed in (
             ("Assertions", assertions_table(one.assertions), _failed(one.assertions)),
             ("Steps", steps_table(one.steps), _failed(one.steps)),
+            ("Placed pods", placed_table(one.steps), ()),
+            ("Pods per topology domain", spread_table(one.steps), ()),
         )
         if rows
     ]

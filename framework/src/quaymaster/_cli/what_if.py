@@ -27,6 +27,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
@@ -35,6 +36,7 @@ from quaymaster._cli.what_if_results import (
     changes_table,
     pods_table,
     print_answer,
+    spread_table,
 )
 from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.duration import parse_duration
@@ -139,6 +141,7 @@ def _timeout(
     help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
     "notices after 50s, and pods go when their tolerations end, after 5m by default.",
 )
+@topology_key_option()
 @prices_option()
 @report_option()
 @click.option(
@@ -151,6 +154,7 @@ def command(
     options: InputOptions,
     drain_timeout: float,
     fail_mode: str,
+    topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
     require_all: bool,
@@ -196,6 +200,7 @@ def command(
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
             observe=report_file is not None,
+            topology_keys=topology_keys,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
@@ -219,6 +224,7 @@ def _report(result: WhatIfResult, file: str) -> None:
         for title, (columns, rows) in (
             ("Changes", changes_table(result)),
             ("What became of pods", pods_table(result)),
+            ("Pods per topology domain", spread_table(result)),
         )
         if rows
     ]
