@@ -68,7 +68,7 @@ def group() -> None:
 
 @group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",
