@@ -29,6 +29,7 @@ from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.foreign import ForeignObjects
+from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
 from quaymaster._clusters.manifests.texts import (
     ObjectText,
@@ -129,8 +130,20 @@ class Collector:
         self._read_content(content, name)
         self._stored = len(self._objects)
 
-    def read_path(self, name: str) -> None:
-        """Read a file, all files of a directory, or standard input."""
+    def read(self, source: ManifestInput) -> None:
+        """Read a file, all files of a directory, standard input, a text or a stream."""
+        try:
+            text = named_text(source)
+        except (OSError, UnreadableError) as error:
+            self._complain(str(getattr(source, "name", "input")), message=str(error))
+            return
+        if text is not None:
+            self._paths.append(text.name)
+            self._read_content(text.content, text.name)
+        elif isinstance(source, (str, os.PathLike)):
+            self._read_path(os.fspath(source))
+
+    def _read_path(self, name: str) -> None:
         self._paths.append(name)
         if name:
             self._read_existing(name)
