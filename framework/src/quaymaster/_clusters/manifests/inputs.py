@@ -1,4 +1,4 @@
-"""Tells paths from texts and streams among the inputs of ``load``."""
+"""Distinguishes paths from texts and streams among the inputs of ``load``."""
 
 import io
 import os

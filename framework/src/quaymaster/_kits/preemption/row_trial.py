@@ -208,7 +208,7 @@ class RowTrial:
             fitting = self._fitting(returning, PodUse.SUMS)
             if fitting is None:
                 return False
-            # The limit, if any, is asked as if the pods were back.
+            # The limit, if any, counts these pods as present again.
             self._gone[rank, returning] = False
             fitting = self._within_limit(returning, fitting)
             leaving = returning[~fitting]
