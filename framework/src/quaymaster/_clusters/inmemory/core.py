@@ -82,6 +82,7 @@ class ClusterCore:
         controllers: They are called with every change; None for no controllers.
         silent: The names of nodes whose kubelets do not answer: pods neither start nor
             end there.
+        runs_pods: Whether bound pods run.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class ClusterCore:
         self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
+        self.runs_pods = kubelet
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
