@@ -15,6 +15,7 @@ from quaymaster._api.cel.errors import (
     CelCostError,
     CelEvaluationError,
 )
+from quaymaster._api.cel.libraries.regexes import Pattern, prepared
 from quaymaster._api.cel.metering import Meter
 from quaymaster._api.cel.parser import parse
 from quaymaster._api.cel.program import make_program
@@ -27,6 +28,7 @@ __all__ = [
     "CelEvaluationError",
     "Dialect",
     "Meter",
+    "Pattern",
     "Selector",
     "call_cost",
     "check",
@@ -37,4 +39,5 @@ __all__ = [
     "of_new_selectors",
     "of_stored_selectors",
     "parse",
+    "prepared",
 ]
