@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubernetes_cel import CelEvaluationError
 from tests.cel.cases import Json
 from tests.cel.evil_regexes import EVIL, Evil
-from tests.kit.internals.cel import CelEvaluationError, Pattern, prepared
+from tests.kit.internals.cel import Pattern, prepared
 from tests.kit.profiles import fewer
 
 RECORDED: Final = Path(__file__).parent / "data" / "regexes.jsonl.gz"

@@ -33,6 +33,7 @@ from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
 from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.names import NameMaker
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
 from quaymaster._clusters.inmemory.shortfalls import Shortfalls
 from quaymaster._clusters.inmemory.store import KindStore
@@ -66,6 +67,7 @@ class ClusterCore:
         kubelet: Whether bound pods run.
         kubernetes: The Kubernetes version whose API server and controllers are
         simulated.
+        times: How long pods need to start and to end.
 
     Attributes:
         clock: The cluster's time.
@@ -90,6 +92,7 @@ class ClusterCore:
         max_events: int,
         kubelet: bool,
         kubernetes: Kubernetes,
+        times: PodTimes = INSTANT_POD_TIMES,
     ) -> None:
         self.clock = clock
         self.kubernetes = kubernetes
@@ -106,7 +109,7 @@ class ClusterCore:
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
         self._moment = Time(clock.now())
-        self._kubelet = Kubelet(clock, self._end_pod, kubelet)
+        self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
         # Implied objects: a loaded object of the same key replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
         # Uids of removed objects that were loaded: never to be generated again.
@@ -191,19 +194,24 @@ class ClusterCore:
         node_name: str,
         annotations: Mapping[str, str] | None,
     ) -> None:
-        """Bind a stored pod to a node, where it starts to run in the same write."""
+        """Bind a stored pod to a node.
+
+        A pod without a start-up time begins to run in the same write.
+        """
         metadata = self._next_metadata(pod.metadata)
         if annotations:
             metadata = replace(
                 metadata, annotations={**metadata.annotations, **annotations}
             )
-        new = replace(
-            pod,
-            metadata=metadata,
-            node_name=node_name,
-            status=self._bound(pod.status, node_name),
-        )
+        seconds = self._kubelet.seconds_to_start(pod)
+        if seconds and node_name not in self.silent:
+            status = self._kubelet.starting(pod.status, seconds)
+        else:
+            status = self._bound(pod.status, node_name)
+        new = replace(pod, metadata=metadata, node_name=node_name, status=status)
         self._pods.put(_MODIFIED, key, new, self.version)
+        if seconds:
+            self._kubelet.start_later(new, seconds)
         if self.controllers is not None:
             self.controllers.pod_changed(pod, new)
         if new.metadata.annotations:
@@ -249,8 +257,11 @@ class ClusterCore:
             if pod.is_terminating:
                 self.let_go_if_due(pod)
                 continue
-            begun = replace(pod, status=self._kubelet.bound(pod.status))
-            self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
+            seconds = self._kubelet.seconds_to_start(pod)
+            if seconds and pod.status.phase == "Pending":
+                self._kubelet.start_later(pod, seconds)
+                continue
+            self._begin(pod)
 
     def record(self, note: EventNote) -> None:
         """Write an Event."""
@@ -399,7 +410,8 @@ class ClusterCore:
         # The time may be another cluster's; only the length of the grace period is
         # used.
         grace = metadata.deletion_grace_period_seconds or 0
-        latest = now + min(grace, LONGEST_SECONDS)
+        longest = float(min(grace, LONGEST_SECONDS))
+        latest = now + self._kubelet.seconds_to_end(pod, longest)
         due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
         self.clock.call_at(due, partial(self._end_grace, pod.key, metadata.uid))
 
@@ -408,6 +420,17 @@ class ClusterCore:
         if pod is None or pod.metadata.uid != uid or pod.node_name in self.silent:
             return
         self.let_go(pod)
+
+    def _begin(self, pod: Pod) -> None:
+        begun = replace(pod, status=self._kubelet.bound(pod.status))
+        self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
+
+    def _start_pod(self, key: str, uid: str) -> None:
+        pod = self.objects(Pod).get(key)
+        if pod is None or pod.metadata.uid != uid or pod.is_terminating:
+            return
+        if pod.node_name not in self.silent:
+            self._begin(pod)
 
     def _end_pod(self, key: str, uid: str) -> None:
         pod = self.objects(Pod).get(key)
