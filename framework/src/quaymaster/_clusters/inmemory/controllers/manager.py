@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
 from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetController
@@ -100,6 +101,7 @@ class Controllers:
         self._families = Families()
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
+        availability = Availability(cluster.clock, self._mark_object)
         self._daemon_sets = DaemonSetController(cluster, self._families)
         self._stateful_sets = StatefulSetController(cluster, self._families)
         self._jobs = JobController(cluster, self._families)
@@ -110,7 +112,7 @@ class Controllers:
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
-            cluster, self._families, self._ownership, self._sets
+            cluster, self._families, self._ownership, self._sets, availability
         )
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
             Deployment: deployments.sync,
