@@ -102,7 +102,7 @@ class Controllers:
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
         availability = Availability(cluster.clock, self._mark_object)
-        self._daemon_sets = DaemonSetController(cluster, self._families)
+        self._daemon_sets = DaemonSetController(cluster, self._families, availability)
         self._stateful_sets = StatefulSetController(cluster, self._families)
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
