@@ -81,6 +81,7 @@ class ReplicaScaler:
                 self.scale(deployment, target, wanted)
         elif new is not None and self._is_saturated(deployment, new):
             for each in active:
+                # Identity: `new` is one of these very objects.
                 if each is not new:
                     self.scale(deployment, each, 0)
         elif deployment.spec.strategy.type == "RollingUpdate":
