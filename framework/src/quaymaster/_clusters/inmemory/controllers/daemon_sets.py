@@ -111,6 +111,8 @@ class DaemonSetController:
 
     def _fits(self, template: Pod, node: Node, effects: tuple[str, ...]) -> bool:
         """Return whether a node has the labels, and the pod tolerates such taints."""
+        if template.node_name not in ("", node.name):
+            return False
         return required_node_affinity(template).matches(node) and not (
             find_untolerated_taint(
                 node.spec.taints,
