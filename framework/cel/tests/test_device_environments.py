@@ -1,4 +1,4 @@
-"""What selectors may say to a scheduler, and to an API server, by version.
+"""Which selectors a scheduler and an API server accept, by version.
 
 Confirmed with kube-apiserver 1.37.2, and with the calls of upstream's ``TestCEL``
 (k8s.io/dynamic-resource-allocation v0.37, ``cel/compile_test.go``).
@@ -45,17 +45,17 @@ DYNAMIC: Final = [
     'device.attributes["d"].names.exists(x, x == "fish")',
     "dyn(true)",
 ]
-"""What compiles only if attributes are dynamic."""
+"""Selectors that compile only if attributes are dynamic."""
 
 
 @pytest.mark.parametrize("text", DYNAMIC)
-def test_scheduler_of_1_37_takes_attributes_for_dynamic(text: str) -> None:
+def test_attributes_are_dynamic_for_a_scheduler_of_1_37(text: str) -> None:
     assert compile_selector(text, SCHEDULER).matches(DEVICE)
 
 
 @pytest.mark.parametrize("text", DYNAMIC)
 @pytest.mark.parametrize("environment", [OLD, *SERVERS])
-def test_others_take_attributes_for_any(
+def test_attributes_have_the_type_any_in_other_environments(
     text: str, environment: DeviceEnvironment
 ) -> None:
     with pytest.raises(CelCompilationError):
@@ -94,7 +94,7 @@ def test_scheduler_of_1_37_reads_lists(text: str) -> None:
     assert compile_selector(text, SCHEDULER).matches(DEVICE)
 
 
-def test_scheduler_of_1_36_has_no_value_for_a_list() -> None:
+def test_list_has_no_value_for_a_scheduler_of_1_36() -> None:
     with pytest.raises(CelEvaluationError, match="attribute names: unsupported"):
         device_value(
             "d",
@@ -115,6 +115,6 @@ def test_new_selectors_have_no_includes(environment: DeviceEnvironment) -> None:
         compile_selector("[1].includes(1)", environment)
 
 
-def test_version_in_a_list_that_is_none_fails() -> None:
+def test_list_with_an_invalid_version_fails() -> None:
     with pytest.raises(CelEvaluationError, match="attribute x: parse semantic"):
         device_value("d", {"attributes": {"x": {"versions": ("1.0.0", "one")}}})

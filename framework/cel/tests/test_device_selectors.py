@@ -1,4 +1,4 @@
-"""What selectors of devices see, and what becomes of those that are wrong."""
+"""Selectors of devices: matches, evaluation errors and compilation errors."""
 
 import re
 from contextlib import suppress
@@ -45,7 +45,7 @@ T4 = device_value(
         'device.attributes["gpu.example.com"].?rare.orValue(7) == 7',
     ],
 )
-def test_device_fits(text: str) -> None:
+def test_device_matches(text: str) -> None:
     assert compile_selector(text).matches(T4)
 
 
@@ -58,7 +58,7 @@ def test_device_fits(text: str) -> None:
         ('device.attributes["gpu.example.com"].model > 3', "no such overload"),
     ],
 )
-def test_error_says_what_is_wrong_with_the_device(text: str, problem: str) -> None:
+def test_error_names_the_problem_of_the_device(text: str, problem: str) -> None:
     selector = compile_selector(text)
     with pytest.raises(CelEvaluationError, match=problem):
         selector.matches(T4)
@@ -77,10 +77,10 @@ def test_error_says_what_is_wrong_with_the_device(text: str, problem: str) -> No
         ("'\\q' == ''", "1:1"),
     ],
 )
-def test_wrong_selector_is_refused_with_its_place(text: str, problem: str) -> None:
-    with pytest.raises(CelCompilationError, match="compilation failed: ") as refused:
+def test_invalid_selector_is_rejected_with_the_problem(text: str, problem: str) -> None:
+    with pytest.raises(CelCompilationError, match="compilation failed: ") as rejection:
         compile_selector(text)
-    assert problem in str(refused.value)
+    assert problem in str(rejection.value)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_quantity_is_an_integer_if_it_is_short_and_has_no_fraction(
 
 
 @given(st.integers(-(10**17), 10**17), st.integers(-(10**17), 10**17))
-def test_sums_of_quantities_are_exact(one: int, other: int) -> None:
-    total = f'quantity("{one}").add(quantity("{other}"))'
-    assert compile_selector(f"{total}.asInteger() == {one + other}").matches(T4)
-    assert compile_selector(f"{total}.sub({other}).asInteger() == {one}").matches(T4)
+def test_sums_of_quantities_are_exact(left: int, right: int) -> None:
+    total = f'quantity("{left}").add(quantity("{right}"))'
+    assert compile_selector(f"{total}.asInteger() == {left + right}").matches(T4)
+    assert compile_selector(f"{total}.sub({right}).asInteger() == {left}").matches(T4)
 
 
-def test_sum_of_quantities_is_compared_with_others_but_not_they_with_it() -> None:
+def test_sum_of_quantities_can_be_compared_only_on_the_left_side() -> None:
     total = 'quantity("1").add(1)'
     assert compile_selector(f'{total} == quantity("2")').matches(T4)
     backwards = compile_selector(f'quantity("2") == {total}')
@@ -126,7 +126,7 @@ def test_sum_of_quantities_is_compared_with_others_but_not_they_with_it() -> Non
         "[optional.of(1)].all(x, x.hasValue())",
     ],
 )
-def test_optional_values_are_looked_into(text: str) -> None:
+def test_optional_values_are_unwrapped(text: str) -> None:
     assert compile_selector(text).matches(T4)
 
 
@@ -142,7 +142,7 @@ def test_device_without_a_value_for_an_attribute_fails() -> None:
         device_value("d", {"attributes": {"x": {}}})
 
 
-def test_device_with_a_version_that_is_none_fails() -> None:
+def test_device_with_an_invalid_version_fails() -> None:
     with pytest.raises(CelEvaluationError, match="attribute x: parse semantic"):
         device_value("d", {"attributes": {"x": {"version": "one"}}})
 
@@ -158,7 +158,7 @@ WORDS = st.sampled_from(
 )
 
 
-def refused_or_compiled(text: str) -> None:
+def check_or_reject(text: str) -> None:
     try:
         selector = compile_selector(text)
     except CelCompilationError:
@@ -172,13 +172,13 @@ def refused_or_compiled(text: str) -> None:
 @example("\ud800")
 @example("(" * 300)
 @example("1.e5")
-def test_any_text_is_compiled_or_refused(text: str) -> None:
-    refused_or_compiled(text)
+def test_any_text_is_compiled_or_rejected(text: str) -> None:
+    check_or_reject(text)
 
 
 @given(st.lists(WORDS, max_size=14).map(" ".join))
-def test_any_words_are_compiled_or_refused(text: str) -> None:
-    refused_or_compiled(text)
+def test_any_words_are_compiled_or_rejected(text: str) -> None:
+    check_or_reject(text)
 
 
 @pytest.mark.parametrize(
@@ -192,11 +192,11 @@ def test_any_words_are_compiled_or_refused(text: str) -> None:
     ],
     ids=["parentheses", "negations", "sum", "lists", "loops"],
 )
-def test_deep_expression_is_taken(text: str) -> None:
+def test_deep_expression_is_accepted(text: str) -> None:
     assert compile_selector(text).matches(T4) in (True, False)
 
 
-def test_expression_is_refused_where_it_is_too_deep() -> None:
+def test_expression_that_is_too_deep_is_rejected() -> None:
     with pytest.raises(CelCompilationError, match="recursion limit exceeded: 250"):
         compile_selector("(" * 250 + "true" + ")" * 250)
     with pytest.raises(CelCompilationError, match="recursion depth exceeded"):

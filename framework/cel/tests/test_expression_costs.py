@@ -1,4 +1,4 @@
-"""What selectors cost: before they are evaluated, while they are, and the limit."""
+"""Estimated and actual costs of selectors, and the cost limit."""
 
 import pytest
 
@@ -50,31 +50,31 @@ def loops(depth: int, inner: str) -> str:
 
 
 @pytest.mark.long
-def test_evaluation_that_becomes_too_dear_ends() -> None:
+def test_evaluation_that_exceeds_the_limit_ends() -> None:
     assert compile_selector(loops(3, "1 + 1 == 2")).matches(DEVICE)
     with pytest.raises(CelCostError, match="actual cost limit exceeded"):
         compile_selector(loops(6, "1 + 1 == 2")).matches(DEVICE)
 
 
-def test_selector_that_may_be_dear_is_evaluated_while_it_is_not() -> None:
+def test_selector_with_a_high_estimate_is_evaluated_within_the_limit() -> None:
     selector = compile_selector(f"false && {loops(6, '1 + 1 == 2')}")
     assert selector.max_cost > 1_000_000
     assert not selector.matches(DEVICE)
 
 
 @pytest.mark.parametrize(
-    "dear",
+    "expensive",
     [
         pytest.param(loops(6, "1 + 1 == 2"), marks=pytest.mark.long),
         "lists.range(9223372036854775807).size() == 1",
     ],
 )
-def test_what_ends_an_evaluation_is_not_absorbed(dear: str) -> None:
+def test_cost_error_is_not_absorbed(expensive: str) -> None:
     with pytest.raises(CelCostError):
-        compile_selector(f"{dear} || true").matches(DEVICE)
+        compile_selector(f"{expensive} || true").matches(DEVICE)
 
 
-def test_text_cannot_grow_without_end() -> None:
+def test_length_of_texts_is_limited() -> None:
     text = '"aaaaaaaaaaaaaaaa"'
     for level in range(4):
         text = f'cel.bind(v{level}, {text}, v{level}.replace("", v{level}))'

@@ -1,4 +1,4 @@
-"""The functions that selectors may call, as Kubernetes' libraries have them."""
+"""The functions of Kubernetes' and CEL's libraries."""
 
 import json
 
@@ -84,7 +84,7 @@ def literal(text: str) -> str:
         "{[1]: 2}.size() == 1 && !([1] in {[1]: 2})",
     ],
 )  # fmt: skip
-def test_function_gives_what_upstream_gives(text: str) -> None:
+def test_function_returns_the_result_of_upstream(text: str) -> None:
     assert holds(text)
 
 
@@ -108,7 +108,7 @@ def test_function_gives_what_upstream_gives(text: str) -> None:
         "0.0 / 0.0 < 1.0",
     ],
 )
-def test_what_has_no_value_is_an_error(text: str) -> None:
+def test_expression_without_a_value_is_an_error(text: str) -> None:
     try:
         selector = compile_selector(text)
     except CelCompilationError:
@@ -118,9 +118,9 @@ def test_what_has_no_value_is_an_error(text: str) -> None:
 
 
 @given(INTEGERS, INTEGERS)
-def test_arithmetic_is_exact_or_overflows(one: int, other: int) -> None:
-    for sign, result in (("+", one + other), ("-", one - other), ("*", one * other)):
-        selector = compile_selector(f"({one}) {sign} ({other}) == {result % 7 - 3}")
+def test_arithmetic_is_exact_or_overflows(left: int, right: int) -> None:
+    for sign, result in (("+", left + right), ("-", left - right), ("*", left * right)):
+        selector = compile_selector(f"({left}) {sign} ({right}) == {result % 7 - 3}")
         if -(2**63) <= result < 2**63:
             assert selector.matches(DEVICE) is (result == result % 7 - 3)
         else:
@@ -129,23 +129,23 @@ def test_arithmetic_is_exact_or_overflows(one: int, other: int) -> None:
 
 
 @given(INTEGERS, INTEGERS.filter(bool))
-def test_quotient_and_rest_make_the_whole(one: int, other: int) -> None:
-    if (one, other) != (-(2**63), -1):
-        quotient, rest = f"({one}) / ({other})", f"({one}) % ({other})"
-        assert holds(f"{quotient} * ({other}) + {rest} == {one}")
+def test_quotient_and_remainder_restore_the_dividend(left: int, right: int) -> None:
+    if (left, right) != (-(2**63), -1):
+        quotient, rest = f"({left}) / ({right})", f"({left}) % ({right})"
+        assert holds(f"{quotient} * ({right}) + {rest} == {left}")
 
 
 @given(TEXTS, TEXTS)
-def test_strings_are_searched_as_python_searches_them(one: str, other: str) -> None:
-    text, part = literal(one), literal(other)
-    assert holds(f"{text}.contains({part})") is (other in one)
-    assert holds(f"{text}.startsWith({part})") is one.startswith(other)
-    assert holds(f"{text}.endsWith({part})") is one.endswith(other)
-    assert holds(f"{text}.indexOf({part}) == {one.find(other)}")
-    assert holds(f"{text}.size() == {len(one)}")
-    assert holds(f"({text} + {part}).size() == {len(one + other)}")
-    assert holds(f"({text} < {part}) == {str(one < other).lower()}")
-    assert holds(f"{text}.replace({part}, 'z') == {literal(one.replace(other, 'z'))}")
+def test_strings_are_searched_as_python_searches_them(left: str, right: str) -> None:
+    text, part = literal(left), literal(right)
+    assert holds(f"{text}.contains({part})") is (right in left)
+    assert holds(f"{text}.startsWith({part})") is left.startswith(right)
+    assert holds(f"{text}.endsWith({part})") is left.endswith(right)
+    assert holds(f"{text}.indexOf({part}) == {left.find(right)}")
+    assert holds(f"{text}.size() == {len(left)}")
+    assert holds(f"({text} + {part}).size() == {len(left + right)}")
+    assert holds(f"({text} < {part}) == {str(left < right).lower()}")
+    assert holds(f"{text}.replace({part}, 'z') == {literal(left.replace(right, 'z'))}")
 
 
 @given(st.lists(INTEGERS, max_size=8))

@@ -1,4 +1,4 @@
-"""Which type may stand where another is expected.
+"""Which types are assignable to which, and what type parameters become.
 
 Mirrors ``checker/types.go`` and ``checker/mapping.go`` (cel-go v0.26.0).
 """
@@ -16,69 +16,69 @@ _NULLABLE: Final = frozenset(
 _WITH_PARAMETERS: Final = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
 
 
-def unwrapped(found: Type) -> tuple[Type, bool]:
-    """Return what an optional type is of, and whether it was one."""
-    if found.is_optional:
-        return found.parameters[0], True
-    return found, False
+def unwrapped(type_: Type) -> tuple[Type, bool]:
+    """Return the type without ``optional``, and whether it was optional."""
+    if type_.is_optional:
+        return type_.parameters[0], True
+    return type_, False
 
 
-def _is_wild(found: Type) -> bool:
-    return found.is_dynamic or found.kind is Kind.ERROR
+def _is_wild(type_: Type) -> bool:
+    return type_.is_dynamic or type_.kind is Kind.ERROR
 
 
-def _is_equal_or_less_specific(one: Type, other: Type) -> bool:
-    if one.is_dynamic or one.kind is Kind.PARAMETER:
+def _is_equal_or_less_specific(left: Type, right: Type) -> bool:
+    if left.is_dynamic or left.kind is Kind.PARAMETER:
         return True
-    if other.is_dynamic or other.kind is Kind.PARAMETER or one.kind != other.kind:
+    if right.is_dynamic or right.kind is Kind.PARAMETER or left.kind != right.kind:
         return False
-    if one.kind in _WITH_PARAMETERS:
+    if left.kind in _WITH_PARAMETERS:
         return (
-            one.name == other.name
-            and len(one.parameters) == len(other.parameters)
-            and all(map(_is_equal_or_less_specific, one.parameters, other.parameters))
+            left.name == right.name
+            and len(left.parameters) == len(right.parameters)
+            and all(map(_is_equal_or_less_specific, left.parameters, right.parameters))
         )
-    return one.kind is Kind.TYPE or one == other
+    return left.kind is Kind.TYPE or left == right
 
 
-def most_general(one: Type, other: Type) -> Type:
-    """Return the more general of two types that go together."""
-    return one if _is_equal_or_less_specific(one, other) else other
+def most_general(left: Type, right: Type) -> Type:
+    """Return the more general of two types that are assignable."""
+    return left if _is_equal_or_less_specific(left, right) else right
 
 
 class Substitutions:
-    """What the type parameters of an expression have been found to stand for."""
+    """The types that the type parameters of an expression are bound to."""
 
     def __init__(self) -> None:
-        self._found: dict[Type, Type] = {}
+        self._bindings: dict[Type, Type] = {}
 
-    def assign(self, one: Sequence[Type], other: Sequence[Type]) -> bool:
-        """Say whether types may stand where others are expected, pair by pair.
+    def assign(self, left: Sequence[Type], right: Sequence[Type]) -> bool:
+        """Return whether all pairs of types are assignable.
 
-        What parameters then stand for is remembered, if all may.
+        If they are, the parameters in them are bound; if not, nothing changes.
         """
-        if len(one) != len(other):
+        if len(left) != len(right):
             return False
-        before = dict(self._found)
-        if all(map(self._is_assignable, one, other)):
+        before = dict(self._bindings)
+        if all(map(self._is_assignable, left, right)):
             return True
-        self._found = before
+        self._bindings = before
         return False
 
     def bind(self, parameter: Type, to: Type) -> None:
-        """Remember what a parameter stands for."""
-        self._found[parameter] = to
+        """Bind a parameter to a type."""
+        self._bindings[parameter] = to
 
     def applied(self, to: Type, *, to_dyn: bool = False) -> Type:
         """Return a type with its parameters replaced.
 
         Args:
             to: The type.
-            to_dyn: Whether parameters that stand for nothing become ``dyn``.
+            to_dyn: Whether unbound parameters become ``dyn``.
         """
-        found = self._found.get(to)
-        if found is not None:
-            return self.applied(found, to_dyn=to_dyn)
+        bound = self._bindings.get(to)
+        if bound is not None:
+            return self.applied(bound, to_dyn=to_dyn)
         if to.kind is Kind.PARAMETER:
             return DYN if to_dyn else to
         if not to.parameters:
@@ -86,44 +86,44 @@ class Substitutions:
         parameters = tuple(self.applied(each, to_dyn=to_dyn) for each in to.parameters)
         return Type(to.kind, to.name, parameters)
 
-    def _is_assignable(self, one: Type, other: Type) -> bool:
-        if other.kind is Kind.PARAMETER:
-            valid, known = self._stands_for(one, other)
-            if valid or known:
-                return valid
-        if one.kind is Kind.PARAMETER:
-            return self._stands_for(other, one)[0]
-        if _is_wild(one) or _is_wild(other):
+    def _is_assignable(self, left: Type, right: Type) -> bool:
+        if right.kind is Kind.PARAMETER:
+            is_valid, was_bound = self._bound(left, right)
+            if is_valid or was_bound:
+                return is_valid
+        if left.kind is Kind.PARAMETER:
+            return self._bound(right, left)[0]
+        if _is_wild(left) or _is_wild(right):
             return True
-        if one.kind is Kind.NULL:
-            return _is_nullable(other)
-        if other.kind is Kind.NULL:
-            return _is_nullable(one)
-        if one.kind is Kind.TYPE:
-            return other.kind is Kind.TYPE
+        if left.kind is Kind.NULL:
+            return _is_nullable(right)
+        if right.kind is Kind.NULL:
+            return _is_nullable(left)
+        if left.kind is Kind.TYPE:
+            return right.kind is Kind.TYPE
         return (
-            one.kind == other.kind
-            and one.name == other.name
-            and len(one.parameters) == len(other.parameters)
-            and all(map(self._is_assignable, one.parameters, other.parameters))
+            left.kind == right.kind
+            and left.name == right.name
+            and len(left.parameters) == len(right.parameters)
+            and all(map(self._is_assignable, left.parameters, right.parameters))
         )
 
-    def _stands_for(self, found: Type, parameter: Type) -> tuple[bool, bool]:
-        """Say whether a parameter may stand for a type, and whether it stood before."""
-        if found == parameter:
+    def _bound(self, candidate: Type, parameter: Type) -> tuple[bool, bool]:
+        """Bind a parameter if possible; return whether it is, and whether it was."""
+        if candidate == parameter:
             return True, True
-        known = self._found.get(parameter)
-        if known is None:
-            if self._is_free_of(parameter, found):
-                self._found[parameter] = found
+        bound = self._bindings.get(parameter)
+        if bound is None:
+            if self._is_free_of(parameter, candidate):
+                self._bindings[parameter] = candidate
                 return True, False
             return False, False
-        if found == known:
+        if candidate == bound:
             return True, True
-        if self._is_assignable(found, known):
-            general = most_general(found, known)
+        if self._is_assignable(candidate, bound):
+            general = most_general(candidate, bound)
             if self._is_free_of(parameter, general):
-                self._found[parameter] = general
+                self._bindings[parameter] = general
             return True, True
         return False, True
 
@@ -131,10 +131,10 @@ class Substitutions:
         if parameter == within:
             return False
         if within.kind is Kind.PARAMETER:
-            found = self._found.get(within)
-            return found is None or self._is_free_of(parameter, found)
+            bound = self._bindings.get(within)
+            return bound is None or self._is_free_of(parameter, bound)
         return all(self._is_free_of(parameter, each) for each in within.parameters)
 
 
-def _is_nullable(found: Type) -> bool:
-    return found.kind in _NULLABLE or found.kind in (Kind.NULL, Kind.DYN)
+def _is_nullable(type_: Type) -> bool:
+    return type_.kind in _NULLABLE or type_.kind in (Kind.NULL, Kind.DYN)

@@ -1,8 +1,8 @@
 """Expressions as trees.
 
-Every node has a number of its own in its tree, by which checker and costs remember what
-they know of it, and the offset of its token. Macros are expanded: what is left of them
-are comprehensions, conditions and tests of presence.
+Every node has a unique number in its tree, and the offset of its token. The checker and
+the estimates of costs keep their results by this number. Macros are expanded to
+comprehensions, conditions and tests of presence.
 
 Mirrors ``common/ast/expr.go`` (cel-go v0.26.0).
 """
@@ -34,7 +34,7 @@ __all__ = [
 
 @attrs.frozen
 class UintLiteral:
-    """The value of a literal like ``7u``, which is no ``int``."""
+    """The value of a literal like ``7u``, which is not an ``int``."""
 
     value: int
 
@@ -44,11 +44,11 @@ LiteralValue = None | bool | int | UintLiteral | float | str | bytes
 
 @attrs.define(eq=False)
 class _Node:
-    """What every node has.
+    """The base of all nodes.
 
     Attributes:
         number: Its number in the tree.
-        offset: Where its token begins in the text.
+        offset: The index of its token in the text.
     """
 
     number: int
@@ -57,7 +57,7 @@ class _Node:
 
 @attrs.define(eq=False)
 class Literal(_Node):
-    """A value that is written down."""
+    """A literal value."""
 
     value: LiteralValue
 
@@ -82,7 +82,7 @@ class Select(_Node):
 class Call(_Node):
     """``function(arguments)``, or with a target, ``target.function(arguments)``.
 
-    Operators are calls of functions whose names are no identifiers, like ``_+_``.
+    Operators are calls of functions with names such as ``_+_``.
     """
 
     function: str
@@ -133,17 +133,17 @@ class StructLiteral(_Node):
 
 @attrs.define(eq=False)
 class Comprehension(_Node):
-    """A loop over a list or a map, which changes one variable.
+    """A loop over a list or a map that updates an accumulator.
 
     Attributes:
-        range: What is looped over.
-        variable: The name of the element, of the key, or with `second`, of the index.
-        second: The name of the element or of the value, if there are two variables.
-        accumulator: The name of the variable that the loop changes.
+        range: The list or map.
+        variable: The name of the element or key; with `second`, of the index or key.
+        second: The name of the element or value if there are two variables, or None.
+        accumulator: The name of the accumulator.
         start: The first value of the accumulator.
-        condition: Whether to go on.
+        condition: Whether the loop continues.
         step: The next value of the accumulator.
-        result: The value of the whole.
+        result: The value of the comprehension.
     """
 
     range: "Expression"
@@ -157,7 +157,7 @@ class Comprehension(_Node):
 
     @property
     def is_binding(self) -> bool:
-        """Whether nothing is looped over: a variable is bound, as by ``cel.bind``."""
+        """Whether it has no loop and only binds a variable, as ``cel.bind`` does."""
         return (
             isinstance(self.range, ListLiteral)
             and not self.range.elements
@@ -179,7 +179,7 @@ Expression = (
 
 
 def children_of(node: Expression) -> Iterator[Expression]:
-    """Name the nodes directly below one."""
+    """Yield the direct children of a node."""
     match node:
         case Select():
             yield node.operand
@@ -207,16 +207,16 @@ def children_of(node: Expression) -> Iterator[Expression]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """Name a node and all those below it."""
-    waiting = [node]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        waiting += children_of(found)
+    """Yield a node and all its descendants."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += children_of(current)
 
 
 def height_of(node: Expression) -> int:
-    """Count the levels of a tree."""
+    """Return the number of levels of a tree."""
     height, level = 0, [node]
     while level:
         height += 1
@@ -225,7 +225,7 @@ def height_of(node: Expression) -> int:
 
 
 def qualified_name(node: Expression) -> str | None:
-    """Return ``a.b.c`` if a node is just that, else None."""
+    """Return ``a.b.c`` if a node is such a chain of names, or None."""
     match node:
         case Identifier():
             return node.name

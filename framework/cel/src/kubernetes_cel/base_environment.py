@@ -1,7 +1,7 @@
 """The types and functions of all environments.
 
 Mirrors ``pkg/cel/environment/base.go`` (k8s.io/apiserver v0.37). The functions of
-authorization are declared too, but there is nothing that they could be called on.
+authorization are declared too, but no variable has a type that they accept.
 """
 
 from typing import Final
@@ -31,7 +31,7 @@ VERSIONS: Final = ("1.36", "1.37")
 
 
 def _unreachable(*_: Value) -> Value:
-    raise AssertionError("nothing can call this")
+    raise AssertionError("no expression can call this function")
 
 
 _PREFIX: Final = "kubernetes.authorization."
@@ -91,7 +91,7 @@ _INSERTIONS: Final = tuple(
         ("@mapInsert_map_map", "map(K, V), map(K, V)"),
     )
 )
-"""What macros call; the compiler makes loops of it."""
+"""Functions that only macros call; the compiler replaces them with loops."""
 
 _TYPES: Final = {
     str(named): type_type(named)

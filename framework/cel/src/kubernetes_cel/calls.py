@@ -1,4 +1,4 @@
-"""Calls of functions as nodes."""
+"""Calls of functions, compiled to functions of a frame."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ from kubernetes_cel.values import MAX_UINT, Value
 __all__ = ["make_call"]
 
 _ALIKE: Final = frozenset({*CONVERSIONS, "size", "contains", "startsWith", "endsWith"})
-"""Functions of the language whose overloads are called in one way."""
+"""Functions of the language whose overloads are all called in the same way."""
 _PANICKING: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "flatten"})
 """Functions whose cost upstream cannot count if an argument is an error."""
 _UNLIMITED: Final = Meter(MAX_UINT, call_cost)
@@ -26,26 +26,26 @@ _UNLIMITED: Final = Meter(MAX_UINT, call_cost)
 def make_call(
     function: str,
     overloads: Sequence[Overload],
-    made: Sequence[Evaluate],
+    arguments: Sequence[Evaluate],
     meter: Meter | None,
 ) -> Evaluate:
-    """Make a call of a function a node.
+    """Compile a call of a function.
 
     Args:
-        function: What is called.
-        overloads: What the call may be of.
-        made: The arguments, that of the target first.
-        meter: What counts the cost; None if it is not counted.
+        function: The name of the function.
+        overloads: The overloads that the call may be of.
+        arguments: The compiled arguments, that of the target first.
+        meter: The meter of costs; None if costs are not counted.
     """
     if meter is None and function in _PANICKING:
         meter = _UNLIMITED
     if meter is not None:
-        return _metered(function, overloads, made, meter)
-    find_overload = dispatcher(overloads, len(made))
-    if len(made) == 2:
-        return _binary(function, find_overload, *made)
-    if len(made) == 1:
-        [argument] = made
+        return _metered(function, overloads, arguments, meter)
+    find_overload = dispatcher(overloads, len(arguments))
+    if len(arguments) == 2:
+        return _binary(function, find_overload, *arguments)
+    if len(arguments) == 1:
+        [argument] = arguments
 
         def unary(frame: Frame) -> Value:
             value = argument(frame)
@@ -54,7 +54,7 @@ def make_call(
         return unary
 
     def call(frame: Frame) -> Value:
-        values = tuple([each(frame) for each in made])
+        values = tuple([each(frame) for each in arguments])
         return find_overload(values).implementation(*values)
 
     return call
@@ -63,16 +63,16 @@ def make_call(
 def _metered(
     function: str,
     overloads: Sequence[Overload],
-    made: Sequence[Evaluate],
+    arguments: Sequence[Evaluate],
     meter: Meter,
 ) -> Evaluate:
-    find_overload = dispatcher(overloads, len(made))
-    known: Overload | str = overloads[0] if len(overloads) == 1 else function
-    if _stops_at_errors(function, overloads, made):
-        return _metered_in_order(known, find_overload, made, meter)
+    find_overload = dispatcher(overloads, len(arguments))
+    called: Overload | str = overloads[0] if len(overloads) == 1 else function
+    if _stops_at_errors(function, overloads, arguments):
+        return _metered_in_order(called, find_overload, arguments, meter)
 
     def call(frame: Frame) -> Value:
-        values = tuple([tried(each, frame) for each in made])
+        values = tuple([tried(each, frame) for each in arguments])
         result: Value = next(
             (each for each in values if isinstance(each, CelEvaluationError)), None
         )
@@ -81,7 +81,7 @@ def _metered(
                 result = find_overload(values).implementation(*values)
             except CelEvaluationError as error:
                 result = error
-        meter.pay(frame, meter.call_cost(known, values, result))
+        meter.pay(frame, meter.call_cost(called, values, result))
         if isinstance(result, CelEvaluationError):
             raise result
         return result
@@ -90,41 +90,42 @@ def _metered(
 
 
 def _stops_at_errors(
-    function: str, overloads: Sequence[Overload], made: Sequence[Evaluate]
+    function: str, overloads: Sequence[Overload], arguments: Sequence[Evaluate]
 ) -> bool:
-    """Whether arguments after one that is an error are not looked at.
+    """Return whether an error in an argument ends the call at once.
 
-    Then the call costs nothing. So it is with more than two arguments, with functions
-    of libraries of which several overloads may be meant, and with known patterns.
+    Then later arguments are not evaluated, and the call costs nothing unless the last
+    argument is the error. This is the case with more than two arguments, with functions
+    of libraries that have several possible overloads, and with constant patterns.
     """
-    if len(made) > 2:
+    if len(arguments) > 2:
         return True
     at = PATTERN_ARGUMENTS.get(function)
     if at is not None:
-        return isinstance(made[at], Constant) or len(overloads) > 1
+        return isinstance(arguments[at], Constant) or len(overloads) > 1
     return len(overloads) > 1 and function not in _ALIKE and function[0] not in "_-@!"
 
 
 def _metered_in_order(
-    known: Overload | str,
+    called: Overload | str,
     find_overload: Callable[[tuple[Value, ...]], Overload],
-    made: Sequence[Evaluate],
+    arguments: Sequence[Evaluate],
     meter: Meter,
 ) -> Evaluate:
     def call(frame: Frame) -> Value:
         values: list[Value] = []
-        for each in made:
+        for each in arguments:
             value = tried(each, frame)
             values.append(value)
             if isinstance(value, CelEvaluationError):
-                if len(values) == len(made):
-                    meter.pay(frame, meter.call_cost(known, values, value))
+                if len(values) == len(arguments):
+                    meter.pay(frame, meter.call_cost(called, values, value))
                 raise value
         try:
             result = find_overload(tuple(values)).implementation(*values)
         except CelEvaluationError as error:
             result = error
-        meter.pay(frame, meter.call_cost(known, values, result))
+        meter.pay(frame, meter.call_cost(called, values, result))
         if isinstance(result, CelEvaluationError):
             raise result
         return result
@@ -150,16 +151,19 @@ def _binary(
     return binary
 
 
-def _same_string(constant: Value, wanted: bool, left: Evaluate) -> Evaluate | None:
-    """Compare with a string that is written down, which is done often."""
+def _same_string(constant: Value, is_equality: bool, left: Evaluate) -> Evaluate | None:
+    """Compile a comparison with a literal string, or return None.
+
+    Most selectors contain one, so it has a short cut without overloads.
+    """
     if type(constant) is not str:
         return None
 
     def same(frame: Frame) -> Value:
         value = left(frame)
         if type(value) is str:
-            return (value == constant) is wanted
-        if wanted:
+            return (value == constant) is is_equality
+        if is_equality:
             return equal(value, constant)
         try:
             return not equal(value, constant)

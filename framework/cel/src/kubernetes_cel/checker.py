@@ -1,8 +1,8 @@
-"""Types given to the nodes of a tree, and overloads to its calls.
+"""Checks trees: finds the types of nodes, and the overloads of calls.
 
-Mirrors ``checker/checker.go`` (cel-go v0.26.0), with comparisons across types of
-numbers, which Kubernetes' environment switches on. That members of lists and maps have
-one type is looked at by `kubernetes_cel.validation`.
+Mirrors ``checker/checker.go`` (cel-go v0.26.0). Numbers of different types can be
+compared, as Kubernetes' environment enables it. `kubernetes_cel.validation` checks that
+the members of a list or map have one type.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,12 +65,12 @@ SizeAt = Callable[[Sequence[str]], Range | None]
 
 @attrs.frozen(eq=False)
 class Environment:
-    """What an expression may name.
+    """The names that an expression may use.
 
     Attributes:
         variables: The types of variables.
         functions: The functions, with their overloads.
-        fields: The types of fields, by the name of their structure.
+        fields: The types of fields, by the name of their struct type.
         inputs: The variables that an evaluation needs, in order.
         size_at: The sizes of variables and their parts.
     """
@@ -84,15 +84,15 @@ class Environment:
 
 @attrs.frozen(eq=False)
 class Checked:
-    """A tree and what is known of its nodes, by their numbers.
+    """A tree with the types and overloads of its nodes, by their numbers.
 
     Attributes:
-        text: The expression as it was written.
+        text: The text of the expression.
         root: The tree. Names are resolved: calls of functions such as
-            ``strings.quote`` have no target any more.
+            ``strings.quote`` no longer have a target.
         types: The type of each node.
         overloads: The overloads that each call may be of.
-        names: The nodes that look like fields and are names with dots.
+        names: The selections that are in fact names with dots.
     """
 
     text: str
@@ -103,7 +103,7 @@ class Checked:
 
     @property
     def result(self) -> Type:
-        """The type of the whole."""
+        """The type of the expression."""
         return self.types[self.root.number]
 
     def type_of(self, node: Expression) -> Type:
@@ -112,10 +112,10 @@ class Checked:
 
 
 def check(text: str, root: Expression, environment: Environment) -> Checked:
-    """Give the nodes of a tree their types.
+    """Find the types of the nodes of a tree.
 
     Raises:
-        CelCompilationError: A name is not declared, or types do not go together.
+        CelCompilationError: A name is not declared, or types do not match.
     """
     checker = _Checker(text, environment)
     checker.check(root)
@@ -172,11 +172,11 @@ class _Checker:
             f"expected type '{applied(expected)}' but found '{applied(found)}'",
         )
 
-    def _set(self, node: Expression, found: Type) -> None:
-        self.types[node.number] = found
+    def _set(self, node: Expression, type_: Type) -> None:
+        self.types[node.number] = type_
 
-    def _assign(self, one: Type, other: Type) -> bool:
-        return self.substitutions.assign((one,), (other,))
+    def _assign(self, left: Type, right: Type) -> bool:
+        return self.substitutions.assign((left,), (right,))
 
     def _new_parameter(self) -> Type:
         self._fresh += 1
@@ -198,28 +198,28 @@ class _Checker:
     # Nodes.
 
     def _identifier(self, node: Identifier) -> None:
-        found = self._variable(node.name)
-        if found is None:
+        type_ = self._variable(node.name)
+        if type_ is None:
             self._undeclared(node, node.name)
         node.name = node.name.removeprefix(".")
-        self._set(node, found)
+        self._set(node, type_)
 
     def _select(self, node: Select) -> None:
         name = None if node.test_only else qualified_name(node)
-        found = None if name is None else self._variable(name)
-        if name is not None and found is not None:
+        type_ = None if name is None else self._variable(name)
+        if name is not None and type_ is not None:
             self.names[node.number] = name.removeprefix(".")
-        if found is None:
-            found = self._field(node, node.operand, node.field, optional=False)
+        if type_ is None:
+            type_ = self._field(node, node.operand, node.field, optional=False)
         if node.test_only:
-            found = BOOL
-        self._set(node, self.substitutions.applied(found))
+            type_ = BOOL
+        self._set(node, self.substitutions.applied(type_))
 
     def _field(
         self, node: Expression, operand: Expression, field: str, *, optional: bool
     ) -> Type:
-        of = self.substitutions.applied(self.check(operand))
-        target, is_optional = unwrapped(of)
+        operand_type = self.substitutions.applied(self.check(operand))
+        target, is_optional = unwrapped(operand_type)
         if target.kind is Kind.MAP:
             result = target.parameters[1]
         elif target.kind is Kind.STRUCT:
@@ -242,8 +242,8 @@ class _Checker:
             assert isinstance(field, Literal)
             assert isinstance(field.value, str)
             self._set(field, STRING)
-            found = self._field(node, operand, field.value, optional=True)
-            self._set(node, self.substitutions.applied(found))
+            type_ = self._field(node, operand, field.value, optional=True)
+            self._set(node, self.substitutions.applied(type_))
             self.overloads[node.number] = self._environment.functions["_?._"]
             return
         for argument in node.arguments:
@@ -257,7 +257,7 @@ class _Checker:
         self._resolve(node, overloads)
 
     def _is_namespaced(self, node: Call) -> bool:
-        """Say whether ``a.b(...)`` is a call of a function ``a.b``, and make it one."""
+        """Return whether ``a.b()`` calls a function ``a.b``; if so, change the node."""
         assert node.target is not None
         prefix = qualified_name(node.target)
         if prefix is None:
@@ -272,11 +272,11 @@ class _Checker:
         arguments = node.arguments if node.target is None else [
             node.target, *node.arguments
         ]  # fmt: skip
-        given = [self.types[each.number] for each in arguments]
+        types = [self.types[each.number] for each in arguments]
         if node.function in ("_&&_", "_||_"):
-            for argument, found in zip(arguments, given, strict=True):
-                if not self._assign(found, BOOL):
-                    self._mismatch(argument, BOOL, found)
+            for argument, type_ in zip(arguments, types, strict=True):
+                if not self._assign(type_, BOOL):
+                    self._mismatch(argument, BOOL, type_)
             self._set(node, BOOL)
             self.overloads[node.number] = overloads
             return
@@ -286,16 +286,16 @@ class _Checker:
             if overload.is_method is (node.target is None):
                 continue
             instance = self._instance_of(overload)
-            if not self.substitutions.assign(given, instance[1:]):
+            if not self.substitutions.assign(types, instance[1:]):
                 continue
             fitting.append(overload)
-            found = self.substitutions.applied(instance[0])
+            type_ = self.substitutions.applied(instance[0])
             if result is None:
-                result = found
-            elif not result.is_dynamic and found != result:
+                result = type_
+            elif not result.is_dynamic and type_ != result:
                 result = DYN
         if result is None:
-            self._no_overload(node, given)
+            self._no_overload(node, types)
         self._set(node, result)
         self.overloads[node.number] = tuple(fitting)
 
@@ -309,8 +309,8 @@ class _Checker:
             fresh.bind(parameter, self._new_parameter())
         return [fresh.applied(each) for each in types]
 
-    def _no_overload(self, node: Call, given: list[Type]) -> NoReturn:
-        names = [str(self.substitutions.applied(each, to_dyn=True)) for each in given]
+    def _no_overload(self, node: Call, types: list[Type]) -> NoReturn:
+        names = [str(self.substitutions.applied(each, to_dyn=True)) for each in types]
         shown = f"({', '.join(names)})"
         if node.target is not None:
             shown = f"{names[0]}.({', '.join(names[1:])})"
@@ -320,26 +320,26 @@ class _Checker:
         )
 
     def _list(self, node: ListLiteral) -> None:
-        of: Type | None = None
+        common: Type | None = None
         for index, element in enumerate(node.elements):
-            found = self.check(element)
+            type_ = self.check(element)
             if index in node.optional:
-                found = self._unwrapped(element, found)
-            of = self._joined(of, found)
-        self._set(node, list_type(of or self._new_parameter()))
+                type_ = self._unwrapped(element, type_)
+            common = self._joined(common, type_)
+        self._set(node, list_type(common or self._new_parameter()))
 
-    def _unwrapped(self, node: Expression, found: Type) -> Type:
-        inner, is_optional = unwrapped(found)
-        if not is_optional and not found.is_dynamic:
-            self._mismatch(node, optional_type(found), found)
+    def _unwrapped(self, node: Expression, type_: Type) -> Type:
+        inner, is_optional = unwrapped(type_)
+        if not is_optional and not type_.is_dynamic:
+            self._mismatch(node, optional_type(type_), type_)
         return inner
 
-    def _joined(self, before: Type | None, found: Type) -> Type:
+    def _joined(self, before: Type | None, type_: Type) -> Type:
         if before is None:
-            return found
-        if self._assign(before, found):
-            return most_general(before, found)
-        # The members are compared once more when all types are known.
+            return type_
+        if self._assign(before, type_):
+            return most_general(before, type_)
+        # Validation compares the types of members after the whole tree is checked.
         return DYN
 
     def _map(self, node: MapLiteral) -> None:
@@ -347,18 +347,18 @@ class _Checker:
         value: Type | None = None
         for entry in node.entries:
             key = self._joined(key, self.check(entry.key))
-            found = self.check(entry.value)
+            type_ = self.check(entry.value)
             if entry.optional:
-                found = self._unwrapped(entry.value, found)
-            value = self._joined(value, found)
+                type_ = self._unwrapped(entry.value, type_)
+            value = self._joined(value, type_)
         self._set(
             node,
             map_type(key or self._new_parameter(), value or self._new_parameter()),
         )
 
     def _struct(self, node: StructLiteral) -> None:
-        found = self._variable(node.type_name)
-        if found is None:
+        type_ = self._variable(node.type_name)
+        if type_ is None:
             self._undeclared(node, node.type_name)
         self._fail(node.offset, f"'{node.type_name}' is not a message type")
 
@@ -394,6 +394,6 @@ class _Checker:
         return DYN, DYN
 
     def _expect(self, node: Expression, expected: Type) -> None:
-        found = self.check(node)
-        if not self._assign(expected, found):
-            self._mismatch(node, expected, found)
+        type_ = self.check(node)
+        if not self._assign(expected, type_):
+            self._mismatch(node, expected, type_)

@@ -1,4 +1,4 @@
-"""What calls cost while an expression is evaluated.
+"""The actual costs of calls, counted while an expression is evaluated.
 
 Mirrors ``costCall`` of ``interpreter/runtimecost.go``, the trackers of ``ext/lists.go``
 and ``ext/sets.go`` (cel-go v0.26.0), and ``CallCost`` of ``pkg/cel/library/cost.go``
@@ -21,7 +21,7 @@ from kubernetes_cel.values import MAP_TYPES, Optional, Value
 __all__ = ["READ_ONCE", "SIMPLE", "TRAVERSED", "call_cost"]
 
 _LIST_CALL: Final = 11
-"""What a call costs that makes a list."""
+"""The cost of a call that returns a list."""
 
 SIMPLE: Final = frozenset(
     {"masked", "prefixLength", "family", "isUnspecified", "isLoopback"}
@@ -60,7 +60,7 @@ _OPAQUE: Final = (Amount, Semver, IP, CIDR, URL, Format)
 
 
 def _size(value: Value) -> int:
-    """Return the size that a value has for Kubernetes' functions."""
+    """Return the size of a value as Kubernetes' functions count it."""
     if isinstance(value, str | bytes | list | dict):
         return len(value)
     if isinstance(value, IP):
@@ -71,7 +71,7 @@ def _size(value: Value) -> int:
 
 
 def _inner_size(value: Value) -> int:
-    """Return the size that a value has for functions of the language."""
+    """Return the size of a value as functions of the language count it."""
     while type(value) is Optional and value.present:
         value = value.value
     return _size(value)
@@ -140,7 +140,7 @@ _BY_OVERLOAD: Final[dict[str, Callable[[Sequence[Value], Value], int]]] = {
     "list_sets_intersects_list": _compared_sets(1),
     "list_sets_equivalent_list": _compared_sets(2),
 }
-"""Costs that come before those of functions."""
+"""Costs by overload, which apply before those by function."""
 _BY_OVERLOAD_LAST: Final[dict[str, Callable[[Sequence[Value], Value], int]]] = {
     **dict.fromkeys(
         _READ_BY_OVERLOAD, lambda arguments, _: _read(_inner_size(arguments[0]))
@@ -159,12 +159,12 @@ _BY_OVERLOAD_LAST: Final[dict[str, Callable[[Sequence[Value], Value], int]]] = {
 
 
 def call_cost(called: Overload | str, arguments: Sequence[Value], result: Value) -> int:
-    """Return what a call costs.
+    """Return the cost of a call.
 
     Args:
-        called: The overload, or the function if it may be of several.
-        arguments: Its arguments, that of the target first; they may be errors.
-        result: What it gave, which may be an error.
+        called: The overload, or the function if it has several possible overloads.
+        arguments: The arguments, that of the target first; they may be errors.
+        result: The result, which may be an error.
     """
     function, overload = (
         (called, "") if isinstance(called, str) else (called.function, called.name)

@@ -1,7 +1,7 @@
-"""Which functions there are, with the types that they take and give.
+"""Declares functions and their overloads.
 
-A function has overloads, each with a name of its own, by which costs know it. An
-overload is written as it is called, such as ``list(T).slice(int, int) -> list(T)``.
+A function has overloads. Each has a unique name, which the tables of costs use. An
+overload is declared as a call, such as ``list(T).slice(int, int) -> list(T)``.
 """
 
 import re
@@ -18,16 +18,16 @@ __all__ = ["Functions", "Overload", "function", "functions_of", "method"]
 
 @attrs.frozen(eq=False)
 class Overload:
-    """One way to call a function.
+    """One signature of a function.
 
     Attributes:
-        name: Its own name.
-        function: The name by which it is called.
-        is_method: Whether it is called on a target, its first argument.
+        name: Its unique name.
+        function: The name of the function.
+        is_method: Whether it has a target, which is its first argument.
         arguments: The types of the arguments, that of the target first.
-        result: The type of what it gives.
-        implementation: What is called with the values.
-        guarded: Whether values of other types do not come to the implementation.
+        result: The type of the result.
+        implementation: The function that computes the result of the values.
+        guarded: Whether the types of values are checked before each call.
         parameters: The type parameters in its types.
     """
 
@@ -41,17 +41,17 @@ class Overload:
     parameters: tuple[Type, ...] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        found: dict[Type, None] = {}
+        parameters: dict[Type, None] = {}
         for each in (*self.arguments, self.result):
-            _collect(each, found)
-        object.__setattr__(self, "parameters", tuple(found))
+            _collect(each, parameters)
+        object.__setattr__(self, "parameters", tuple(parameters))
 
 
-def _collect(within: Type, found: dict[Type, None]) -> None:
+def _collect(within: Type, parameters: dict[Type, None]) -> None:
     if within.kind is Kind.PARAMETER:
-        found[within] = None
+        parameters[within] = None
     for each in within.parameters:
-        _collect(each, found)
+        _collect(each, parameters)
 
 
 Functions = Mapping[str, tuple[Overload, ...]]
@@ -61,7 +61,7 @@ _METHOD: Final = re.compile(r"(.+)\.(@?\w+)\((.*)\) -> (.+)")
 
 
 def _types(text: str) -> tuple[Type, ...]:
-    """Read types that commas stand between, outside of parentheses."""
+    """Parse types separated by commas; commas in parentheses do not separate."""
     parts: list[str] = []
     depth = 0
     for character in text.replace(" ", ""):
@@ -85,14 +85,14 @@ def function(
     """Declare an overload without a target.
 
     Args:
-        name: Its own name.
+        name: Its unique name.
         signature: Such as ``strings.quote(string) -> string``.
-        implementation: What is called with the values.
-        guarded: Whether values of other types do not come to the implementation.
+        implementation: The function that computes the result of the values.
+        guarded: Whether the types of values are checked before each call.
     """
-    found = _FUNCTION.fullmatch(signature)
-    assert found, signature
-    called, arguments, result = found.groups()
+    match = _FUNCTION.fullmatch(signature)
+    assert match, signature
+    called, arguments, result = match.groups()
     return Overload(
         name,
         called,
@@ -111,17 +111,18 @@ def method(
     *,
     guarded: bool = True,
 ) -> Overload:
-    """Declare an overload that is called on a target.
+    """Declare an overload with a target.
 
     Args:
-        name: Its own name.
+        name: Its unique name.
         signature: Such as ``string.charAt(int) -> string``.
-        implementation: What is called with the values, that of the target first.
-        guarded: Whether values of other types do not come to the implementation.
+        implementation: The function that computes the result of the values, that of
+            the target first.
+        guarded: Whether the types of values are checked before each call.
     """
-    found = _METHOD.fullmatch(signature)
-    assert found, signature
-    target, called, arguments, result = found.groups()
+    match = _METHOD.fullmatch(signature)
+    assert match, signature
+    target, called, arguments, result = match.groups()
     return Overload(
         name,
         called,
@@ -134,8 +135,8 @@ def method(
 
 
 def functions_of(overloads: Iterable[Overload]) -> Functions:
-    """Put overloads together by the names of their functions."""
-    found: dict[str, list[Overload]] = {}
+    """Group overloads by the names of their functions."""
+    functions: dict[str, list[Overload]] = {}
     for overload in overloads:
-        found.setdefault(overload.function, []).append(overload)
-    return {name: tuple(each) for name, each in found.items()}
+        functions.setdefault(overload.function, []).append(overload)
+    return {name: tuple(each) for name, each in functions.items()}

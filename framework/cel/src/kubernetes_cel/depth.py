@@ -1,7 +1,7 @@
-"""Room for expressions that are deep.
+"""Raises Python's recursion limit for deep expressions.
 
-Upstream takes expressions of up to 250 levels, of which the reader needs a dozen calls
-each. That is more than Python allows unless it is told.
+Upstream accepts expressions of up to 250 levels. The parser needs a dozen calls for
+each level, which is more than Python allows by default.
 """
 
 import sys
@@ -14,12 +14,12 @@ __all__ = ["deep_calls"]
 
 _CALLS: Final = 10_000
 _LOCK: Final = threading.Lock()
-"""The limit is one for the whole process: who raises it lets the others wait."""
+"""The limit applies to the whole process, so one thread at a time changes it."""
 
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """Let calls be as deep as the deepest expression needs."""
+    """Allow as many nested calls as the deepest expression needs."""
     with _LOCK:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(max(before, _CALLS))

@@ -1,4 +1,4 @@
-"""Which overload of a function takes some values.
+"""Finds the overload of a function that accepts some values.
 
 Mirrors the guards of ``common/decls/decls.go`` and ``IsAssignableRuntimeType`` of
 ``common/types/types.go`` (cel-go v0.26.0): the types of lists and maps are those of
@@ -40,7 +40,7 @@ TYPE_NAMES: Final[dict[type, str]] = {
     Optional: "optional_type",
     TypeValue: "type",
 }
-"""The names of the types of values, by their classes; libraries add their own."""
+"""The type names of values by class; libraries add those of their classes."""
 
 
 def type_name(value: Value) -> str:
@@ -77,15 +77,15 @@ def _looks_inside(overload: Overload) -> bool:
 def dispatcher(
     overloads: Sequence[Overload], count: int
 ) -> Callable[[tuple[Value, ...]], Overload]:
-    """Return what finds the overload that takes some values.
+    """Return a function that finds the overload that accepts some values.
 
     Args:
-        overloads: Those to choose from; the first that fits is taken.
-        count: How many values there are.
+        overloads: The candidates; the first that accepts the values is used.
+        count: The number of values.
 
     Returns:
-        A function from the values to the overload, which raises `CelEvaluationError`
-        if there is none.
+        A function from the values to the overload. It raises `CelEvaluationError` if no
+        overload accepts them.
     """
     fitting = [each for each in overloads if len(each.arguments) == count]
     if any(map(_looks_inside, fitting)):
@@ -93,7 +93,9 @@ def dispatcher(
     return _by_class(fitting)
 
 
-def _found(overloads: Sequence[Overload], values: tuple[Value, ...]) -> Overload | None:
+def _first_match(
+    overloads: Sequence[Overload], values: tuple[Value, ...]
+) -> Overload | None:
     for overload in overloads:
         if not overload.guarded or all(map(_takes, overload.arguments, values)):
             return overload
@@ -104,25 +106,26 @@ def _by_members(
     overloads: Sequence[Overload],
 ) -> Callable[[tuple[Value, ...]], Overload]:
     def find(values: tuple[Value, ...]) -> Overload:
-        found = _found(overloads, values)
-        if found is None:
+        overload = _first_match(overloads, values)
+        if overload is None:
             raise no_such_overload()
-        return found
+        return overload
 
     return find
 
 
 def _by_class(overloads: Sequence[Overload]) -> Callable[[tuple[Value, ...]], Overload]:
-    known: dict[tuple[type, ...], Overload | None] = {}
+    # The classes of the values decide, so the result is cached by class.
+    cache: dict[tuple[type, ...], Overload | None] = {}
 
     def find(values: tuple[Value, ...]) -> Overload:
         kinds = tuple(map(type, values))
         try:
-            found = known[kinds]
+            overload = cache[kinds]
         except KeyError:
-            found = known[kinds] = _found(overloads, values)
-        if found is None:
+            overload = cache[kinds] = _first_match(overloads, values)
+        if overload is None:
             raise no_such_overload()
-        return found
+        return overload
 
     return find

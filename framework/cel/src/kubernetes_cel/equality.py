@@ -1,8 +1,8 @@
-"""When values are equal, and which comes first.
+"""Equality and order of values.
 
-Mirrors ``Equal`` and ``Compare`` of ``common/types`` (cel-go v0.26.0): values of
-different types are different, but numbers are compared by what they are worth, and
-quantities, versions and their like cannot be compared with anything else.
+Mirrors ``Equal`` and ``Compare`` of ``common/types`` (cel-go v0.26.0). Values of
+different types are not equal, except numbers, which are compared by value. Values of
+some classes, such as quantities and versions, can only be compared with their class.
 """
 
 import operator
@@ -21,134 +21,136 @@ from kubernetes_cel.values import (
     no_such_overload,
 )
 
-__all__ = ["compare", "equal", "only_with_its_like", "surely_equal"]
+__all__ = ["comparable_with_own_class", "compare", "equal", "surely_equal"]
 
 _NUMBERS: Final = frozenset({int, Uint, float})
 _PLAIN: Final = frozenset({str, bool, bytes, Duration, Timestamp})
-_PICKY: dict[type, Callable[[Value, Value], bool]] = {}
+_EXCLUSIVE: dict[type, Callable[[Value, Value], bool]] = {}
 
 
-def equal(one: Value, other: Value) -> bool:
-    """Say whether two values are equal.
+def equal(left: Value, right: Value) -> bool:
+    """Return whether two values are equal.
 
     Raises:
-        CelEvaluationError: The first can only be compared with its like.
+        CelEvaluationError: The first can only be compared with values of its class.
     """
-    kind = type(one)
+    kind = type(left)
     if kind is str:
-        return type(other) is str and bool(one == other)
-    if kind in _PICKY:
-        if type(other) is not kind:
+        return type(right) is str and bool(left == right)
+    if kind in _EXCLUSIVE:
+        if type(right) is not kind:
             raise no_such_overload()
-        return _PICKY[kind](one, other)
-    if one is None or other is None:
-        return one is None and other is None
+        return _EXCLUSIVE[kind](left, right)
+    if left is None or right is None:
+        return left is None and right is None
     if kind in _NUMBERS:
-        return type(other) in _NUMBERS and _same_number(one, other)
+        return type(right) in _NUMBERS and _same_number(left, right)
     if kind in _PLAIN:
-        return type(other) is kind and bool(one == other)
+        return type(right) is kind and bool(left == right)
     if kind is list:
         return (
-            type(other) is list
-            and len(one) == len(other)
-            and all(map(_not_different, one, other))
+            type(right) is list
+            and len(left) == len(right)
+            and all(map(_not_different, left, right))
         )
     if kind in MAP_TYPES:
-        return type(other) in MAP_TYPES and _same_map(one, other)
+        return type(right) in MAP_TYPES and _same_map(left, right)
     if kind is Optional:
-        return type(other) is Optional and _same_optional(one, other)
-    return type(other) is kind and bool(one == other)
+        return type(right) is Optional and _same_optional(left, right)
+    return type(right) is kind and bool(left == right)
 
 
-def only_with_its_like(
+def comparable_with_own_class(
     kind: type, same: Callable[[Value, Value], bool] = operator.eq
 ) -> None:
-    """Let values of a class be compared with values of this class only.
+    """Register a class whose values can only be compared with values of that class.
 
     Args:
         kind: The class.
-        same: Says whether two of its values are equal.
+        same: Returns whether two of its values are equal.
     """
-    _PICKY[kind] = same
+    _EXCLUSIVE[kind] = same
 
 
-def surely_equal(one: Value, other: Value) -> bool:
-    """Say whether two values are equal, and not if they cannot be compared."""
+def surely_equal(left: Value, right: Value) -> bool:
+    """Return whether two values are equal; False if they cannot be compared."""
     try:
-        return equal(one, other)
+        return equal(left, right)
     except CelEvaluationError:
         return False
 
 
-def _not_different(one: Value, other: Value) -> bool:
-    """Upstream takes members of lists and maps that cannot be compared as equal."""
+def _not_different(left: Value, right: Value) -> bool:
+    """Compare members of lists and maps: upstream treats incomparable ones as equal."""
     try:
-        return equal(one, other)
+        return equal(left, right)
     except CelEvaluationError:
         return True
 
 
-def _same_number(one: float, other: float) -> bool:
-    if type(one) is float or type(other) is float:
-        return one == one and other == other and _compare_with_double(one, other) == 0
-    return one == other
+def _same_number(left: float, right: float) -> bool:
+    if type(left) is float or type(right) is float:
+        return (
+            left == left and right == right and _compare_with_double(left, right) == 0
+        )
+    return left == right
 
 
-def _same_optional(one: Optional, other: Optional) -> bool:
-    if one.present != other.present:
+def _same_optional(left: Optional, right: Optional) -> bool:
+    if left.present != right.present:
         return False
-    for each in (one.value, other.value):
+    for each in (left.value, right.value):
         if isinstance(each, CelEvaluationError):
             raise each
-    return not one.present or equal(one.value, other.value)
+    return not left.present or equal(left.value, right.value)
 
 
-def _same_map(one: dict[Value, Value], other: dict[Value, Value]) -> bool:
-    if len(one) != len(other):
+def _same_map(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
+    if len(left) != len(right):
         return False
-    for key, value in one.items():
-        if key not in other and type(other) is not DefaultMap:
+    for key, value in left.items():
+        if key not in right and type(right) is not DefaultMap:
             return False
-        if not _not_different(value, other[key]):
+        if not _not_different(value, right[key]):
             return False
     return True
 
 
-def _compare_with_double(one: float, other: float) -> int:
-    """Compare numbers of which one is a double, as doubles within the range."""
-    if type(one) is not float:
-        return -_compare_with_double(other, one)
-    if type(other) is Uint:
+def _compare_with_double(left: float, right: float) -> int:
+    """Compare two numbers of which at least one is a double; return -1, 0 or 1."""
+    if type(left) is not float:
+        return -_compare_with_double(right, left)
+    if type(right) is Uint:
         low, high = 0.0, 2.0**64
     else:
         low, high = -(2.0**63), 2.0**63
-    if type(other) is not float:
-        if one < low:
+    if type(right) is not float:
+        if left < low:
             return -1
-        if one > high:
+        if left > high:
             return 1
-        other = float(other)
-    return (one > other) - (one < other)
+        right = float(right)
+    return (left > right) - (left < right)
 
 
-def compare(one: Value, other: Value) -> int:
-    """Return -1, 0 or 1 as a value comes before another, is equal or comes after.
+def compare(left: Value, right: Value) -> int:
+    """Return -1, 0 or 1 if the left value is less, equal or greater.
 
     Raises:
-        CelEvaluationError: There is no order between them.
+        CelEvaluationError: The values have no order.
     """
-    kind = type(one)
-    if kind in _NUMBERS and type(other) in _NUMBERS:
-        if one != one or other != other:
+    kind = type(left)
+    if kind in _NUMBERS and type(right) in _NUMBERS:
+        if left != left or right != right:
             raise CelEvaluationError("NaN values cannot be ordered")
-        if kind is float or type(other) is float:
-            return _compare_with_double(one, other)
-    elif kind is not type(other):
+        if kind is float or type(right) is float:
+            return _compare_with_double(left, right)
+    elif kind is not type(right):
         raise no_such_overload()
     elif kind is Duration or kind is Timestamp:
-        one, other = one.nanos, other.nanos
+        left, right = left.nanos, right.nanos
     elif kind is str:
-        one, other = one.encode(), other.encode()
+        left, right = left.encode(), right.encode()
     elif kind not in (bool, bytes):
         raise no_such_overload()
-    return int(one > other) - int(one < other)
+    return int(left > right) - int(left < right)

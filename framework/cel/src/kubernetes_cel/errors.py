@@ -45,7 +45,7 @@ class CelPanicError(CelEndError):
     """An evaluation in which upstream's code panics."""
 
     def __init__(self) -> None:
-        super().__init__("internal error: a function got what it cannot take")
+        super().__init__("internal error: a function received an invalid argument")
 
 
 class CelCostError(CelEndError):

@@ -1,4 +1,4 @@
-"""What calls may cost, by the sizes that their arguments may have.
+"""Estimates the costs of calls by the sizes of their arguments.
 
 Mirrors ``functionCost`` of ``checker/cost.go``, the estimates of ``ext/lists.go`` and
 ``ext/sets.go`` (cel-go v0.26.0), and ``EstimateCallCost`` of
@@ -18,7 +18,7 @@ from kubernetes_cel.values import MAX_UINT
 
 __all__ = ["CallEstimate", "Part", "estimated_call"]
 
-_ONE: Final = just(1)
+_UNIT: Final = just(1)
 _LIST_CALL: Final = just(11)
 _ADDRESS: Final = Range(4, 16)
 _FORMAT_PATTERN: Final = 128 * 0.25
@@ -35,9 +35,9 @@ class Part:
 
     Attributes:
         type: Its type.
-        known_size: Its size, if that is known.
-        item_size: The size of its members, if that is known.
-        literal: The integer that it is, if it is written down.
+        known_size: Its size, or None if it is unknown.
+        item_size: The size of its members, or None if it is unknown.
+        literal: Its value if it is a literal integer, or None.
     """
 
     type: Type
@@ -47,17 +47,17 @@ class Part:
 
     @property
     def size(self) -> Range:
-        """Its size, which may be any."""
+        """Its size; any size if it is unknown."""
         return self.known_size or UNKNOWN
 
 
 @attrs.frozen
 class CallEstimate:
-    """What a call may cost.
+    """The estimated cost of a call.
 
     Attributes:
         cost: The cost.
-        size: The size of what it gives, if that is known.
+        size: The size of the result, or None if it is unknown.
     """
 
     cost: Range
@@ -70,24 +70,24 @@ _Estimate = Callable[[Part | None, Sequence[Part]], CallEstimate | None]
 def estimated_call(
     function: str, overload: str, target: Part | None, arguments: Sequence[Part]
 ) -> CallEstimate:
-    """Return what a call may cost, without what its arguments cost.
+    """Return the estimated cost of a call, without the costs of its arguments.
 
     Args:
-        function: What is called.
-        overload: The overload.
-        target: What it is called on.
+        function: The name of the function.
+        overload: The name of the overload.
+        target: The target, or None.
         arguments: The arguments.
     """
     estimate = _BY_OVERLOAD.get(overload)
-    found = estimate(target, arguments) if estimate else None
+    result = estimate(target, arguments) if estimate else None
     if function in ("sort", "@sortByAssociatedKeys"):
-        found = _sorted_list(overload, target, arguments)
-    if found is None:
-        found = _by_function(function, overload, target, arguments)
-    if found is None:
+        result = _sorted_list(overload, target, arguments)
+    if result is None:
+        result = _by_function(function, overload, target, arguments)
+    if result is None:
         last = _BY_OVERLOAD_LAST.get(overload)
-        found = last(target, arguments) if last else None
-    return found or CallEstimate(_ONE)
+        result = last(target, arguments) if last else None
+    return result or CallEstimate(_UNIT)
 
 
 # Lists.
@@ -138,8 +138,8 @@ def _sorted_list(
 
 def _sets(factor: float) -> _Estimate:
     def estimate(_: Part | None, arguments: Sequence[Part]) -> CallEstimate:
-        one, other = arguments
-        return CallEstimate(one.size.times(other.size).scaled(factor).plus(_ONE))
+        left, right = arguments
+        return CallEstimate(left.size.times(right.size).scaled(factor).plus(_UNIT))
 
     return estimate
 
@@ -167,7 +167,7 @@ def _by_function(
     function: str, overload: str, target: Part | None, arguments: Sequence[Part]
 ) -> CallEstimate | None:
     if function in SIMPLE or overload == "cidr_ip":
-        return CallEstimate(_ONE)
+        return CallEstimate(_UNIT)
     if function == "_==_":
         return _equality(*arguments)
     if function in ("containsIP", "containsCIDR"):
@@ -179,15 +179,15 @@ def _by_function(
     return None
 
 
-def _equality(one: Part, other: Part) -> CallEstimate | None:
-    if one.type != other.type:
+def _equality(left: Part, right: Part) -> CallEstimate | None:
+    if left.type != right.type:
         return None
-    if one.type.name in _SIMPLE_EQUALS:
-        return CallEstimate(_ONE)
-    if one.type.name == "kubernetes.NamedFormat":
+    if left.type.name in _SIMPLE_EQUALS:
+        return CallEstimate(_UNIT)
+    if left.type.name == "kubernetes.NamedFormat":
         return CallEstimate(_FORMAT.scaled(0.1))
-    if one.type.name == "kubernetes.URL":
-        size = other.known_size or _ONE
+    if left.type.name == "kubernetes.URL":
+        size = right.known_size or _UNIT
         return CallEstimate(Range(1, size.most).scaled(0.1))
     return None
 
@@ -195,7 +195,7 @@ def _equality(one: Part, other: Part) -> CallEstimate | None:
 def _contained(function: str, overload: str, argument: Part) -> CallEstimate:
     cost = _ADDRESS.plus(_ADDRESS).scaled(0.1)
     if function == "containsCIDR":
-        cost = cost.plus(_ADDRESS.scaled(0.1)).plus(_ONE)
+        cost = cost.plus(_ADDRESS.scaled(0.1)).plus(_UNIT)
     if overload.endswith("_string"):
         cost = cost.plus(argument.size.scaled(0.1))
     return CallEstimate(cost)
@@ -212,7 +212,7 @@ def _included(target: Part | None, _: Sequence[Part]) -> CallEstimate | None:
 def _traversed(target: Part, _: Sequence[Part]) -> CallEstimate:
     if not target.type.parameters:
         return CallEstimate(target.size.scaled(0.1))
-    cost = _ONE
+    cost = _UNIT
     if target.type.parameters[0].kind in (Kind.STRING, Kind.BYTES):
         cost = cost.plus((target.item_size or UNKNOWN).scaled(0.1))
     return CallEstimate(target.size.times(cost))
@@ -266,7 +266,7 @@ def _searched(target: Part, arguments: Sequence[Part]) -> CallEstimate:
 
 
 def _search(text: Part, pattern: Part) -> Range:
-    return text.size.plus(_ONE).scaled(0.1).times(pattern.size.scaled(0.25))
+    return text.size.plus(_UNIT).scaled(0.1).times(pattern.size.scaled(0.25))
 
 
 def _read(target: Part, _: Sequence[Part]) -> CallEstimate:
@@ -297,20 +297,20 @@ _OF_ARGUMENT: Final[dict[str, Callable[[Range], CallEstimate]]] = {
 
 
 def _compared(_: Part | None, arguments: Sequence[Part]) -> CallEstimate:
-    one, other = arguments
-    most = min(one.size.most, other.size.most)
+    left, right = arguments
+    most = min(left.size.most, right.size.most)
     return CallEstimate(Range(min(most, 1), most).scaled(0.1))
 
 
 def _added(_: Part | None, arguments: Sequence[Part]) -> CallEstimate:
-    one, other = arguments
-    size = one.size.plus(other.size)
+    left, right = arguments
+    size = left.size.plus(right.size)
     return CallEstimate(size.scaled(0.1), size)
 
 
 def _added_lists(_: Part | None, arguments: Sequence[Part]) -> CallEstimate:
-    one, other = arguments
-    return CallEstimate(_ONE, one.size.plus(other.size))
+    left, right = arguments
+    return CallEstimate(_UNIT, left.size.plus(right.size))
 
 
 def _matched(target: Part | None, arguments: Sequence[Part]) -> CallEstimate | None:

@@ -1,7 +1,7 @@
-"""What an expression may cost, before it has been evaluated.
+"""Estimates the cost of an expression before it is evaluated.
 
-Mirrors ``checker/cost.go`` (cel-go v0.26.0). The environment knows how large variables
-may be.
+Mirrors ``checker/cost.go`` (cel-go v0.26.0). The environment has the size limits of
+variables.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ from kubernetes_cel.values import MAX_UINT
 __all__ = ["estimate_cost"]
 
 _NOTHING: Final = just(0)
-_ONE: Final = just(1)
+_UNIT: Final = just(1)
 _SCALARS: Final = frozenset(
     {Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT}
 )
 
 
 def estimate_cost(checked: Checked, size_at: SizeAt) -> int:
-    """Return the most that an evaluation of an expression may cost.
+    """Return the estimated maximum cost of an evaluation.
 
     Args:
         checked: The tree.
@@ -69,7 +69,7 @@ class _Entries:
 
 @attrs.frozen
 class _Local:
-    """What is known of a variable."""
+    """The path, size and members of a variable; None if they are unknown."""
 
     path: tuple[str, ...]
     size: Range | None
@@ -88,12 +88,12 @@ class _Estimation:
         self._entries: dict[int, _Entries] = {}
 
     def cost(self, node: Expression) -> Range:
-        """Return what a node costs, with what is below it."""
+        """Return the estimated cost of a node with its descendants."""
         match node:
             case Identifier():
                 local = self._local(node.name)
                 self._paths[node.number] = local.path if local else (node.name,)
-                return _ONE
+                return _UNIT
             case Select():
                 return self._select(node)
             case Call():
@@ -113,7 +113,7 @@ class _Estimation:
         if node.test_only:
             return cost
         if self._type(node.operand).kind in (Kind.MAP, Kind.STRUCT, Kind.PARAMETER):
-            cost = cost.plus(_ONE)
+            cost = cost.plus(_UNIT)
         self._paths[node.number] = (*self._path(node.operand), node.field)
         return cost
 
@@ -123,7 +123,7 @@ class _Estimation:
         for each in node.elements:
             cost = cost.plus(self.cost(each))
             size = size.union(self._size_or_unknown(each))
-        self._entries[node.number] = _Entries(Kind.LIST, _ONE, size)
+        self._entries[node.number] = _Entries(Kind.LIST, _UNIT, size)
         return cost
 
     def _map(self, node: MapLiteral) -> Range:
@@ -195,7 +195,7 @@ class _Estimation:
     def _call(self, node: Call) -> Range:
         if node.function == "dyn":
             [argument] = node.arguments
-            cost = self.cost(argument).plus(_ONE)
+            cost = self.cost(argument).plus(_UNIT)
             self._copy_sizes(node, argument)
             return cost
         costs, parts = [], []
@@ -210,10 +210,10 @@ class _Estimation:
         called = Range(MAX_UINT, 0)
         size: Range | None = None
         for overload in overloads:
-            found = self._function(node, overload.name, target, parts, costs)
-            called = called.union(found.cost)
-            if found.size is not None:
-                size = found.size if size is None else size.union(found.size)
+            estimate = self._function(node, overload.name, target, parts, costs)
+            called = called.union(estimate.cost)
+            if estimate.size is not None:
+                size = estimate.size if size is None else size.union(estimate.size)
             if overload.name in ("index_list", "index_map"):
                 operand = node.arguments[0]
                 entries = self._entries_of(operand)
@@ -245,21 +245,21 @@ class _Estimation:
             size = self._size_or_unknown(then).union(self._size_or_unknown(other))
             return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
         if overload in ("add_string", "add_bytes", "add_list"):
-            one, two = map(self._entries_of, node.arguments)
-            joined = one.union(two) if one else None
+            first, second = map(self._entries_of, node.arguments)
+            joined = first.union(second) if first else None
             if joined is not None:
                 self._entries[node.number] = joined
-        found = estimated_call(node.function, overload, target, parts)
-        total = found.cost
+        estimate = estimated_call(node.function, overload, target, parts)
+        total = estimate.cost
         for each in costs:
             total = total.plus(each)
-        return CallEstimate(total, found.size)
+        return CallEstimate(total, estimate.size)
 
-    # What is known of nodes.
+    # Properties of nodes.
 
     def _local(self, name: str) -> _Local | None:
-        found = self._locals.get(name)
-        return found[-1] if found else None
+        scopes = self._locals.get(name)
+        return scopes[-1] if scopes else None
 
     def _type(self, node: Expression) -> Type:
         return self._checked.types.get(node.number, DYN)
@@ -289,41 +289,41 @@ class _Estimation:
             self._entries[node.number] = entries
 
     def _entries_of(self, node: Expression) -> _Entries | None:
-        found = self._entries.get(node.number)
-        if found is None and isinstance(node, Identifier):
+        entries = self._entries.get(node.number)
+        if entries is None and isinstance(node, Identifier):
             local = self._local(node.name)
             return local.entries if local else None
-        return found
+        return entries
 
     def _size_or_unknown(self, node: Expression) -> Range:
         return self._size(node) or UNKNOWN
 
     def _size(self, node: Expression) -> Range | None:
-        found = self._sizes.get(node.number) or _written_size(node)
-        if found is not None:
-            return found
-        found = self._size_at(self._path(node))
-        if found is not None:
-            self._sizes[node.number] = found
-            return found
+        size = self._sizes.get(node.number) or _written_size(node)
+        if size is not None:
+            return size
+        size = self._size_at(self._path(node))
+        if size is not None:
+            self._sizes[node.number] = size
+            return size
         if _is_scalar(self._type(node)):
-            return _ONE
+            return _UNIT
         local = self._local(node.name) if isinstance(node, Identifier) else None
         return local.size if local else None
 
 
 _RESULT: Final = "@result"
-"""The variable in which loops have their result."""
+"""The accumulator of loops."""
 
 
-def _is_scalar(found: Type) -> bool:
-    if found.is_optional:
-        return _is_scalar(found.parameters[0])
-    return found.kind in _SCALARS
+def _is_scalar(type_: Type) -> bool:
+    if type_.is_optional:
+        return _is_scalar(type_.parameters[0])
+    return type_.kind in _SCALARS
 
 
 def _literal(node: Expression) -> int | None:
-    """Return an integer that is written down."""
+    """Return the value of a literal integer, or None."""
     if isinstance(node, Literal) and type(node.value) is int:
         return node.value
     return None
@@ -335,7 +335,7 @@ def _written_size(node: Expression) -> Range | None:
             assert isinstance(node.value, (str, bytes))
             return just(len(node.value))
         case Literal(value=None | bool() | int() | float() | UintLiteral()):
-            return _ONE
+            return _UNIT
         case ListLiteral():
             return just(len(node.elements))
         case MapLiteral():

@@ -1,7 +1,7 @@
-"""What nodes are made: functions of a frame.
+"""Frames, and the functions of frames to which nodes are compiled.
 
-A frame is a list that holds what the evaluation has cost, the values of the declared
-variables, and those of loops and bindings, each in a place that is known beforehand.
+A frame is a list with the cost of an evaluation so far, the values of the declared
+variables, and those of loops and bindings. The compiler assigns an index to each.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ Run = Callable[..., Value]
 """A program as a function of the values of the declared variables, in order."""
 
 COST: Final = 0
-"""Where a frame holds what the evaluation has cost."""
+"""The index of the cost so far."""
 FIRST: Final = 1
-"""Where a frame holds the first variable."""
+"""The index of the first variable."""
 
 
 class Constant:
-    """A node whose value is known when the program is made."""
+    """A node with a value that the compiler has computed."""
 
     __slots__ = ("value",)
 
@@ -38,7 +38,7 @@ class Constant:
 
 
 class Unbound:
-    """A variable that has not been asked for yet."""
+    """A bound variable that has not been evaluated yet."""
 
     __slots__ = ("_start",)
 
@@ -46,7 +46,7 @@ class Unbound:
         self._start = start
 
     def bind(self, frame: Frame, place: int) -> Value:
-        """Evaluate what is bound, once."""
+        """Evaluate the variable, and keep its value or error in the frame."""
         value = frame[place] = tried(self._start, frame)
         return value
 

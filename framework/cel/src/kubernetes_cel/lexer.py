@@ -1,4 +1,4 @@
-"""Expressions as tokens.
+"""Tokens of expressions.
 
 Mirrors the lexer rules of ``parser/gen/CEL.g4`` (cel-go v0.26.0).
 """
@@ -31,7 +31,7 @@ _STRING: Final = "|".join(
 
 
 class TokenKind(enum.Enum):
-    """What a token is; the names are those of the groups of ``_TOKEN``."""
+    """The kinds of tokens, named like the groups of ``_TOKEN``."""
 
     SPACE = "SPACE"
     BYTES = "BYTES"
@@ -78,8 +78,8 @@ class Token(NamedTuple):
     """One token.
 
     Attributes:
-        kind: What it is.
-        text: As it is written.
+        kind: Its kind.
+        text: Its text.
         offset: The index of its first character.
     """
 
@@ -89,30 +89,30 @@ class Token(NamedTuple):
 
 
 def place_of(text: str, offset: int) -> Place:
-    """Say in which line and column a character of a text is."""
+    """Return the line and column of a character of a text."""
     before = text[:offset]
     return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Take a text apart, without white space and comments; the last token is the end.
+    """Return the tokens of a text, without white space and comments; the last is END.
 
     Raises:
-        CelCompilationError: There is something that begins no token.
+        CelCompilationError: A character does not begin a token.
     """
     tokens: list[Token] = []
     offset = 0
     while offset < len(text):
-        found = _TOKEN.match(text, offset)
-        if found is None or found.lastgroup is None:
+        match = _TOKEN.match(text, offset)
+        if match is None or match.lastgroup is None:
             raise CelCompilationError(
                 f"token recognition error at: {text[offset]!r}", *place_of(text, offset)
             )
-        kind = TokenKind(found.lastgroup)
-        if kind is TokenKind.NAME and found.group() in _KEYWORDS:
+        kind = TokenKind(match.lastgroup)
+        if kind is TokenKind.NAME and match.group() in _KEYWORDS:
             kind = TokenKind.KEYWORD
         if kind is not TokenKind.SPACE:
-            tokens.append(Token(kind, found.group(), offset))
-        offset = found.end()
+            tokens.append(Token(kind, match.group(), offset))
+        offset = match.end()
     tokens.append(Token(TokenKind.END, "<EOF>", offset))
     return tokens

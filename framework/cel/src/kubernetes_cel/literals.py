@@ -1,4 +1,4 @@
-"""Literals of strings, bytes and numbers as values.
+"""Values of literals: strings, bytes and numbers.
 
 Mirrors ``parser/unescape.go`` (cel-go v0.26.0).
 """
@@ -32,7 +32,7 @@ _LOW_SURROGATE, _HIGH_SURROGATE = 0xD800, 0xDFFF
 
 
 def _body(text: str) -> tuple[str, bool]:
-    """What stands between the quotes, and whether it is raw."""
+    """Return the text between the quotes, and whether it is raw."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     if raw:
@@ -41,8 +41,8 @@ def _body(text: str) -> tuple[str, bool]:
     return text[quotes:-quotes], raw
 
 
-def _code(found: re.Match[str]) -> int:
-    simple, byte, short, long, octal = found.groups()
+def _code(match: re.Match[str]) -> int:
+    simple, byte, short, long, octal = match.groups()
     if simple:
         return _SIMPLE[simple]
     if octal:
@@ -51,7 +51,7 @@ def _code(found: re.Match[str]) -> int:
 
 
 def string_value(text: str) -> str:
-    """Return the value of a literal of a string.
+    """Return the value of a string literal.
 
     Raises:
         ValueError: An escape is not a character.
@@ -60,29 +60,29 @@ def string_value(text: str) -> str:
     return body if raw else _ESCAPE.sub(_character, body)
 
 
-def _character(found: re.Match[str]) -> str:
-    code = _code(found)
+def _character(match: re.Match[str]) -> str:
+    code = _code(match)
     if code > _MAX_CODE_POINT or _LOW_SURROGATE <= code <= _HIGH_SURROGATE:
         raise ValueError("invalid unicode code point")
     return chr(code)
 
 
 def bytes_value(text: str) -> bytes:
-    """Return the value of a literal of bytes, with its prefix.
+    """Return the value of a bytes literal, which includes its prefix.
 
     Raises:
-        ValueError: An escape stands for a character, not for a byte.
+        ValueError: An escape is a Unicode character, not a byte.
     """
     body, raw = _body(text[1:])
     if raw:
         return body.encode()
     parts: list[bytes] = []
     end = 0
-    for found in _ESCAPE.finditer(body):
-        if found[3] or found[4]:
+    for match in _ESCAPE.finditer(body):
+        if match[3] or match[4]:
             raise ValueError("unable to unescape string")
-        parts += body[end : found.start()].encode(), bytes((_code(found),))
-        end = found.end()
+        parts += body[end : match.start()].encode(), bytes((_code(match),))
+        end = match.end()
     return b"".join((*parts, body[end:].encode()))
 
 
@@ -100,7 +100,7 @@ def _in_range(low: int, high: int) -> Callable[[str], int]:
 
 
 int_value: Final = _in_range(-(2**63), 2**63 - 1)
-"""Return the value of a literal of an integer, with its sign."""
+"""Return the value of an integer literal, which includes its sign."""
 
 uint_value: Final = _in_range(0, 2**64 - 1)
-"""Return the value of a literal of an unsigned integer, without its ``u``."""
+"""Return the value of an unsigned integer literal, without its ``u``."""

@@ -1,9 +1,8 @@
 """Fields, keys and indexes of values.
 
-Mirrors ``interpreter/attributes.go`` (cel-go v0.26.0): names, fields and indexes that
-follow each other are one chain. An optional value is looked into only where a chain
-begins, or from the place on where a member is asked for with ``?``; then what the
-chain gives is optional.
+Mirrors ``interpreter/attributes.go`` (cel-go v0.26.0). A name with the fields and
+indexes that follow it is a chain. A chain unwraps an optional value at its start, and
+after a field or index with ``?``. Then the result of the chain is optional.
 """
 
 from collections.abc import Callable
@@ -29,7 +28,7 @@ _FORMLESS: Final[set[type]] = set()
 
 
 class _Passing:
-    """What a chain has come to that gives something optional."""
+    """An intermediate value of a chain whose result is optional."""
 
     __slots__ = ("value",)
 
@@ -38,16 +37,16 @@ class _Passing:
 
 
 _ABSENT: Final = _Passing(None)
-"""Where a chain has ended that gives something optional."""
+"""The intermediate value of an optional chain that found no value."""
 
 
 def without_native_form(kind: type) -> None:
-    """Say that upstream has no way back from the insides of a class to its values."""
+    """Register a class that upstream cannot convert back from its native form."""
     _FORMLESS.add(kind)
 
 
 def _native(value: Value) -> Value:
-    """Return what upstream makes of the insides of an optional value."""
+    """Return the value to which upstream converts the content of an optional value."""
     kind = type(value)
     if kind in _FORMLESS:
         return CelEvaluationError(
@@ -61,14 +60,14 @@ def _native(value: Value) -> Value:
 
 
 def begun(value: Value) -> Value:
-    """Return the value of a chain that has no fields and indexes."""
+    """Return the value of a chain without fields and indexes."""
     if type(value) is Optional and value.present:
         return Optional(_native(value.value))
     return value
 
 
 def _entered(value: Value, *, first: bool) -> Value:
-    """Return where a chain is before a field or index of it."""
+    """Return the value of a chain before a field or index is applied to it."""
     if not first or type(value) is not Optional:
         return value
     if not value.present:
@@ -88,37 +87,37 @@ def step(
     optional: bool,
     pay: Callable[[Frame], None] | None = None,
 ) -> Evaluate:
-    """Make a field or an index of a value a node.
+    """Compile a field or an index of a value.
 
     Args:
         operand: The value.
         index: The name, key or index.
-        first: Whether no field or index is before it in its chain.
-        last: Whether none is behind it.
-        optional: Whether it was asked for with ``?``.
-        pay: Lets it cost something, if the program is metered: what is optional costs
-            only if it is there.
+        first: Whether it is the first field or index of its chain.
+        last: Whether it is the last one.
+        optional: Whether it is written with ``?``.
+        pay: Adds its cost if the program is metered, or None. Optional values have a
+            cost only if they are present.
     """
 
     def member(frame: Frame) -> Value:
         value = _entered(operand(frame), first=first)
         if value is _ABSENT:
-            found = _ABSENT
+            entered = _ABSENT
         elif type(value) is _Passing:
-            found = _found(value.value, index(frame))
+            entered = _member_of(value.value, index(frame))
         elif optional:
-            found = _found(value, index(frame))
+            entered = _member_of(value, index(frame))
         else:
             try:
                 return _indexed(value, index(frame))
             finally:
                 if pay:
                     pay(frame)
-        if pay and found is not _ABSENT:
+        if pay and entered is not _ABSENT:
             pay(frame)
         if not last:
-            return found
-        return NONE if found is _ABSENT else Optional(found.value)
+            return entered
+        return NONE if entered is _ABSENT else Optional(entered.value)
 
     return member
 
@@ -138,7 +137,7 @@ def _indexed(value: Value, index: Value) -> Value:
     raise _missing_key(usable(index))
 
 
-def _found(value: Value, index: Value) -> _Passing:
+def _member_of(value: Value, index: Value) -> _Passing:
     kind = type(value)
     if kind in MAP_TYPES:
         key = to_key(usable(index))
@@ -153,7 +152,7 @@ def _found(value: Value, index: Value) -> _Passing:
 
 
 def is_present(value: Value, field: str, *, first: bool) -> bool:
-    """Say whether ``has(value.field)``."""
+    """Return the value of ``has(value.field)``."""
     entered = _entered(value, first=first)
     if type(entered) is _Passing:
         return entered is not _ABSENT and is_present(entered.value, field, first=False)
@@ -165,10 +164,10 @@ def is_present(value: Value, field: str, *, first: bool) -> bool:
 
 
 def usable(index: Value) -> Value:
-    """Return an index if it is of a type that indexes have.
+    """Return an index if its type is valid for indexes.
 
     Raises:
-        CelEvaluationError: It is not.
+        CelEvaluationError: The type is not valid.
     """
     if type(index) in (bool, int, Uint, float, str):
         return index

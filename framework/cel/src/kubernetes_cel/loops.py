@@ -1,8 +1,8 @@
-"""The loops that macros make.
+"""The loops to which macros are expanded.
 
-Mirrors ``evalFold`` of ``interpreter/interpretable.go`` (cel-go v0.26.0). Since macros
-alone make loops, there are five kinds: ``all``, ``exists``, counting, and collecting
-a list or a map.
+Mirrors ``evalFold`` of ``interpreter/interpretable.go`` (cel-go v0.26.0). Only macros
+make loops, so there are five kinds: ``all``, ``exists``, counting, and collecting a
+list or a map.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,26 +25,27 @@ from kubernetes_cel.values import (
 __all__ = ["Step", "collect", "count", "quantify"]
 
 Pay = Callable[[Frame, int], None]
-"""Lets an evaluation cost something."""
+"""Adds a cost to that of an evaluation."""
 
 
 @attrs.frozen
 class Step:
-    """What a loop does for each member.
+    """The parts of a loop.
 
     Attributes:
         over: The list or map.
-        places: Where the frame holds the variables.
-        test: Whether a member counts, if there is a test.
-        made: What is made of a member: the predicate of ``all`` and ``exists``, the
-            element of a list, the key and the value or the map that go into a map.
-        pay: Lets the loop cost something, if the program is metered.
+        places: The indexes of the variables in the frame.
+        test: The test that members must pass, or None.
+        results: What the loop computes for each member: the predicate of ``all`` and
+            ``exists``, the element of a list, or the key and value (or the map) that
+            are added to a map.
+        pay: Adds a cost if the program is metered, or None.
     """
 
     over: Evaluate
     places: tuple[int, ...]
     test: Evaluate | None
-    made: tuple[Evaluate, ...]
+    results: tuple[Evaluate, ...]
     pay: Pay | None
 
 
@@ -60,7 +61,7 @@ def _members(value: Value, variables: int) -> Iterable[tuple[Value, ...]]:
 
 
 def _each(step: Step, frame: Frame) -> Iterable[None]:
-    """Put one member after the other into its places."""
+    """Write the members to their places in the frame, one after the other."""
     members = _members(step.over(frame), len(step.places))
     if len(step.places) == 1:
         [place] = step.places
@@ -73,15 +74,15 @@ def _each(step: Step, frame: Frame) -> Iterable[None]:
 
 
 def quantify(step: Step, *, decisive: bool) -> Evaluate:
-    """Say whether all members pass a test, or whether any does.
+    """Compile ``all`` or ``exists``.
 
     Args:
-        step: The loop; the test is what it makes.
-        decisive: What ends it: False for ``all``, True for ``exists``.
+        step: The loop; its result is the predicate.
+        decisive: The value that ends the loop: False for ``all``, True for ``exists``.
     """
     if step.pay is not None:
         return _metered_quantity(step, step.pay, decisive=decisive)
-    [predicate] = step.made
+    [predicate] = step.results
 
     def quantified(frame: Frame) -> Value:
         pending: CelEvaluationError | None = None
@@ -99,29 +100,29 @@ def quantify(step: Step, *, decisive: bool) -> Evaluate:
 
 
 def _metered_quantity(step: Step, pay: Pay, *, decisive: bool) -> Evaluate:
-    [predicate] = step.made
+    [predicate] = step.results
     condition = 3 if decisive else 2
 
     def quantified(frame: Frame) -> Value:
-        found: bool | CelEvaluationError = not decisive
+        result: bool | CelEvaluationError = not decisive
         for _ in _each(step, frame):
-            # Upstream sees that it is decided when it asks whether to go on.
+            # Upstream evaluates the condition before it ends the loop: that costs too.
             pay(frame, condition)
-            if found == decisive:
+            if result == decisive:
                 break
             pay(frame, 1)
             try:
                 if _passes(predicate, frame) == decisive:
-                    found = decisive
+                    result = decisive
             except CelEndError:
                 raise
             except CelEvaluationError as error:
-                if isinstance(found, bool):
-                    found = error
+                if isinstance(result, bool):
+                    result = error
         pay(frame, 1)
-        if isinstance(found, CelEvaluationError):
-            raise found
-        return found
+        if isinstance(result, CelEvaluationError):
+            raise result
+        return result
 
     return quantified
 
@@ -134,20 +135,20 @@ def _passes(test: Evaluate, frame: Frame) -> bool:
 
 
 def count(step: Step) -> Evaluate:
-    """Say whether exactly one member passes a test."""
+    """Compile ``exists_one``: whether exactly one member passes a test."""
     test, pay = step.test, step.pay
     assert test is not None
 
     def counted(frame: Frame) -> Value:
-        found = 0
+        matches = 0
         for _ in _each(step, frame):
             if _passes(test, frame):
-                found += 1
+                matches += 1
                 if pay:
                     pay(frame, 2)
         if pay:
             pay(frame, 2)
-        return found == 1
+        return matches == 1
 
     return counted
 
@@ -156,26 +157,26 @@ _ADDED: Final = 2
 
 
 def collect(step: Step, *, into_map: bool) -> Evaluate:
-    """Make a list of what is made of the members, or a map."""
+    """Compile a loop that collects its results in a list or a map."""
     return _collected_map(step) if into_map else _collected_list(step)
 
 
 def _collected_list(step: Step) -> Evaluate:
     test, pay = step.test, step.pay
-    [element] = step.made
-    # Each element is put into a list of its own first; a constant has one at hand.
+    [element] = step.results
+    # Upstream makes a list of one element for each; constants have that list already.
     cost = _ADDED if isinstance(element, Constant) else _ADDED + LIST_COST
 
     def collected(frame: Frame) -> Value:
-        found = []
+        elements = []
         for _ in _each(step, frame):
             if test is None or _passes(test, frame):
-                found.append(element(frame))
+                elements.append(element(frame))
                 if pay:
                     pay(frame, cost)
         if pay:
             pay(frame, 1)
-        return found
+        return elements
 
     return collected
 
@@ -183,25 +184,25 @@ def _collected_list(step: Step) -> Evaluate:
 def _collected_map(step: Step) -> Evaluate:
     test, pay = step.test, step.pay
 
-    def collected(frame: Frame) -> Value:
-        found: dict[Value, Value] = {}
+    def collect_entries(frame: Frame) -> Value:
+        collected: dict[Value, Value] = {}
         for _ in _each(step, frame):
             if test is not None and not _passes(test, frame):
                 continue
-            values = [each(frame) for each in step.made]
+            values = [each(frame) for each in step.results]
             entries = values[0] if len(values) == 1 else {to_key(values[0]): values[1]}
             if type(entries) not in MAP_TYPES:
                 raise no_such_overload()
             for key, value in entries.items():
-                if key in found:
+                if key in collected:
                     raise CelEvaluationError(
                         f"insert failed: key {from_key(key)} already exists"
                     )
-                found[key] = value
+                collected[key] = value
             if pay:
                 pay(frame, _ADDED)
         if pay:
             pay(frame, 1)
-        return found
+        return collected
 
-    return collected
+    return collect_entries

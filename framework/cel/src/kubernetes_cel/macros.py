@@ -1,8 +1,8 @@
-"""Macros: calls that the parser replaces by loops, conditions and tests of presence.
+"""Macros: calls that the parser replaces with loops, conditions and tests of presence.
 
 Mirrors ``parser/macro.go``, ``ext/comprehensions.go``, ``ext/bindings.go``,
-``ext/lists.go`` and ``cel/library.go`` (cel-go v0.26.0). The macro ``existsOne`` with
-one variable is not among those that Kubernetes has.
+``ext/lists.go`` and ``cel/library.go`` (cel-go v0.26.0). Kubernetes does not
+have the macro ``existsOne`` with one variable.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,14 +21,14 @@ from kubernetes_cel.nodes import Nodes
 __all__ = ["ACCUMULATOR", "MACROS", "UNUSED", "Macro", "MacroError"]
 
 ACCUMULATOR: Final = "@result"
-"""The accumulator's name in loops that macros make, which cannot be written."""
+"""The accumulator's name in loops of macros; no expression can contain it."""
 _OLD_ACCUMULATOR: Final = "__result__"
 UNUSED: Final = "#unused"
 _SORTED: Final = "@__sortBy_input__"
 
 
 class MacroError(Exception):
-    """Arguments that a macro cannot take.
+    """An argument of a macro is invalid.
 
     Attributes:
         node: The argument.
@@ -42,7 +42,7 @@ class MacroError(Exception):
 Macro = Callable[
     [Nodes, "Expression | None", Sequence[Expression]], "Expression | None"
 ]
-"""Returns what a call is replaced by, or None if it stays a call."""
+"""Returns the replacement of a call, or None if it stays a call."""
 
 
 def _variables(nodes: Sequence[Expression], problem: str) -> list[str]:
@@ -60,7 +60,7 @@ def _variables(nodes: Sequence[Expression], problem: str) -> list[str]:
 
 
 class _Loop:
-    """A loop that is being made."""
+    """A loop under construction."""
 
     def __init__(
         self,
@@ -308,4 +308,4 @@ MACROS: Final[Mapping[tuple[str, int, bool], Macro]] = {
     ("optFlatMap", 2, True): _optional_flat_map,
     ("sortBy", 2, True): _sort_by,
 }
-"""What macros there are, by name, number of arguments, and whether with a target."""
+"""The macros by name, number of arguments, and whether they have a target."""

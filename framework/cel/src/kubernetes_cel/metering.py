@@ -1,7 +1,7 @@
-"""What an evaluation costs, and where it ends because it has become too dear.
+"""Counts the actual cost of evaluations, and ends those that exceed the limit.
 
-Mirrors ``interpreter/runtimecost.go`` (cel-go v0.26.0): nodes cost something when they
-have a value or an error, and nothing of what ``&&``, ``||`` and conditions leave out.
+Mirrors ``interpreter/runtimecost.go`` (cel-go v0.26.0). A node adds its cost when it
+has a value or an error. Nodes that ``&&``, ``||`` and conditions skip cost nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,40 +17,40 @@ from kubernetes_cel.values import Value
 __all__ = ["LIST_COST", "MAP_COST", "Meter"]
 
 LIST_COST: Final = 10
-"""What the making of a list costs."""
+"""The cost of a list literal."""
 MAP_COST: Final = 30
-"""What the making of a map costs."""
+"""The cost of a map literal."""
 
 
 @attrs.frozen(eq=False)
 class Meter:
-    """Counts what an evaluation costs.
+    """Counts the cost of evaluations.
 
     Attributes:
-        limit: What it may cost.
-        call_cost: What a call costs, by its overload or its function, its arguments
-            and its result, which may be an error.
+        limit: The cost limit.
+        call_cost: Returns the cost of a call. Its arguments are the overload or the
+            function, the arguments of the call, and its result or error.
     """
 
     limit: int
     call_cost: Callable[[Overload | str, Sequence[Value], Value], int]
 
     def pay(self, frame: Frame, cost: int) -> None:
-        """Let an evaluation cost something.
+        """Add a cost to that of an evaluation.
 
         Raises:
-            CelCostError: It is too dear.
+            CelCostError: The cost exceeds the limit.
         """
         frame[COST] += cost
         if frame[COST] > self.limit:
             raise CelCostError
 
     def payment(self, cost: int) -> Callable[[Frame], None]:
-        """Return what lets an evaluation cost something."""
+        """Return a function that adds a cost to that of an evaluation."""
         return lambda frame: self.pay(frame, cost)
 
     def paid(self, evaluate: Evaluate, cost: int) -> Evaluate:
-        """Return a node that costs something, whether it has a value or an error."""
+        """Return a node that adds a cost, whether it has a value or an error."""
 
         def paying(frame: Frame) -> Value:
             try:

@@ -1,4 +1,4 @@
-"""Making nodes, each with a number of its own."""
+"""Makes nodes with unique numbers."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ class Nodes:
     """Makes the nodes of one tree.
 
     Attributes:
-        offset: The offset that new nodes get.
+        offset: The offset of the nodes that are made next.
     """
 
     offset: int = 0
@@ -39,16 +39,16 @@ class Nodes:
         return self._count
 
     def at(self, offset: int) -> "Nodes":
-        """Give the nodes that are made next this offset."""
+        """Set the offset of the nodes that are made next; return this object."""
         self.offset = offset
         return self
 
     def literal(self, value: LiteralValue) -> Literal:
-        """Make a value."""
+        """Make a literal."""
         return Literal(self.number(), self.offset, value)
 
     def identifier(self, name: str) -> Identifier:
-        """Make a name."""
+        """Make an identifier."""
         return Identifier(self.number(), self.offset, name)
 
     def select(
@@ -102,7 +102,7 @@ class Nodes:
         step: Expression,
         result: Expression,
     ) -> Comprehension:
-        """Make a loop."""
+        """Make a comprehension."""
         return Comprehension(
             self.number(),
             self.offset,
@@ -117,7 +117,7 @@ class Nodes:
         )
 
     def copy(self, node: Expression) -> Expression:
-        """Copy a node and all below it, with new numbers."""
+        """Copy a node and its descendants, with new numbers."""
         match node:
             case Select():
                 return attrs.evolve(

@@ -1,8 +1,7 @@
-"""Expressions as text made trees.
+"""Parses expressions.
 
-A descent through the rules of ``parser/gen/CEL.g4`` (cel-go v0.26.0), with the same
-limits: how deep a rule may be within itself while text is read, and how deep the tree
-may become.
+A recursive descent through the rules of ``parser/gen/CEL.g4`` (cel-go v0.26.0). It
+has the same limits: how deep a rule may be nested in itself, and how deep the tree.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ from kubernetes_cel.nodes import Nodes
 __all__ = ["LONGEST_EXPRESSION", "parse"]
 
 LONGEST_EXPRESSION: Final = 100_000
-"""How many characters an expression may have."""
+"""The maximum number of characters of an expression."""
 _DEEPEST: Final = 250
 _RELATIONS: Final = frozenset({"<", "<=", ">=", ">", "==", "!=", "in"})
 _PRODUCTS: Final = frozenset({"*", "/", "%"})
@@ -38,10 +37,10 @@ _RESERVED: Final = frozenset(_RESERVED_WORDS.split())
 
 
 def parse(text: str) -> Expression:
-    """Make a text a tree, with its macros expanded.
+    """Return the tree of an expression, with its macros expanded.
 
     Raises:
-        CelCompilationError: It is no expression, or too long or too deep.
+        CelCompilationError: It is not an expression, or it is too long or too deep.
     """
     if len(text) > LONGEST_EXPRESSION:
         raise CelCompilationError(
@@ -52,7 +51,7 @@ def parse(text: str) -> Expression:
 
 
 class _Parser:
-    """Reads one expression, token after token."""
+    """Parses one expression, token by token."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -104,7 +103,7 @@ class _Parser:
 
     @contextmanager
     def _rule(self, name: str) -> Iterator[None]:
-        """Be in a rule; what a left-recursive rule goes on with is not within it."""
+        """Enter a rule; repetitions of a left-recursive rule are not nested in it."""
         self._open[name] += 1
         if self._open[name] > _DEEPEST:
             raise CelCompilationError(
@@ -119,7 +118,7 @@ class _Parser:
     def _raised(
         self, node: Expression, height: int, *, counted: bool = True
     ) -> Expression:
-        """Remember how high a node stands over what is below it."""
+        """Record the height of a node over its descendants; return the node."""
         height += counted
         if height > _DEEPEST:
             raise CelCompilationError("max recursion depth exceeded")
@@ -172,7 +171,7 @@ class _Parser:
     def _tree(
         self, function: str, terms: list[Expression], offsets: list[int]
     ) -> Expression:
-        """Put the terms of a chain below each other evenly."""
+        """Build a balanced tree of the terms of a chain."""
         if len(terms) == 1:
             return terms[0]
         middle = len(offsets) // 2
@@ -193,7 +192,7 @@ class _Parser:
         operand: Callable[[], Expression],
         level: int = 0,
     ) -> Expression:
-        """Read what operators of some levels combine; the first bind the least."""
+        """Parse operators of some levels; the first level has the lowest precedence."""
         with self._rule(rule):
             left = operand()
             while True:
@@ -347,7 +346,7 @@ class _Parser:
         return self._nodes.at(offset).identifier(dot + name.text)
 
     def _end_of_type_name(self) -> int | None:
-        """Say where ``a.b.c`` ends if a ``{`` follows it, else return None."""
+        """Return the end of ``a.b.c`` if a ``{`` follows it, or None."""
         end = self._next + 1
         while (
             self._tokens[end].text == "."

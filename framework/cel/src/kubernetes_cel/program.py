@@ -1,11 +1,11 @@
-"""Checked trees made functions.
+"""Compiles checked trees to functions.
 
 Each node becomes a function of a frame. Errors are exceptions; only ``&&``, ``||``,
-their loops and bindings look at them.
+their loops and bindings catch them.
 
 Mirrors ``interpreter/planner.go``, ``interpreter/interpretable.go`` and
-``interpreter/decorators.go`` (cel-go v0.26.0). A program can be metered: then it costs
-what upstream's costs, and ends when that is too much.
+``interpreter/decorators.go`` (cel-go v0.26.0). A metered program counts the cost as
+upstream does, and ends when it exceeds the limit.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ __all__ = ["Program", "make_program"]
 
 
 class Program:
-    """A tree that can be evaluated."""
+    """A compiled expression, as a function of the declared variables."""
 
     __slots__ = ("_evaluate", "_locals")
 
@@ -69,15 +69,15 @@ class Program:
         self._locals: Frame = [None] * locals_
 
     def __call__(self, *values: Value) -> Value:
-        """Evaluate the tree on the values of the declared variables, in order.
+        """Evaluate the expression with the values of the declared variables, in order.
 
         Raises:
-            CelEvaluationError: It has no value.
+            CelEvaluationError: The expression has no value.
         """
         return self._evaluate([0, *values, *self._locals])
 
     def metered(self, *values: Value) -> tuple[Value, int]:
-        """Evaluate a metered tree; return its value or its error, and the cost."""
+        """Evaluate a metered program; return its value or its error, and the cost."""
         frame: Frame = [0, *values, *self._locals]
         try:
             return self._evaluate(frame), frame[COST]
@@ -88,16 +88,16 @@ class Program:
 def make_program(
     checked: Checked, inputs: Sequence[str], meter: Meter | None = None
 ) -> Program:
-    """Make a tree a program.
+    """Compile a checked tree.
 
     Args:
         checked: The tree.
         inputs: The variables that an evaluation needs, in order.
-        meter: What counts the cost of evaluations; None if it is not counted.
+        meter: The meter of costs; None if costs are not counted.
 
     Raises:
-        CelCompilationError: Something that does not depend on variables cannot be
-            converted, or is no regular expression.
+        CelCompilationError: A constant cannot be converted, or is not a regular
+            expression.
     """
     maker = _Maker(checked, inputs, meter)
     evaluate = maker.make(checked.root)
@@ -105,7 +105,7 @@ def make_program(
 
 
 class _Maker:
-    """Makes the functions of one tree."""
+    """Compiles the nodes of one tree."""
 
     def __init__(
         self, checked: Checked, inputs: Sequence[str], meter: Meter | None
@@ -138,7 +138,7 @@ class _Maker:
     # Metering.
 
     def _paid(self, evaluate: Evaluate, cost: int = 1) -> Evaluate:
-        """Let a node cost something, if the program is metered."""
+        """Add a cost to a node if the program is metered."""
         return evaluate if self._meter is None else self._meter.paid(evaluate, cost)
 
     # Names and fields.
@@ -173,12 +173,12 @@ class _Maker:
         operand, field = self._operand(node.operand), node.field
         first = not _is_step(node.operand)
         if node.test_only:
-            # Costs what the operand costs without its name, as upstream has it.
+            # Upstream configures that ``has`` costs nothing itself.
             return lambda frame: is_present(operand(frame), field, first=first)
         return self._member(operand, Constant(field), first=first, last=last)
 
     def _operand(self, node: Expression) -> Evaluate:
-        """Make what a field or an index is taken of."""
+        """Compile the operand of a field or an index."""
         match node:
             case Identifier():
                 return self._identifier(node, last=False)
@@ -188,9 +188,9 @@ class _Maker:
                 return self._indexed(node, optional=False, last=False)
             case Call(function="_[?_]" | "_?._"):
                 return self._indexed(node, optional=True, last=False)
-        made = self.make(node)
-        # What is no attribute costs one more.
-        return made if _is_attribute(node) else self._paid(made)
+        operand = self.make(node)
+        # Operands that are not attributes cost one more.
+        return operand if _is_attribute(node) else self._paid(operand)
 
     def _indexed(self, node: Call, *, optional: bool, last: bool = True) -> Evaluate:
         operand_node, index_node = node.arguments
@@ -247,27 +247,27 @@ class _Maker:
         arguments = node.arguments if node.target is None else [
             node.target, *node.arguments
         ]  # fmt: skip
-        made = [self.make(each) for each in arguments]
-        known = self._known(node, overloads, made)
-        if known is not None:
-            return known
+        compiled = [self.make(each) for each in arguments]
+        constant = self._of_constant_arguments(node, overloads, compiled)
+        if constant is not None:
+            return constant
         at = PATTERN_ARGUMENTS.get(node.function)
-        if at is not None and isinstance(made[at], Constant):
-            self._prepare(node, made[at](_NOTHING))
-        return make_call(node.function, overloads, made, self._meter)
+        if at is not None and isinstance(compiled[at], Constant):
+            self._prepare(node, compiled[at](_NO_FRAME))
+        return make_call(node.function, overloads, compiled, self._meter)
 
     def _overloads(self, node: Call) -> tuple[Overload, ...]:
         return self._checked.overloads[node.number]
 
-    def _known(
-        self, node: Call, overloads: Sequence[Overload], made: list[Evaluate]
+    def _of_constant_arguments(
+        self, node: Call, overloads: Sequence[Overload], compiled: list[Evaluate]
     ) -> Evaluate | None:
-        """Make a call a node that takes no call, if its arguments are constants."""
+        """Compile a call of constants without a call, or return None."""
         if [each.name for each in overloads] == ["in_list"]:
-            return _of_constants(*made)
+            return _of_constants(*compiled)
         is_conversion = node.function in CONVERSIONS or node.function == "type"
-        if is_conversion and len(made) == 1 and isinstance(made[0], Constant):
-            return self._converted(node, overloads, made[0])
+        if is_conversion and len(compiled) == 1 and isinstance(compiled[0], Constant):
+            return self._converted(node, overloads, compiled[0])
         return None
 
     def _converted(
@@ -333,16 +333,16 @@ class _Maker:
         return condition
 
     def _branch(self, node: Expression) -> Evaluate:
-        """Make a branch of a condition or an index, whose name is not counted."""
-        made = self.make(node)
+        """Compile a branch of a condition or an index; its name has no cost."""
+        branch = self.make(node)
         named = _is_attribute(node) and not (
             isinstance(node, Select) and node.test_only
         )
         if isinstance(node, Call) and node.function == "_?_:_":
             named = False
-        if isinstance(made, Constant) or not named:
-            return made
-        return self._paid(made, -1)
+        if isinstance(branch, Constant) or not named:
+            return branch
+        return self._paid(branch, -1)
 
     def _alternative(self, node: Call) -> Evaluate:
         assert node.target is not None
@@ -350,11 +350,11 @@ class _Maker:
         takes_value = node.function == "orValue"
 
         def alternative(frame: Frame) -> Value:
-            found = first(frame)
-            if type(found) is not Optional:
-                return found
-            if found.present:
-                return _valid(found.value) if takes_value else found
+            value = first(frame)
+            if type(value) is not Optional:
+                return value
+            if value.present:
+                return _valid(value.value) if takes_value else value
             return second(frame)
 
         return alternative
@@ -362,16 +362,16 @@ class _Maker:
     # Lists and maps.
 
     def _list(self, node: ListLiteral) -> Evaluate:
-        made = [self.make(each) for each in node.elements]
-        if all(isinstance(each, Constant) for each in made) and not node.optional:
-            return Constant([each(_NOTHING) for each in made])
+        compiled = [self.make(each) for each in node.elements]
+        if all(isinstance(each, Constant) for each in compiled) and not node.optional:
+            return Constant([each(_NO_FRAME) for each in compiled])
         optional = node.optional
 
         def build(frame: Frame) -> Value:
             if not optional:
-                return [each(frame) for each in made]
+                return [each(frame) for each in compiled]
             elements = []
-            for index, each in enumerate(made):
+            for index, each in enumerate(compiled):
                 value = each(frame)
                 if index not in optional:
                     elements.append(value)
@@ -387,32 +387,32 @@ class _Maker:
         return self._paid(build, LIST_COST)
 
     def _map(self, node: MapLiteral) -> Evaluate:
-        made = [
+        compiled = [
             (self.make(each.key), self.make(each.value), each.optional)
             for each in node.entries
         ]
 
         def build(frame: Frame) -> Value:
-            found: dict[Value, Value] = {}
-            for key, value, optional in made:
+            entries: dict[Value, Value] = {}
+            for key, value, optional in compiled:
                 at, entry = to_key(key(frame)), value(frame)
                 if not optional:
-                    found[at] = entry
+                    entries[at] = entry
                 elif type(entry) is not Optional:
                     raise CelEvaluationError(
                         "cannot initialize optional entry from non-optional value"
                     )
                 elif entry.present:
-                    found[at] = entry.value
+                    entries[at] = entry.value
                 else:
-                    found.pop(at, None)
-            return found
+                    entries.pop(at, None)
+            return entries
 
         if all(
             isinstance(key, Constant) and isinstance(value, Constant) and not optional
-            for key, value, optional in made
+            for key, value, optional in compiled
         ):
-            return Constant(build(_NOTHING))
+            return Constant(build(_NO_FRAME))
         return self._paid(build, MAP_COST)
 
     # Loops.
@@ -440,27 +440,27 @@ class _Maker:
     def _made_loop(
         self, node: Comprehension, over: Evaluate, places: tuple[int, ...]
     ) -> Evaluate:
-        """Make a loop of what its step does; macros alone make loops."""
+        """Compile a loop by the function of its step, since only macros make loops."""
         step, test = node.step, None
         assert isinstance(step, Call)
         if step.function == "_?_:_":
             test, step = self.make(step.arguments[0]), step.arguments[1]
             assert isinstance(step, Call)
 
-        def made(*nodes: Expression) -> Step:
+        def step_of(*nodes: Expression) -> Step:
             pay = None if self._meter is None else self._meter.pay
             return Step(over, places, test, tuple(map(self.make, nodes)), pay)
 
         added = step.arguments[1]
         if step.function == "_&&_":
-            return quantify(made(added), decisive=False)
+            return quantify(step_of(added), decisive=False)
         if step.function == "_||_":
-            return quantify(made(added), decisive=True)
+            return quantify(step_of(added), decisive=True)
         if step.function == "cel.@mapInsert":
-            return collect(made(*step.arguments[1:]), into_map=True)
+            return collect(step_of(*step.arguments[1:]), into_map=True)
         if isinstance(added, ListLiteral):
-            return collect(made(added.elements[0]), into_map=False)
-        return count(made())
+            return collect(step_of(added.elements[0]), into_map=False)
+        return count(step_of())
 
     def _binding(self, node: Comprehension) -> Evaluate:
         start = self.make(node.start)
@@ -477,7 +477,7 @@ class _Maker:
         return bind
 
 
-_NOTHING: Final[Frame] = []
+_NO_FRAME: Final[Frame] = []
 
 
 def _value_of(node: Literal) -> Value:
@@ -489,7 +489,7 @@ _PRIMITIVE: Final = frozenset({bool, bytes, float, int, str, Uint})
 
 
 def _of_constants(value: Evaluate, members: Evaluate) -> Evaluate | None:
-    """Look for a value among plain constants, which upstream lets cost nothing."""
+    """Compile ``in`` for a list of plain constants; it has no cost upstream."""
     if not isinstance(members, Constant):
         return None
     constants = members.value
@@ -499,37 +499,40 @@ def _of_constants(value: Evaluate, members: Evaluate) -> Evaluate | None:
         return None
 
     def is_member(frame: Frame) -> Value:
-        found = value(frame)
-        return any(surely_equal(found, each) for each in constants)
+        candidate = value(frame)
+        return any(surely_equal(candidate, each) for each in constants)
 
     return is_member
 
 
 def _valid(value: Value) -> Value:
-    """Return a value that was in an optional one, unless it is an error."""
+    """Return the value of an optional value, or raise it if it is an error."""
     if isinstance(value, CelEvaluationError):
         raise value
     return value
 
 
 def _by_key(operand: Evaluate, key: str, *, first: bool, last: bool) -> Evaluate:
-    """Make a member by a known name a node: what a map has is given at once."""
+    """Compile a member with a constant name.
+
+    Most members are keys that their map has, so that lookup comes first.
+    """
     otherwise = step(
         lambda frame: frame[-1], Constant(key), first=first, last=last, optional=False
     )
 
     def member(frame: Frame) -> Value:
-        found = operand(frame)
+        owner = operand(frame)
         try:
-            return found[key]
+            return owner[key]
         except (KeyError, TypeError):
-            return otherwise([found])
+            return otherwise([owner])
 
     return member
 
 
 def _is_step(node: Expression) -> bool:
-    """Whether a node is a field or an index, which a chain goes on with."""
+    """Return whether a node is a field or an index, which can continue a chain."""
     if isinstance(node, Call):
         return node.function in ("_[_]", "_[?_]", "_?._")
     return isinstance(node, Select) and not node.test_only

@@ -1,7 +1,7 @@
-"""From what to what a size or a cost may be.
+"""Ranges of sizes and costs.
 
-Mirrors ``SizeEstimate`` and ``CostEstimate`` of ``checker/cost.go`` (cel-go v0.26.0):
-both end at the greatest integer without a sign.
+Mirrors ``SizeEstimate`` and ``CostEstimate`` of ``checker/cost.go`` (cel-go v0.26.0).
+Their limit is the greatest unsigned integer of 64 bits.
 """
 
 import math
@@ -16,25 +16,25 @@ __all__ = ["UNKNOWN", "Range", "just"]
 
 @attrs.frozen
 class Range:
-    """From what to what something may be.
+    """The range of a size or a cost.
 
     Attributes:
-        least: The least that it may be.
-        most: The most that it may be.
+        least: The minimum.
+        most: The maximum.
     """
 
     least: int
     most: int
 
     def plus(self, other: "Range") -> "Range":
-        """Return the range of sums."""
+        """Return the sum of two ranges."""
         return Range(
             min(self.least + other.least, MAX_UINT),
             min(self.most + other.most, MAX_UINT),
         )
 
     def times(self, other: "Range") -> "Range":
-        """Return the range of products."""
+        """Return the product of two ranges."""
         return Range(
             min(self.least * other.least, MAX_UINT),
             min(self.most * other.most, MAX_UINT),
@@ -45,7 +45,7 @@ class Range:
         return Range(_scaled(self.least, factor), _scaled(self.most, factor))
 
     def union(self, other: "Range") -> "Range":
-        """Return the range that both are within."""
+        """Return the smallest range that contains both."""
         return Range(min(self.least, other.least), max(self.most, other.most))
 
 

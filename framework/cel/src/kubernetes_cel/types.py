@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Kind(enum.Enum):
-    """What sort of type a type is."""
+    """The kinds of types."""
 
     ANY = "any"
     BOOL = "bool"
@@ -61,7 +61,7 @@ class Type:
     """A type.
 
     Attributes:
-        kind: What sort of type it is.
+        kind: Its kind.
         name: Its name, without parameters.
         parameters: The types in its parentheses.
     """
@@ -77,12 +77,12 @@ class Type:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether nothing is known of values before they are there."""
+        """Whether the type of values is unknown before the evaluation."""
         return self.kind is Kind.DYN or self.kind is Kind.ANY
 
     @property
     def is_optional(self) -> bool:
-        """Whether it is the type of values that may be missing."""
+        """Whether it is the type of optional values."""
         return self.kind is Kind.OPAQUE and self.name == "optional_type"
 
 
@@ -105,7 +105,7 @@ UINT: Final = _plain(Kind.UINT)
 
 
 def list_type(element: Type) -> Type:
-    """Return the type of lists of an element."""
+    """Return the type of lists."""
     return Type(Kind.LIST, "list", (element,))
 
 
@@ -115,7 +115,7 @@ def map_type(key: Type, value: Type) -> Type:
 
 
 def optional_type(value: Type) -> Type:
-    """Return the type of a value that may be missing."""
+    """Return the type of optional values."""
     return Type(Kind.OPAQUE, "optional_type", (value,))
 
 
@@ -155,16 +155,18 @@ _WORD: Final = re.compile(r"[A-Za-z_.]+|[(),]")
 
 @functools.cache
 def type_named(text: str) -> Type:
-    """Read a type such as ``map(K, list(string))``; single capitals are parameters.
+    """Return the type of a text such as ``map(K, list(string))``.
+
+    Single capital letters are type parameters.
 
     Raises:
-        ValueError: There is no such type.
+        ValueError: The text is not a type.
     """
     words = _WORD.findall(text.replace(" ", ""))
-    found, rest = _read(words)
+    type_, rest = _read(words)
     if rest:
         raise ValueError(f"not a type: {text}")
-    return found
+    return type_
 
 
 def _read(words: list[str]) -> tuple[Type, list[str]]:

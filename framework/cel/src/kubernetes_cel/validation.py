@@ -1,8 +1,8 @@
-"""What is wrong with a tree although its types go together.
+"""Validates trees whose types match.
 
 Mirrors ``cel/validator.go`` and the validator of ``ext/formatting.go`` (cel-go
-v0.26.0), as Kubernetes switches them on: members of lists and maps have one type, and
-literal durations, timestamps, patterns and texts with places for values are right.
+v0.26.0), as Kubernetes enables them: all members of a list or map have one type, and
+literal durations, timestamps, patterns and format strings are valid.
 """
 
 from typing import Final, NoReturn
@@ -45,7 +45,7 @@ _INTEGERS: Final = frozenset({Kind.INT, Kind.UINT})
 _DOUBLES: Final = frozenset({Kind.DOUBLE, Kind.STRING})
 _BITS: Final = _INTEGERS | {Kind.BOOL}
 _HEXADECIMALS: Final = _INTEGERS | {Kind.STRING, Kind.BYTES}
-_TAKEN: Final = {
+_ACCEPTED: Final = {
     "s": _STRINGS,
     "d": _INTEGERS,
     "f": _DOUBLES,
@@ -58,10 +58,10 @@ _TAKEN: Final = {
 
 
 def validate(checked: Checked) -> None:
-    """Look at the literals of a tree.
+    """Validate the literals of a tree.
 
     Raises:
-        CelCompilationError: One of them is wrong.
+        CelCompilationError: One of them is invalid.
     """
     _Validation(checked).members(checked.root)
     for node in walk(checked.root):
@@ -70,7 +70,7 @@ def validate(checked: Checked) -> None:
 
 
 class _Validation:
-    """Looks at one tree."""
+    """Validates one tree."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -81,41 +81,41 @@ class _Validation:
     # Members.
 
     def members(self, node: Expression) -> None:
-        """Look at the lists and maps that are not within a call of ``format``."""
-        waiting = [node]
-        while waiting:
-            found = waiting.pop()
-            if isinstance(found, Call) and found.function == "format":
+        """Validate the lists and maps outside calls of ``format``."""
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, Call) and current.function == "format":
                 continue
-            if isinstance(found, ListLiteral):
-                self._same(found.elements, found.optional)
-            elif isinstance(found, MapLiteral):
-                self._same([each.key for each in found.entries], frozenset())
+            if isinstance(current, ListLiteral):
+                self._same(current.elements, current.optional)
+            elif isinstance(current, MapLiteral):
+                self._same([each.key for each in current.entries], frozenset())
                 self._same(
-                    [each.value for each in found.entries],
+                    [each.value for each in current.entries],
                     frozenset(
                         index
-                        for index, each in enumerate(found.entries)
+                        for index, each in enumerate(current.entries)
                         if each.optional
                     ),
                 )
-            waiting += children_of(found)
+            pending += children_of(current)
 
     def _same(self, nodes: list[Expression], optional: frozenset[int]) -> None:
         first: Type | None = None
         for index, node in enumerate(nodes):
-            found = self._checked.type_of(node)
+            type_ = self._checked.type_of(node)
             if index in optional:
-                found = found.parameters[0] if found.parameters else found
+                type_ = type_.parameters[0] if type_.parameters else type_
             if first is None:
-                first = found
-            elif first != found:
-                self._fail(node, f"expected type '{first}' but found '{found}'")
+                first = type_
+            elif first != type_:
+                self._fail(node, f"expected type '{first}' but found '{type_}'")
 
     # Calls.
 
     def call(self, node: Call) -> None:
-        """Look at the literal arguments of a call."""
+        """Validate the literal arguments of a call."""
         first = node.arguments[0] if node.arguments else None
         if (
             node.function == "matches"
@@ -151,12 +151,12 @@ class _Validation:
             )
 
     def _written(self, node: Expression, clause: Clause) -> None:
-        found = self._checked.type_of(node)
-        if found.kind is not Kind.DYN and found.kind not in _TAKEN[clause.letter]:
+        type_ = self._checked.type_of(node)
+        if type_.kind is not Kind.DYN and type_.kind not in _ACCEPTED[clause.letter]:
             self._fail(
                 node,
                 f"error during formatting: '%{clause.letter}' cannot be used on "
-                f"{found.name}",
+                f"{type_.name}",
             )
         if clause.letter == "s" and isinstance(node, (ListLiteral, MapLiteral)):
             for each in children_of(node):

@@ -1,4 +1,4 @@
-"""What expressions are made of while they are evaluated.
+"""The values of expressions.
 
 =====================  =========================================================
 type                   in Python
@@ -6,12 +6,12 @@ type                   in Python
 null, bool, int        ``None``, ``bool``, ``int``
 uint                   `Uint`
 double, string, bytes  ``float``, ``str``, ``bytes``
-list, map              ``list``, ``dict`` (never changed); keys that are true or
-                       false are `BoolKey`, for ``True`` is 1 to a ``dict``
+list, map              ``list``, ``dict`` (immutable by convention); keys of type
+                       bool are `BoolKey`, because ``True`` equals 1 in a ``dict``
 duration, timestamp    `Duration`, `Timestamp`
 optional_type          `Optional`
 type                   `TypeValue`
-others                 classes of their libraries
+other types            classes of their libraries
 =====================  =========================================================
 """
 
@@ -49,7 +49,7 @@ MAX_UINT: Final = 2**64 - 1
 
 
 class Uint(int):
-    """An integer without a sign."""
+    """An unsigned integer."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ class Duration:
     """A span of time.
 
     Attributes:
-        nanos: Its length, in nanoseconds.
+        nanos: Its length in nanoseconds.
     """
 
     nanos: int
@@ -67,11 +67,11 @@ class Duration:
 
 @attrs.frozen
 class Timestamp:
-    """A moment.
+    """A point in time.
 
     Attributes:
         nanos: Nanoseconds since 1970, UTC.
-        offset: Seconds east of UTC of the zone that it is written in.
+        offset: The offset of its time zone from UTC, in seconds.
     """
 
     nanos: int
@@ -83,8 +83,8 @@ class Optional:
     """A value that may be missing.
 
     Attributes:
-        value: The value.
-        present: Whether there is one.
+        value: The value, or None.
+        present: Whether it has a value.
     """
 
     value: Value
@@ -92,12 +92,12 @@ class Optional:
 
 
 NONE: Final = Optional(None, present=False)
-"""No value."""
+"""The optional value without a value."""
 
 
 @attrs.frozen
 class TypeValue:
-    """A type as a value.
+    """A type that is itself a value.
 
     Attributes:
         name: Its name, without parameters.
@@ -108,22 +108,22 @@ class TypeValue:
 
 @attrs.frozen
 class BoolKey:
-    """True or false as a key of a map."""
+    """A bool as a key of a map."""
 
     value: bool
 
 
 @attrs.frozen(eq=False)
 class _LostKey:
-    """A list or map as a key, under which nothing is found."""
+    """A list or map as a key, which no map contains."""
 
     value: Value
 
 
 class DefaultMap(dict[str, Any]):
-    """A map in which every key that is looked up has a value; it is never changed.
+    """A map that returns an empty map for missing keys.
 
-    Only what is there is counted, iterated and found by ``in``.
+    Size, iteration and ``in`` do not include missing keys.
     """
 
     __slots__ = ()
@@ -137,7 +137,7 @@ MAP_TYPES: Final[frozenset[type[Any]]] = frozenset((dict, DefaultMap))
 
 
 def no_such_overload() -> CelEvaluationError:
-    """Return the error of an operation that there is not for some types."""
+    """Return the error of an operation that is not defined for some types."""
     return CelEvaluationError("no such overload")
 
 
@@ -145,7 +145,7 @@ _KEYS: Final = {True: BoolKey(True), False: BoolKey(False)}
 
 
 def to_key(value: Value) -> Value:
-    """Return what stands for a value as a key of a ``dict``."""
+    """Return the key of a ``dict`` that represents a value."""
     if type(value) is bool:
         return _KEYS[value]
     if type(value) in (list, dict, DefaultMap):
@@ -154,5 +154,5 @@ def to_key(value: Value) -> Value:
 
 
 def from_key(key: Value) -> Value:
-    """Return the value that a key of a ``dict`` stands for."""
+    """Return the value that a key of a ``dict`` represents."""
     return key.value if type(key) in (BoolKey, _LostKey) else key

@@ -21,7 +21,8 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.placements import topology_key_option
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
@@ -68,7 +69,7 @@ def group() -> None:
 
 @group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",

@@ -1,1 +1,1 @@
-"""The functions that expressions may call, by subject."""
+"""Kubernetes' and CEL's libraries of functions, one module per subject."""

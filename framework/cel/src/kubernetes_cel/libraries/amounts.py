@@ -1,9 +1,9 @@
-"""Quantities as expressions compute with them.
+"""Quantities and their arithmetic.
 
 Mirrors ``pkg/api/resource/quantity.go`` and ``amount.go`` (k8s.io/apimachinery v0.36).
-Upstream keeps short numbers as an int64 with a power of ten, and others as decimals of
-any length; whether a quantity "is an integer" depends on that, so it is kept here too.
-One thing is not mirrored: upstream's sums change their first operand if it is long.
+Upstream stores short numbers as an int64 with a power of ten, and others as decimals of
+any length. Whether a quantity "is an integer" depends on that, so it is recorded here.
+One difference: upstream's sums modify their first operand if it is long.
 """
 
 import functools
@@ -21,7 +21,7 @@ _MOST_DIGITS: Final = 18
 _MOST_BINARY_DIGITS: Final = 14
 _NANO: Final = -9
 _MAX_EXPONENT: Final = 10_000
-"""Upstream takes any; those beyond would take minutes to compare."""
+"""Upstream has no limit, but larger ones would take minutes to compare."""
 
 _PARTS: Final = re.compile(
     r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)", re.ASCII
@@ -38,8 +38,9 @@ class Amount:
     Attributes:
         value: The digits.
         scale: The power of ten.
-        is_long: Whether upstream keeps it as a decimal of any length.
-        is_result: Whether it was computed; upstream does not find such equal.
+        is_long: Whether upstream stores it as a decimal of any length.
+        is_result: Whether it was computed; upstream cannot compare other quantities
+            with it by ``==``.
     """
 
     value: int
@@ -49,21 +50,21 @@ class Amount:
 
     @property
     def sign(self) -> int:
-        """-1, 0 or 1."""
+        """-1, 0 or 1: the sign of the number."""
         return (self.value > 0) - (self.value < 0)
 
     @property
     def integer(self) -> int | None:
-        """The number as upstream gives integers: none if it was written otherwise."""
+        """The number if upstream can convert it to an integer, or None."""
         if self.is_long or self.scale < 0:
             return None
         if self.scale > _MOST_DIGITS and self.value:
             return None
-        found = self.value * 10 ** min(self.scale, _MOST_DIGITS)
-        return found if MIN_INT <= found <= MAX_INT else None
+        number = self.value * 10 ** min(self.scale, _MOST_DIGITS)
+        return number if MIN_INT <= number <= MAX_INT else None
 
     def __float__(self) -> float:
-        """The number as upstream approximates it."""
+        """Return upstream's approximation of the number."""
         try:
             base = float(self.value)
         except OverflowError:
@@ -71,9 +72,9 @@ class Amount:
         return base * _power_of_ten(self.scale) if self.scale else base
 
     def compare(self, other: "Amount") -> int:
-        """Return -1, 0 or 1 as it is less, equal or greater."""
-        one, two, _ = _aligned(self, other)
-        return (one > two) - (one < two)
+        """Return -1, 0 or 1 if it is less, equal or greater."""
+        left, right, _ = _aligned(self, other)
+        return (left > right) - (left < right)
 
     def plus(self, other: "Amount") -> "Amount":
         """Return the sum."""
@@ -82,30 +83,30 @@ class Amount:
                 return attrs.evolve(self, is_result=True)
             if not self.value:
                 return attrs.evolve(other, is_result=True)
-        one, two, scale = _aligned(self, other)
-        fits = all(MIN_INT <= each <= MAX_INT for each in (one, two, one + two))
+        left, right, scale = _aligned(self, other)
+        fits = all(MIN_INT <= each <= MAX_INT for each in (left, right, left + right))
         is_long = self.is_long or other.is_long or not fits
-        return Amount(one + two, scale, is_long=is_long, is_result=True)
+        return Amount(left + right, scale, is_long=is_long, is_result=True)
 
     def minus(self, other: "Amount") -> "Amount":
         """Return the difference."""
         return self.plus(attrs.evolve(other, value=-other.value))
 
 
-def _aligned(one: Amount, other: Amount) -> tuple[int, int, int]:
-    """Return the digits of two numbers at one power of ten, and that."""
-    if one.scale == other.scale:
-        return one.value, other.value, one.scale
-    scale = min(one.scale, other.scale)
+def _aligned(left: Amount, right: Amount) -> tuple[int, int, int]:
+    """Return the digits of two numbers at a common power of ten, and this power."""
+    if left.scale == right.scale:
+        return left.value, right.value, left.scale
+    scale = min(left.scale, right.scale)
     return (
-        one.value * 10 ** (one.scale - scale),
-        other.value * 10 ** (other.scale - scale),
+        left.value * 10 ** (left.scale - scale),
+        right.value * 10 ** (right.scale - scale),
         scale,
     )
 
 
 def _power_of_ten(exponent: int) -> float:
-    """Return a power of ten, put together as Go does it."""
+    """Return a power of ten, computed as Go does it."""
     if exponent < -323:
         return 0.0
     if exponent > 308:
@@ -118,18 +119,18 @@ def _power_of_ten(exponent: int) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def parse_amount(text: str) -> Amount:
-    """Read a quantity.
+    """Parse a quantity.
 
     Raises:
-        CelEvaluationError: It is none.
+        CelEvaluationError: The text is not a quantity.
     """
-    found = _PARTS.fullmatch(text)
-    if not text or found is None:
+    match = _PARTS.fullmatch(text)
+    if not text or match is None:
         raise CelEvaluationError(
             "quantities must match the regular expression "
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
-    sign, zeros, whole, fraction, suffix = found.groups("")
+    sign, zeros, whole, fraction, suffix = match.groups("")
     if suffix in _BINARY:
         amount = _binary(whole, fraction, _BINARY[suffix])
     else:
@@ -142,10 +143,10 @@ def parse_amount(text: str) -> Amount:
 def _exponent(suffix: str) -> int:
     if not suffix or suffix in _DECIMAL:
         return _DECIMAL.get(suffix, 0)
-    found = _EXPONENT.fullmatch(suffix)
-    if found is None or abs(int(found[1])) > _MAX_EXPONENT:
+    match = _EXPONENT.fullmatch(suffix)
+    if match is None or abs(int(match[1])) > _MAX_EXPONENT:
         raise CelEvaluationError("unable to parse quantity's suffix")
-    return int(found[1])
+    return int(match[1])
 
 
 def _decimal(whole: str, fraction: str, exponent: int) -> Amount:
@@ -167,7 +168,7 @@ def _binary(whole: str, fraction: str, power: int) -> Amount:
 
 
 def _long(value: int, scale: int) -> Amount:
-    """Make a long number, whose parts finer than 10**-9 are rounded up."""
+    """Make a long number; digits below 10**-9 are rounded up."""
     if not value:
         return Amount(0, scale, is_long=True)
     if scale < _NANO:

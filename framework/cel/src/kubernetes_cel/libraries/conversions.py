@@ -34,9 +34,9 @@ __all__ = ["CONVERSIONS", "OVERLOADS", "double_text"]
 CONVERSIONS: Final = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "uint"}
 )
-"""The functions that upstream calls when an expression is compiled, if it can.
+"""The functions that upstream calls for constants when it compiles an expression.
 
-What they cannot convert is then an error of compilation.
+A constant that cannot be converted is then a compilation error.
 """
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)
@@ -52,8 +52,8 @@ _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
-def _not_converted(one: str, other: str) -> CelEvaluationError:
-    return CelEvaluationError(f"type conversion error from '{one}' to '{other}'")
+def _not_converted(source: str, target: str) -> CelEvaluationError:
+    return CelEvaluationError(f"type conversion error from '{source}' to '{target}'")
 
 
 def _bool(text: str) -> bool:
@@ -114,7 +114,7 @@ def _uint_of_int(value: int) -> Uint:
 
 
 def double_text(value: float) -> str:
-    """Write a double as Go's ``%g`` does."""
+    """Return the text of a double as Go's ``%g`` prints it."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -127,7 +127,7 @@ def double_text(value: float) -> str:
 
 
 def _shortest(value: float) -> tuple[str, str, int]:
-    """Return the sign, the fewest digits that tell a double, and its exponent."""
+    """Return the sign, the fewest digits that identify a double, and the exponent."""
     mantissa, _, exponent = f"{value:.17e}".partition("e")
     for places in range(17):
         text = f"{value:.{places}e}"

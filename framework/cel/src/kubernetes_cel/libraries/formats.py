@@ -1,7 +1,7 @@
 """Named formats of strings, such as names of objects.
 
-Mirrors ``pkg/cel/library/format.go`` (k8s.io/apiserver v0.36). The texts of what is
-wrong with a string are shorter than upstream's.
+Mirrors ``pkg/cel/library/format.go`` (k8s.io/apiserver v0.36). The messages
+about invalid strings are shorter than upstream's.
 """
 
 import base64
@@ -15,7 +15,7 @@ import attrs
 
 from kubernetes_cel.declarations import Overload, function, method
 from kubernetes_cel.dispatch import TYPE_NAMES
-from kubernetes_cel.equality import only_with_its_like
+from kubernetes_cel.equality import comparable_with_own_class
 from kubernetes_cel.libraries.urls import request_uri
 from kubernetes_cel.values import NONE, Optional
 
@@ -28,9 +28,9 @@ class Format:
 
     Attributes:
         name: Its name.
-        accepts: Says whether a string has it.
-        problem: What is said of one that has not.
-        pattern_size: How long upstream takes its pattern for, which costs depend on.
+        accepts: Returns whether a string has the format.
+        problem: The message about a string that does not have it.
+        pattern_size: The length of the pattern that upstream uses to compute costs.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Format:
     pattern_size: int = attrs.field(eq=False)
 
 
-only_with_its_like(Format)
+comparable_with_own_class(Format)
 TYPE_NAMES[Format] = "kubernetes.NamedFormat"
 
 _LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -159,8 +159,8 @@ def _named(name: str) -> Optional:
     return Optional(_FORMATS[name]) if name in _FORMATS else NONE
 
 
-def _validate(found: Format, text: str) -> Optional:
-    return NONE if found.accepts(text) else Optional([found.problem])
+def _validate(format_: Format, text: str) -> Optional:
+    return NONE if format_.accepts(text) else Optional([format_.problem])
 
 
 OVERLOADS: Final[tuple[Overload, ...]] = (
@@ -168,9 +168,9 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
         function(
             f"format.{name}",
             f"format.{name}() -> kubernetes.NamedFormat",
-            lambda found=found: found,
+            lambda format_=format_: format_,
         )
-        for name, found in _FORMATS.items()
+        for name, format_ in _FORMATS.items()
     ),
     function(
         "format-named",

@@ -1,7 +1,7 @@
-"""Texts with places for values: ``"%s-%d".format([...])``.
+"""Format strings: ``"%s-%d".format([...])``.
 
-Mirrors ``ext/formatting.go`` (cel-go v0.26.0), which writes numbers with a comma
-between thousands, as in the United States.
+Mirrors ``ext/formatting.go`` (cel-go v0.26.0), which separates thousands of numbers by
+commas, as in the United States.
 """
 
 import json
@@ -36,11 +36,11 @@ _WORDS: Final = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 @attrs.frozen
 class Clause:
-    """A place for a value.
+    """A clause of a format string, such as ``%.2f``.
 
     Attributes:
-        letter: How the value is written.
-        places: How many decimal places it gets.
+        letter: The letter that selects the notation.
+        places: The number of decimal places.
     """
 
     letter: str
@@ -48,23 +48,23 @@ class Clause:
 
 
 def clauses_of(text: str) -> Iterator[str | Clause]:
-    """Take a text apart into what stays and the places for values.
+    """Yield the texts and the clauses of a format string, in order.
 
     Raises:
-        CelEvaluationError: It has a clause that there is not.
+        CelEvaluationError: A clause is invalid.
     """
     end = 0
-    for found in _CLAUSE.finditer(text):
-        yield text[end : found.start()]
-        end = found.end()
-        if found.group() == "%%":
+    for match in _CLAUSE.finditer(text):
+        yield text[end : match.start()]
+        end = match.end()
+        if match.group() == "%%":
             yield "%"
-        elif found[2] in _WRITERS:
-            yield Clause(found[2], int(found[1]) if found[1] else _PLACES)
+        elif match[2] in _WRITERS:
+            yield Clause(match[2], int(match[1]) if match[1] else _PLACES)
         else:
             raise CelEvaluationError(
                 "could not parse formatting clause: unrecognized formatting clause "
-                f'"{found[2]}"'
+                f'"{match[2]}"'
             )
     rest = text[end:]
     if "%" in rest:
@@ -73,7 +73,7 @@ def clauses_of(text: str) -> Iterator[str | Clause]:
 
 
 def formatted(text: str, values: list[Value]) -> str:
-    """Put values into the places of a text."""
+    """Return a format string with its clauses replaced by values."""
     parts: list[str] = []
     count = 0
     for part in clauses_of(text):
@@ -87,7 +87,7 @@ def formatted(text: str, values: list[Value]) -> str:
     return "".join(parts)
 
 
-def _refused(what: str, value: Value) -> CelEvaluationError:
+def _type_error(what: str, value: Value) -> CelEvaluationError:
     return CelEvaluationError(
         f"error during formatting: {what}, was given {type_name(value)}"
     )
@@ -110,7 +110,7 @@ def _string(value: Value, _places: int = 0) -> str:
         return "null"
     writer = _STRINGS.get(kind)
     if writer is None:
-        raise _refused(
+        raise _type_error(
             "string clause can only be used on strings, bools, bytes, ints, doubles, "
             "maps, lists, types, durations, and timestamps",
             value,
@@ -119,7 +119,7 @@ def _string(value: Value, _places: int = 0) -> str:
 
 
 def _member(value: Value) -> str:
-    """Write a member of a list or a map, as it could be written in an expression."""
+    """Return the text of a member of a list or a map, as an expression writes it."""
     kind = type(value)
     if kind is str:
         return _quoted(value)
@@ -173,7 +173,7 @@ _STRINGS: Final[dict[type, Callable[[Value], str]]] = {
 def _decimal(value: Value, _places: int) -> str:
     if type(value) in (int, Uint):
         return str(int(value))
-    raise _refused("decimal clause can only be used on integers", value)
+    raise _type_error("decimal clause can only be used on integers", value)
 
 
 def _double(value: Value, what: str) -> float:
@@ -181,7 +181,7 @@ def _double(value: Value, what: str) -> float:
         return float(value)
     if type(value) is str and value in _WORDS:
         return float(_WORDS[value])
-    raise _refused(f"{what} clause can only be used on doubles", value)
+    raise _type_error(f"{what} clause can only be used on doubles", value)
 
 
 def _fixed_text(value: float, places: int, comma: str = "") -> str:
@@ -196,13 +196,13 @@ def _fixed(value: Value, places: int) -> str:
     number = _double(value, "fixed-point")
     if number - number != 0:
         return "NaN" if number != number else "∞" if number > 0 else "-∞"
-    # Zero has no sign.
+    # Negative zero is written without its sign.
     return _fixed_text(number or 0.0, places, ",")
 
 
 def _scientific(value: Value, places: int) -> str:
     number = _double(value, "scientific")
-    # Upstream takes the number of places for a width.
+    # Upstream uses the number of places as the minimum width.
     if number - number != 0:
         return _fixed(number, 0).rjust(places)
     mantissa, _, exponent = f"{number or 0.0:.{_PLACES}e}".partition("e")
@@ -213,7 +213,7 @@ def _scientific(value: Value, places: int) -> str:
 def _binary(value: Value, _places: int) -> str:
     if type(value) in (int, Uint, bool):
         return f"{int(value):b}"
-    raise _refused("only integers and bools can be formatted as binary", value)
+    raise _type_error("only integers and bools can be formatted as binary", value)
 
 
 def _hexadecimal(value: Value, _places: int) -> str:
@@ -223,7 +223,7 @@ def _hexadecimal(value: Value, _places: int) -> str:
         return value.hex()
     if type(value) in (int, Uint):
         return f"{int(value):x}"
-    raise _refused(
+    raise _type_error(
         "only integers, byte buffers, and strings can be formatted as hex", value
     )
 
@@ -231,7 +231,7 @@ def _hexadecimal(value: Value, _places: int) -> str:
 def _octal(value: Value, _places: int) -> str:
     if type(value) in (int, Uint):
         return f"{int(value):o}"
-    raise _refused("octal clause can only be used on integers", value)
+    raise _type_error("octal clause can only be used on integers", value)
 
 
 _WRITERS: Final[dict[str, Callable[[Value, int], str]]] = {

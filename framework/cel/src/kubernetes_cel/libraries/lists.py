@@ -45,27 +45,27 @@ _COMPARED: Final = frozenset({int, Uint, float, bool, Duration, Timestamp, str, 
 
 
 def _comparable(values: list[Value]) -> list[Value]:
-    """Return values of types that have an order.
+    """Return values, after a check that their types have an order.
 
     Raises:
-        CelEvaluationError: One has none.
+        CelEvaluationError: The type of a value has no order.
     """
     if not all(type(each) in _COMPARED for each in values):
         raise no_such_overload()
     return values
 
 
-def _or_nothing(one: Value, other: Value) -> int:
-    """Compare two values; what cannot be compared is neither first nor last."""
+def _order_or_0(left: Value, right: Value) -> int:
+    """Compare two values; return 0 if they cannot be compared."""
     try:
-        return compare(one, other)
+        return compare(left, right)
     except CelEvaluationError:
         return 0
 
 
 def _is_sorted(values: list[Value]) -> bool:
-    for one, other in itertools.pairwise(values):
-        if _or_nothing(*_comparable([one, other])) > 0:
+    for left, right in itertools.pairwise(values):
+        if _order_or_0(*_comparable([left, right])) > 0:
             return False
     return True
 
@@ -76,7 +76,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Value]], Value]:
             raise CelEvaluationError(f"{name} called on empty list")
         best = values[0]
         for value in _comparable(values)[1:]:
-            if _or_nothing(best, value) == sign:
+            if _order_or_0(best, value) == sign:
                 best = value
         return best
 
@@ -85,28 +85,28 @@ def _extreme(name: str, sign: int) -> Callable[[list[Value]], Value]:
 
 def _sum(zero: Value) -> Callable[[list[Value]], Value]:
     def total(values: list[Value]) -> Value:
-        found = zero
+        result = zero
         for value in values:
-            found = _added(found, value)
-        return found
+            result = _added(result, value)
+        return result
 
     return total
 
 
-def _added(one: Value, other: Value) -> Value:
-    kind = type(one)
-    if kind is not type(other):
+def _added(left: Value, right: Value) -> Value:
+    kind = type(left)
+    if kind is not type(right):
         raise no_such_overload()
     if kind is int:
-        return to_int(one + other)
+        return to_int(left + right)
     if kind is Uint:
-        return to_uint(one + other)
+        return to_uint(left + right)
     if kind is Duration:
         low, high = DURATIONS
-        if not low <= one.nanos + other.nanos <= high:
+        if not low <= left.nanos + right.nanos <= high:
             raise CelEvaluationError("duration overflow")
-        return Duration(one.nanos + other.nanos)
-    return one + other
+        return Duration(left.nanos + right.nanos)
+    return left + right
 
 
 def _index_of(values: list[Value], value: Value) -> int:
@@ -141,21 +141,21 @@ def _flatten(values: list[Value], depth: int = 1) -> list[Value]:
         raise no_such_overload()
     if depth < 0:
         raise CelEvaluationError("level must be non-negative")
-    found: list[Value] = []
+    flat: list[Value] = []
     for value in values:
         if type(value) is list and depth:
-            found += _flatten(value, depth - 1)
+            flat += _flatten(value, depth - 1)
         else:
-            found.append(value)
-    return found
+            flat.append(value)
+    return flat
 
 
 def _distinct(values: list[Value]) -> list[Value]:
-    found: list[Value] = []
+    distinct: list[Value] = []
     for value in values:
-        if not any(surely_equal(value, each) for each in found):
-            found.append(value)
-    return found
+        if not any(surely_equal(value, each) for each in distinct):
+            distinct.append(value)
+    return distinct
 
 
 def _sort(values: list[Value]) -> list[Value]:
@@ -166,8 +166,8 @@ def _sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
     if len({type(key) for key in keys}) > 1:
         raise CelEvaluationError("list elements must have the same type")
 
-    def by_key(one: int, other: int) -> int:
-        return _or_nothing(keys[one], keys[other])
+    def by_key(left: int, right: int) -> int:
+        return _order_or_0(keys[left], keys[right])
 
     order = sorted(
         range(len(values)),
@@ -178,7 +178,7 @@ def _sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 def _range(size: int) -> list[int]:
     if size > SELECTOR_COST_LIMIT:
-        # Upstream makes the list before it finds that it is too dear.
+        # Upstream makes the list first, and then exceeds the cost limit.
         raise CelCostError
     return list(range(size))
 
@@ -187,8 +187,8 @@ def _contains(values: list[Value], parts: list[Value]) -> bool:
     return all(any(surely_equal(part, each) for each in values) for part in parts)
 
 
-def _intersects(one: list[Value], other: list[Value]) -> bool:
-    return any(any(surely_equal(a, b) for b in other) for a in one)
+def _intersects(left: list[Value], right: list[Value]) -> bool:
+    return any(any(surely_equal(a, b) for b in right) for a in left)
 
 
 def _includes(value: Value, part: Value) -> bool:
@@ -266,7 +266,7 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     function(
         "list_sets_equivalent_list",
         "sets.equivalent(list(T), list(T)) -> bool",
-        lambda one, other: _contains(one, other) and _contains(other, one),
+        lambda left, right: _contains(left, right) and _contains(right, left),
     ),
     function(
         "list_sets_intersects_list",
@@ -279,4 +279,4 @@ INCLUDES: Final = (
     method("dra_includes_dyn_dyn", "dyn.includes(dyn) -> bool", _includes_in_few),
     method("list_includes_dyn_dyn", "dyn.includes(dyn) -> bool", _includes),
 )
-"""The overloads of ``includes``: that of Kubernetes 1.36, and that of 1.37."""
+"""The overloads of ``includes`` in Kubernetes 1.36 and 1.37."""

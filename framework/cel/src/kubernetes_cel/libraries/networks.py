@@ -1,7 +1,7 @@
 """Addresses and networks.
 
 Mirrors ``pkg/cel/library/ip.go`` and ``pkg/cel/library/cidr.go`` (k8s.io/apiserver
-v0.36), which read them with Go's ``net/netip``.
+v0.36), which parse them with Go's ``net/netip``.
 """
 
 import ipaddress
@@ -11,7 +11,7 @@ import attrs
 
 from kubernetes_cel.declarations import Overload, function, method
 from kubernetes_cel.dispatch import TYPE_NAMES
-from kubernetes_cel.equality import only_with_its_like
+from kubernetes_cel.equality import comparable_with_own_class
 from kubernetes_cel.errors import CelEvaluationError
 from kubernetes_cel.lookups import without_native_form
 
@@ -31,25 +31,25 @@ class IP:
 
 @attrs.frozen
 class CIDR:
-    """An address and how many of its bits name the network."""
+    """An address, and the number of bits of its network prefix."""
 
     address: _Address
     bits: int
 
     @property
     def network(self) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-        """The network that the address is in."""
+        """The network of the address."""
         return ipaddress.ip_network((self.address, self.bits), strict=False)
 
 
 for _kind, _name in ((IP, "net.IP"), (CIDR, "net.CIDR")):
-    only_with_its_like(_kind)
+    comparable_with_own_class(_kind)
     without_native_form(_kind)
     TYPE_NAMES[_kind] = _name
 
 
 def _text(address: _Address) -> str:
-    """Write an address as Go does."""
+    """Return the text of an address as Go prints it."""
     return address.compressed
 
 
@@ -84,14 +84,16 @@ def _is_canonical(text: str) -> bool:
 
 
 def _cidr(text: str) -> CIDR:
-    address, slash, bits = text.rpartition("/")
+    prefix, slash, bits = text.rpartition("/")
     try:
-        found = _address(address)
+        address = _address(prefix)
         if not slash or not bits.isascii() or not bits.isdecimal():
             raise ValueError("bad bits after slash")
-        if (len(bits) > 1 and bits.startswith("0")) or int(bits) > found.max_prefixlen:
+        if (len(bits) > 1 and bits.startswith("0")) or int(
+            bits
+        ) > address.max_prefixlen:
             raise ValueError("prefix length out of range")
-        return CIDR(found, int(bits))
+        return CIDR(address, int(bits))
     except ValueError as error:
         raise CelEvaluationError(
             f"network address parse error during conversion from string: {error}"

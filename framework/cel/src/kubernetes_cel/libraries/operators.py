@@ -1,4 +1,4 @@
-"""Operators: arithmetic within the limits of 64 bits, comparison, and members.
+"""Operators: arithmetic with 64 bits, comparison, and membership.
 
 Mirrors ``common/stdlib/standard.go`` and ``common/types/overflow.go`` (cel-go v0.26.0).
 """
@@ -27,57 +27,57 @@ __all__ = ["OVERLOADS", "to_int", "to_uint"]
 
 
 def to_int(value: int) -> int:
-    """Return a number if 64 bits with a sign hold it."""
+    """Return a number, or raise an error if it is not a signed 64-bit integer."""
     if MIN_INT <= value <= MAX_INT:
         return value
     raise CelEvaluationError("integer overflow")
 
 
 def to_uint(value: int) -> Uint:
-    """Return a number if 64 bits without a sign hold it."""
+    """Return a number, or raise an error if it is not an unsigned 64-bit integer."""
     if 0 <= value <= MAX_UINT:
         return Uint(value)
     raise CelEvaluationError("unsigned integer overflow")
 
 
-def _int_quotient(one: int, other: int) -> int:
-    if other == 0:
+def _int_quotient(left: int, right: int) -> int:
+    if right == 0:
         raise CelEvaluationError("division by zero")
-    quotient = abs(one) // abs(other)
-    return to_int(quotient if (one < 0) is (other < 0) else -quotient)
+    quotient = abs(left) // abs(right)
+    return to_int(quotient if (left < 0) is (right < 0) else -quotient)
 
 
-def _int_rest(one: int, other: int) -> int:
-    if other == 0:
+def _int_rest(left: int, right: int) -> int:
+    if right == 0:
         raise CelEvaluationError("modulus by zero")
-    if one == MIN_INT and other == -1:
+    if left == MIN_INT and right == -1:
         raise CelEvaluationError("integer overflow")
-    rest = abs(one) % abs(other)
-    return -rest if one < 0 else rest
+    rest = abs(left) % abs(right)
+    return -rest if left < 0 else rest
 
 
-def _uint_quotient(one: int, other: int) -> Uint:
-    if other == 0:
+def _uint_quotient(left: int, right: int) -> Uint:
+    if right == 0:
         raise CelEvaluationError("division by zero")
-    return Uint(one // other)
+    return Uint(left // right)
 
 
-def _uint_rest(one: int, other: int) -> Uint:
-    if other == 0:
+def _uint_rest(left: int, right: int) -> Uint:
+    if right == 0:
         raise CelEvaluationError("modulus by zero")
-    return Uint(one % other)
+    return Uint(left % right)
 
 
-def _double_quotient(one: float, other: float) -> float:
-    if other:
-        return one / other
-    if one == 0 or one != one:
+def _double_quotient(left: float, right: float) -> float:
+    if right:
+        return left / right
+    if left == 0 or left != left:
         return math.nan
-    return math.copysign(math.inf, one) * math.copysign(1.0, other)
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def _double_product(one: float, other: float) -> float:
-    return one * other
+def _double_product(left: float, right: float) -> float:
+    return left * right
 
 
 def _moment(moment: Timestamp, nanos: int) -> Timestamp:
@@ -100,7 +100,7 @@ def _in_map(value: Value, members: dict[Value, Value]) -> bool:
 
 
 def _negated(value: Value) -> Value:
-    """Negate a number, or a span of time whose type is not known beforehand."""
+    """Negate a number, or a duration that has the type ``dyn``."""
     if type(value) is Duration:
         return _span(-value.nanos)
     if type(value) is int:
@@ -111,7 +111,7 @@ def _negated(value: Value) -> Value:
 
 
 def _special(*_: Value) -> Value:
-    raise AssertionError("the compiler does this itself")
+    raise AssertionError("the compiler replaces this function")
 
 
 def _orders() -> Iterator[Overload]:
@@ -132,15 +132,15 @@ def _orders() -> Iterator[Overload]:
         ("duration", "duration", "duration", ""),
     ]
     tests: list[tuple[str, str, Callable[[Value, Value], bool]]] = [
-        ("less", "_<_", lambda one, other: compare(one, other) < 0),
-        ("less_equals", "_<=_", lambda one, other: compare(one, other) <= 0),
-        ("greater", "_>_", lambda one, other: compare(one, other) > 0),
-        ("greater_equals", "_>=_", lambda one, other: compare(one, other) >= 0),
+        ("less", "_<_", lambda left, right: compare(left, right) < 0),
+        ("less_equals", "_<=_", lambda left, right: compare(left, right) <= 0),
+        ("greater", "_>_", lambda left, right: compare(left, right) > 0),
+        ("greater_equals", "_>=_", lambda left, right: compare(left, right) >= 0),
     ]
     for name, operator, test in tests:
-        for kind, one, other, suffix in pairs:
+        for kind, left, right, suffix in pairs:
             yield function(
-                f"{name}_{kind}{suffix}", f"{operator}({one}, {other}) -> bool", test
+                f"{name}_{kind}{suffix}", f"{operator}({left}, {right}) -> bool", test
             )
 
 

@@ -1,4 +1,4 @@
-"""Values that may be missing.
+"""Optional values.
 
 Mirrors the optional library of ``cel/library.go`` version 2 (cel-go v0.26.0).
 """
@@ -43,7 +43,7 @@ def _unwrap(values: list[Value]) -> list[Value]:
 
 
 def _alternative(*_: Value) -> Value:
-    raise AssertionError("the compiler does this itself")
+    raise AssertionError("the compiler replaces this function")
 
 
 OVERLOADS: Final[tuple[Overload, ...]] = (

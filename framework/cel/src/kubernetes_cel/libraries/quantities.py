@@ -1,7 +1,7 @@
 """Quantities and versions.
 
 Mirrors ``pkg/cel/library/quantity.go`` and ``pkg/cel/library/semverlib.go``
-(k8s.io/apiserver v0.36), which reads versions with ``github.com/blang/semver/v4``.
+(k8s.io/apiserver v0.36), which parses versions with ``github.com/blang/semver/v4``.
 """
 
 import functools
@@ -12,7 +12,7 @@ import attrs
 
 from kubernetes_cel.declarations import Overload, function, method
 from kubernetes_cel.dispatch import TYPE_NAMES
-from kubernetes_cel.equality import only_with_its_like
+from kubernetes_cel.equality import comparable_with_own_class
 from kubernetes_cel.errors import CelEvaluationError
 from kubernetes_cel.libraries.amounts import Amount, parse_amount
 from kubernetes_cel.lookups import without_native_form
@@ -28,11 +28,11 @@ _SEMVER: Final = re.compile(
 
 @attrs.frozen(eq=False)
 class Semver:
-    """A version such as ``1.2.3-beta.1+build``; what is behind ``+`` does not count.
+    """A version such as ``1.2.3-beta.1+build``, without the part after ``+``.
 
     Attributes:
         numbers: Major, minor and patch.
-        pre: What stands between ``-`` and ``+``, by dots.
+        pre: The identifiers between ``-`` and ``+``, which are separated by dots.
     """
 
     numbers: tuple[int, int, int]
@@ -48,7 +48,7 @@ class Semver:
 
     @property
     def rank(self) -> tuple[Value, ...]:
-        """What versions are ordered by: numbers before words, none of them last."""
+        """The sort key: numbers come before words, and releases after pre-releases."""
         return (
             self.numbers,
             not self.pre,
@@ -75,17 +75,17 @@ def _identifier(text: str) -> int | str:
 
 @functools.lru_cache(maxsize=4096)
 def parse_semver(text: str) -> Semver:
-    """Read a version.
+    """Parse a version.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not a version.
     """
     if not text:
         raise ValueError("Version string empty")
-    found = _SEMVER.fullmatch(text)
-    if found is None:
+    match = _SEMVER.fullmatch(text)
+    if match is None:
         raise ValueError("No Major.Minor.Patch elements found")
-    major, minor, patch, pre, build = found.groups()
+    major, minor, patch, pre, build = match.groups()
     if build is not None and "" in build.split("."):
         raise ValueError("Build meta data is empty")
     parts = () if pre is None else tuple(map(_identifier, pre.split(".")))
@@ -93,7 +93,7 @@ def parse_semver(text: str) -> Semver:
 
 
 def _normalized(text: str) -> str:
-    """Take a leading ``v`` and leading zeros away, and add what is short."""
+    """Remove a leading ``v`` and leading zeros, and add missing numbers."""
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
         if len(part) > 1:
@@ -123,12 +123,12 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
     return True
 
 
-def _order(one: Value, other: Value) -> int:
-    return int(one > other) - int(one < other)
+def _order(left: Value, right: Value) -> int:
+    return int(left > right) - int(left < right)
 
 
-def _semver_order(one: Semver, other: Semver) -> int:
-    return _order(one.rank, other.rank)
+def _semver_order(left: Semver, right: Semver) -> int:
+    return _order(left.rank, right.rank)
 
 
 def _is_quantity(text: str) -> bool:
@@ -145,15 +145,15 @@ def _integer(amount: Amount) -> int:
     return amount.integer
 
 
-def _same_amount(one: Amount, other: Amount) -> bool:
-    # Upstream's sums are of another class, with which it compares nothing.
-    if other.is_result:
+def _same_amount(left: Amount, right: Amount) -> bool:
+    # Upstream cannot compare with sums on the right: they are of another class.
+    if right.is_result:
         raise no_such_overload()
-    return one.compare(other) == 0
+    return left.compare(right) == 0
 
 
-only_with_its_like(Semver)
-only_with_its_like(Amount, _same_amount)
+comparable_with_own_class(Semver)
+comparable_with_own_class(Amount, _same_amount)
 without_native_form(Semver)
 without_native_form(Amount)
 TYPE_NAMES[Semver] = "kubernetes.Semver"
@@ -173,12 +173,12 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     method(
         "quantity_is_greater_than",
         "kubernetes.Quantity.isGreaterThan(kubernetes.Quantity) -> bool",
-        lambda one, other: one.compare(other) > 0,
+        lambda left, right: left.compare(right) > 0,
     ),
     method(
         "quantity_is_less_than",
         "kubernetes.Quantity.isLessThan(kubernetes.Quantity) -> bool",
-        lambda one, other: one.compare(other) < 0,
+        lambda left, right: left.compare(right) < 0,
     ),
     method(
         "quantity_compare_to",
@@ -225,12 +225,12 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     method(
         "semver_is_greater_than",
         "kubernetes.Semver.isGreaterThan(kubernetes.Semver) -> bool",
-        lambda one, other: one.rank > other.rank,
+        lambda left, right: left.rank > right.rank,
     ),
     method(
         "semver_is_less_than",
         "kubernetes.Semver.isLessThan(kubernetes.Semver) -> bool",
-        lambda one, other: one.rank < other.rank,
+        lambda left, right: left.rank < right.rank,
     ),
     method(
         "semver_compare_to",

@@ -1,4 +1,4 @@
-"""Strings, by code points.
+"""Functions of strings. Positions count code points.
 
 Mirrors ``ext/strings.go`` version 2 (cel-go v0.26.0).
 """
@@ -14,7 +14,7 @@ __all__ = ["OVERLOADS"]
 
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER: Final = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
-# What Go's unicode.IsSpace has, which is not quite what Python's str.strip has.
+# The characters of Go's unicode.IsSpace; Python's str.strip removes others too.
 _SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )

@@ -1,4 +1,4 @@
-"""Durations and timestamps: their texts, limits and parts.
+"""Durations and timestamps: texts, limits and parts.
 
 Mirrors ``common/types/duration.go`` and ``common/types/timestamp.go`` (cel-go v0.26.0)
 and ``ParseDuration`` (Go, ``time/format.go``).
@@ -48,24 +48,24 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1)
 
 
 def duration_of(text: str) -> Duration:
-    """Read a duration such as ``1h30m`` or ``-1.5s``.
+    """Parse a duration such as ``1h30m`` or ``-1.5s``.
 
     Raises:
-        ValueError: It is none, or too long.
+        ValueError: The text is not a duration, or the duration is too long.
     """
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
         return Duration(0)
     nanos, end = 0, 0
     while end < len(rest):
-        found = _PART.match(rest, end)
-        if found is None or not (found[1] or found[2]) or found[3] not in _UNITS:
+        match = _PART.match(rest, end)
+        if match is None or not (match[1] or match[2]) or match[3] not in _UNITS:
             raise ValueError(f"invalid duration {text!r}")
-        unit = _UNITS[found[3]]
-        fraction = found[2] or ""
-        nanos += int(found[1] or "0") * unit
+        unit = _UNITS[match[3]]
+        fraction = match[2] or ""
+        nanos += int(match[1] or "0") * unit
         nanos += int(fraction or "0") * unit // 10 ** len(fraction)
-        end = found.end()
+        end = match.end()
     nanos = -nanos if text.startswith("-") else nanos
     if end == 0 or not MIN_INT <= nanos <= MAX_INT:
         raise ValueError(f"invalid duration {text!r}")
@@ -73,7 +73,7 @@ def duration_of(text: str) -> Duration:
 
 
 def duration_text(duration: Duration) -> str:
-    """Write a duration as seconds."""
+    """Return the text of a duration, in seconds."""
     seconds = duration.nanos // NANOS + duration.nanos % NANOS / NANOS
     if duration.nanos < 0:
         seconds = -(-duration.nanos // NANOS + -duration.nanos % NANOS / NANOS)
@@ -82,10 +82,10 @@ def duration_text(duration: Duration) -> str:
 
 
 def in_range(nanos: int) -> int:
-    """Return nanoseconds since 1970 if they are in the years 1 to 9999.
+    """Return nanoseconds since 1970, after a check that the year is 1 to 9999.
 
     Raises:
-        CelEvaluationError: They are not.
+        CelEvaluationError: The year is outside these limits.
     """
     if _FIRST <= nanos // NANOS <= _LAST:
         return nanos
@@ -93,16 +93,16 @@ def in_range(nanos: int) -> int:
 
 
 def timestamp_of(text: str) -> Timestamp:
-    """Read a timestamp as RFC 3339 has it.
+    """Parse a timestamp in the format of RFC 3339.
 
     Raises:
-        ValueError: It is none.
-        CelEvaluationError: Its year is not within 1 to 9999.
+        ValueError: The text is not a timestamp.
+        CelEvaluationError: The year is not 1 to 9999.
     """
-    found = _TIMESTAMP.fullmatch(text)
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
         raise ValueError(f"invalid timestamp {text!r}")
-    date, clock, fraction, sign, hours, minutes = found.groups()
+    date, clock, fraction, sign, hours, minutes = match.groups()
     if date.startswith("0000"):
         raise CelEvaluationError("timestamp overflow")
     moment = datetime.datetime.strptime(f"{date}T{clock}", "%Y-%m-%dT%H:%M:%S")
@@ -120,7 +120,7 @@ def timestamp_of(text: str) -> Timestamp:
 
 
 def timestamp_text(moment: Timestamp) -> str:
-    """Write a timestamp as RFC 3339 has it, in its own zone."""
+    """Return the text of a timestamp in its own zone, in the format of RFC 3339."""
     at = _datetime(moment.nanos // NANOS + moment.offset)
     fraction = f"{moment.nanos % NANOS:09}".rstrip("0")
     text = at.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
@@ -143,24 +143,24 @@ _OFFSET: Final = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)", re.ASCII)
 
 
 def _in_zone(moment: Timestamp, zone: str) -> datetime.datetime:
-    """Return the clock on the wall of a zone, by its name or by its offset."""
+    """Return the local time of a zone, which is a name or an offset."""
     seconds = moment.nanos // NANOS
     if ":" in zone:
-        found = _OFFSET.fullmatch(zone)
-        if found is None:
+        match = _OFFSET.fullmatch(zone)
+        if match is None:
             raise CelEvaluationError(f"invalid time zone offset {zone!r}")
-        hours, minutes = int(found[1]) * 60, int(found[2])
+        hours, minutes = int(match[1]) * 60, int(match[2])
         offset = hours - minutes if zone.startswith("-") else hours + minutes
         return _datetime(seconds + offset * 60)
     if zone in ("", "UTC", "Local"):
         return _datetime(seconds)
     try:
-        found_zone = zoneinfo.ZoneInfo(zone)
+        zone_info = zoneinfo.ZoneInfo(zone)
     except (OSError, ValueError, KeyError) as error:
         raise CelEvaluationError(f"unknown time zone {zone}") from error
     at = _datetime(seconds).replace(tzinfo=datetime.UTC)
     try:
-        return at.astimezone(found_zone)
+        return at.astimezone(zone_info)
     except OverflowError as error:
         raise CelEvaluationError("timestamp overflow") from error
 

@@ -1,7 +1,7 @@
 """URLs.
 
-Mirrors ``pkg/cel/library/urls.go`` (k8s.io/apiserver v0.36), which reads them with Go's
-``net/url``.
+Mirrors ``pkg/cel/library/urls.go`` (k8s.io/apiserver v0.36), which parses them with
+Go's ``net/url``.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ import attrs
 
 from kubernetes_cel.declarations import Overload, function, method
 from kubernetes_cel.dispatch import TYPE_NAMES
-from kubernetes_cel.equality import only_with_its_like
+from kubernetes_cel.equality import comparable_with_own_class
 from kubernetes_cel.errors import CelEvaluationError
 from kubernetes_cel.lookups import without_native_form
 
@@ -32,7 +32,7 @@ _PORT: Final = re.compile(r"(?::[0-9]*)?", re.ASCII)
 
 @attrs.frozen
 class URL:
-    """A URL, taken apart."""
+    """The parts of a URL."""
 
     scheme: str
     opaque: str
@@ -43,7 +43,7 @@ class URL:
     fragment: str
 
 
-only_with_its_like(URL)
+comparable_with_own_class(URL)
 without_native_form(URL)
 TYPE_NAMES[URL] = "kubernetes.URL"
 
@@ -55,7 +55,7 @@ def _unescaped(text: str) -> str:
 
 
 def _escaped_path(path: str) -> str:
-    """Write a path as it was, if it was right, else with escapes."""
+    """Return a path unchanged if it is valid, or with escapes."""
     if all(each in _IN_RAW_PATH for each in path):
         return path
     raw = _unescaped(path).encode(errors="surrogateescape")
@@ -65,10 +65,10 @@ def _escaped_path(path: str) -> str:
 
 
 def request_uri(text: str) -> URL:
-    """Read the URL of a request: absolute, or a path from the root.
+    """Parse the URL of a request: an absolute URL, or a path from the root.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not such a URL.
     """
     return _parsed(text, request=True)
 
@@ -82,8 +82,8 @@ def _parsed(text: str, *, request: bool) -> URL:
         return URL("", "", "", "", "*", "", "")
     if text.startswith(":"):
         raise ValueError("missing protocol scheme")
-    found = _SCHEME.match(text)
-    scheme, rest = (found[1].lower(), text[found.end() :]) if found else ("", text)
+    match = _SCHEME.match(text)
+    scheme, rest = (match[1].lower(), text[match.end() :]) if match else ("", text)
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if scheme:
@@ -143,8 +143,8 @@ def _url(text: str) -> URL:
     try:
         request_uri(text)
         before, _, fragment = text.partition("#")
-        found = _parsed(before, request=False)
-        return attrs.evolve(found, fragment=_unescaped(fragment))
+        url = _parsed(before, request=False)
+        return attrs.evolve(url, fragment=_unescaped(fragment))
     except ValueError as error:
         raise CelEvaluationError(
             f"URL parse error during conversion from string: {error}"
@@ -171,7 +171,7 @@ def _port(url: URL) -> str:
 
 
 def _query(url: URL) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for pair in url.query.split("&"):
         if not pair or ";" in pair:
             continue
@@ -181,8 +181,8 @@ def _query(url: URL) -> dict[str, list[str]]:
             value = _unescaped(value.replace("+", " "))
         except ValueError:
             continue
-        found.setdefault(key, []).append(value)
-    return found
+        values.setdefault(key, []).append(value)
+    return values
 
 
 OVERLOADS: Final[tuple[Overload, ...]] = (

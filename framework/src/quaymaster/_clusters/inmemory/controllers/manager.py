@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
 from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetController
@@ -58,6 +59,7 @@ from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownersh
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
 from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
+from quaymaster._clusters.inmemory.controllers.stateful_set_claims import SetClaims
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
     StatefulSetController,
 )
@@ -100,8 +102,12 @@ class Controllers:
         self._families = Families()
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
-        self._daemon_sets = DaemonSetController(cluster, self._families)
-        self._stateful_sets = StatefulSetController(cluster, self._families)
+        availability = Availability(cluster.clock, self._mark_object)
+        self._daemon_sets = DaemonSetController(cluster, self._families, availability)
+        self._set_claims = SetClaims(cluster)
+        self._stateful_sets = StatefulSetController(
+            cluster, self._families, availability, self._set_claims
+        )
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
         self.nodes = NodeControllers(cluster)
@@ -110,7 +116,7 @@ class Controllers:
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
-            cluster, self._families, self._ownership, self._sets
+            cluster, self._families, self._ownership, self._sets, availability
         )
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
             Deployment: deployments.sync,
@@ -273,6 +279,8 @@ class Controllers:
         if not self._syncs_workloads:
             return False
         for owner in gone:
+            if isinstance(owner, StatefulSet) and owner.spec.volume_claim_templates:
+                self._set_claims.set_removed(owner)
             pods = self._cluster.objects(Pod)
             for key in list(self._families.of(owner.uid)):
                 self._cluster.delete(pods[key])
@@ -315,6 +323,8 @@ class Controllers:
         else:
             self._ownership.stranger_removed(pod, reference)
             self._member_changed(reference.uid, pod, None)
+            if reference.kind == "StatefulSet" and pod.spec.volumes:
+                self._set_claims.pod_removed(pod)
 
     def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
         if not uid:
@@ -398,6 +408,13 @@ class Controllers:
             self._mark(OwnerId(PersistentVolumeClaim, new.key))
         elif old is not None:
             self._claims.claim_removed(old)
+            self._resync_sets(old.namespace)
+
+    def _resync_sets(self, namespace: str) -> None:
+        """Sync the StatefulSets that may lack a claim now, or may replace one."""
+        for key, owner in self._cluster.objects(StatefulSet).items():
+            if owner.spec.volume_claim_templates and owner.namespace == namespace:
+                self._mark(OwnerId(StatefulSet, key))
 
     def _device_claim_changed(
         self, old: ResourceClaim | None, new: ResourceClaim | None
