@@ -76,7 +76,8 @@ _OPTIONS = (
         "-n",
         "--namespace",
         metavar="NAME",
-        help="The namespace of objects that name none, instead of default.",
+        help="The namespace of objects that name none, instead of default. Pods and "
+        "workloads that an option names are looked for in it.",
     ),
     click.option(
         "--validate",

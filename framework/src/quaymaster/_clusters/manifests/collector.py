@@ -312,7 +312,7 @@ class Collector:
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
-            obj = self._in_namespace(obj, source)
+            obj = self._in_namespace(obj)
         metadata = obj.metadata
         if metadata.name:
             number = len(self._objects)
@@ -330,21 +330,14 @@ class Collector:
         if count % _OBJECTS_PER_REPORT == 0 and self._on_progress is not None:
             self._on_progress(count)
 
-    def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
+    def _in_namespace(self, obj: ObjT) -> ObjT:
         """Return the object, in the requested namespace if it names none."""
-        metadata, wanted = obj.metadata, self._namespace
-        if not metadata.namespace:
-            metadata = msgspec.structs.replace(
-                metadata, namespace=wanted or self._default_namespace
-            )
-            return msgspec.structs.replace(obj, metadata=metadata)
-        if wanted and metadata.namespace != wanted and not metadata.uid:
-            where = f"{source} ({obj.kind} {obj.key})"
-            message = f"expected the namespace that was asked for, {wanted!r}, got"
-            self._complain(
-                where, "metadata.namespace", f"{message} {metadata.namespace!r}"
-            )
-        return obj
+        if obj.metadata.namespace:
+            return obj
+        metadata = msgspec.structs.replace(
+            obj.metadata, namespace=self._namespace or self._default_namespace
+        )
+        return msgspec.structs.replace(obj, metadata=metadata)
 
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
         """Add an object that was read before: the later version of two wins."""
