@@ -16,6 +16,7 @@ from quaymaster.testing import (
     make_storage_class,
 )
 from tests.e2e.client import Tree
+from tests.e2e.mixed_devices import device_objects
 
 __all__ = [
     "APPS",
@@ -53,6 +54,7 @@ def cluster_objects(nodes: int) -> Iterator[Tree | ApiObject]:
         yield make_csi_node(
             name=node_name(number), limits={DRIVER: 3 if number % 4 else 1}
         )
+    yield from device_objects([node_name(number) for number in range(nodes)])
     yield make_csi_driver(name=DRIVER)
     yield from _storage_classes()
     for name, value in PRIORITIES.items():

@@ -17,6 +17,7 @@ from quaymaster.testing import (
 )
 from tests.e2e.client import Tree
 from tests.e2e.mixed_cluster import APPS, DRIVER, IMAGES, NAMESPACES, ZONES, node_name
+from tests.e2e.mixed_devices import CARD, random_claim
 
 __all__ = ["Arrival", "arrivals"]
 
@@ -40,7 +41,7 @@ class Arrival:
     """
 
     pod: Tree
-    needs: tuple[ApiObject, ...]
+    needs: tuple[ApiObject | Tree, ...]
     gates: tuple[str, ...]
 
 
@@ -55,14 +56,16 @@ class _Draft:
         words: Arguments of `make_pod`.
         needs: What has to be there before.
         priority_class: Its class, if any.
+        device_claim: The name of its claim for devices, if any.
     """
 
     name: str
     random: random.Random
     nodes: int
     words: dict[str, Any] = attrs.field(factory=dict)
-    needs: list[ApiObject] = attrs.field(factory=list)
+    needs: list[ApiObject | Tree] = attrs.field(factory=list)
     priority_class: str = ""
+    device_claim: str = ""
 
     def app(self) -> dict[str, str]:
         """The selector of some app."""
@@ -111,6 +114,9 @@ def arrivals(
         )
         if draft.priority_class:
             pod["spec"]["priorityClassName"] = draft.priority_class
+        if draft.device_claim:
+            claim = {"name": "devices", "resourceClaimName": draft.device_claim}
+            pod["spec"]["resourceClaims"] = [claim]
         gates = tuple(draft.words.get("scheduling_gates", ()))
         yield Arrival(pod, tuple(draft.needs), gates)
 
@@ -220,13 +226,29 @@ def _device(draft: _Draft) -> None:
     draft.words["tolerations"] = ["dedicated=gpu:NoSchedule"]
 
 
+def _claimed_devices(draft: _Draft) -> None:
+    draft.device_claim = f"{draft.name}-devices"
+    claim = random_claim(draft.device_claim, draft.namespace, draft.random)
+    draft.needs.append(claim)
+    # No other pod evicts it: its devices would be free a moment after it is gone, and
+    # an attempt in between would meet another state than the one that is compared.
+    draft.priority_class = "top"
+
+
+def _card(draft: _Draft) -> None:
+    draft.words["requests"] = {"cpu": "250m", CARD: "1"}
+    draft.words["limits"] = {CARD: "1"}
+    draft.priority_class = "top"  # as with claims
+
+
 def _host_port(draft: _Draft) -> None:
     draft.words["host_ports"] = [draft.random.choice((8080, 8080, "8080/UDP", 9090))]
 
 
 def _important(draft: _Draft) -> None:
     chance = draft.random
-    draft.priority_class = chance.choice(("high", "high", "top", "polite", "low"))
+    priority_class = chance.choice(("high", "high", "top", "polite", "low"))
+    draft.priority_class = draft.priority_class or priority_class
     draft.words["requests"] = {"cpu": chance.choice(("2", "3500m", "6"))}
 
 
@@ -255,7 +277,7 @@ def _volume(draft: _Draft) -> None:
 
 
 def _add_claim(draft: _Draft, chosen: str) -> None:
-    if draft.needs:
+    if "claims" in draft.words:
         return
     chance = draft.random
     name = f"{draft.name}-data"
@@ -292,6 +314,9 @@ _FEATURES: Final[tuple[_Feature, ...]] = (
     _softly_spread,
     _tolerant,
     _device,
+    _claimed_devices,
+    _claimed_devices,
+    _card,
     _host_port,
     _important,
     _important,

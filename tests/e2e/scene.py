@@ -9,6 +9,7 @@ from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.follower import Follower, key_of
 from tests.e2e.mixed_cluster import ballast, cluster_objects
+from tests.e2e.mixed_devices import free_devices
 from tests.e2e.volumes import VolumeController
 
 __all__ = ["FLAGS", "Scene"]
@@ -89,6 +90,7 @@ class Scene:
                 self.volumes.remove(f"{namespace}/{claim}")
         key = key_of(pod)
         self.pods.wait(lambda: self.pods.get(key) is None, what=f"the end of {key}")
+        free_devices(self.client, pod)
 
     def thin_out(self) -> None:
         """End some pods, if there are many."""

@@ -58,7 +58,7 @@ class VolumeController:
             with suppress(RefusedError):  # somebody was quicker
                 self._client.delete(path)
 
-    def prepare(self, needs: Sequence[ApiObject]) -> None:
+    def prepare(self, needs: Sequence[ApiObject | Tree]) -> None:
         """Create claims and volumes, and wait until nothing is left to do for them."""
         made = [self._client.create(one) for one in needs]
         volumes, claims = (

@@ -161,7 +161,8 @@ def test_nodes_with_like_devices_are_one_row_whoever_has_the_devices() -> None:
 def test_suggestions_are_tried_and_told_with_commands() -> None:
     text = run("cache", "--suggest", "--top", "1").stdout
     assert "what would place default/cache:" in text
-    assert "1. label node general with disk=ssd" in text
+    assert "1. let pod/cache do without nodes labelled disk=ssd" in text
+    assert "3. label node general with disk=ssd" in text
     assert "   kubectl label node general disk=ssd" in text
     assert "simulations of the whole input" in text
 
@@ -169,11 +170,12 @@ def test_suggestions_are_tried_and_told_with_commands() -> None:
 def test_suggestions_are_a_document() -> None:
     told = document("cache", "--suggest")["suggestions"]
     assert (told["subject"], told["namespace"]) == ("pod/cache", "default")
-    first = told["changes"][0]
-    assert first["kinds"] == ["label-node"]
-    assert first["command"] == "kubectl label node general disk=ssd"
-    assert first["placed"] == 1
+    last = told["changes"][-1]
+    assert last["kinds"] == ["label-node"]
+    assert last["command"] == "kubectl label node general disk=ssd"
+    assert (last["placed"], last["evicted"]) == (1, 0)
     assert told["complete"] is True
+    assert told["remarks"] == ["no node has disk=ssd; no node has a label disk"]
 
 
 def test_search_that_is_cut_short_says_so() -> None:
@@ -203,7 +205,7 @@ def test_all_pending_is_a_document_with_changes() -> None:
     assert sorted(groups) == ["deployment/web", "pod/cache"]
     cause = groups["pod/cache"]["causes"][0]
     assert set(cause) == {"plugin", "reason", "nodes"}
-    assert groups["pod/cache"]["change"]["command"].startswith("kubectl label")
+    assert groups["pod/cache"]["change"]["kinds"] == ["selector"]
     assert groups["deployment/web"]["pods"][0].startswith("shop/web-")
 
 

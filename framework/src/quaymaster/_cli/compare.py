@@ -37,11 +37,13 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._core.config.document import KIND
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.wrapped import unwrapped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 from quaymaster._studies.capacity.grouping import label_called
 from quaymaster._studies.capacity.prices import Prices
@@ -191,7 +193,7 @@ def _is_configuration(path: str) -> bool:
         content = read_content(file, path)
         if KIND.encode() not in content:
             return False  # faster than parsing a large manifest
-        document = read_yaml(content, path)
+        document, _ = unwrapped(read_yaml(content, path), path)
     except ConfigErrors:
         # Several documents, or an unreadable file: reading the input reports that.
         return False

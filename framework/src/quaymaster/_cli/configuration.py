@@ -15,10 +15,15 @@ from quaymaster._cli.values import complete_config
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.extenders.checks import doubts, mistakes
 from quaymaster._core.registry.registry import PluginRegistry
 
-__all__ = ["ConfigSource", "config_notices", "config_options", "read_config"]
+__all__ = [
+    "ConfigSource",
+    "config_notices",
+    "config_options",
+    "missing_option",
+    "read_config",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -29,11 +34,13 @@ class ConfigSource:
         file: The file, or the name of a shipped profile; None: the default.
         chosen: The version that the options choose, or None.
         beside: Other versions to compare it with.
+        without_missing: Whether plugins that are not installed are left out.
     """
 
     file: str | None = None
     chosen: Kubernetes | None = None
     beside: tuple[Kubernetes, ...] = ()
+    without_missing: bool = False
 
     @property
     def kubernetes(self) -> Kubernetes:
@@ -42,7 +49,11 @@ class ConfigSource:
 
 
 def config_options(
-    name: str = "--config", *, required: bool = False, several: bool = False
+    name: str = "--config",
+    *,
+    required: bool = False,
+    several: bool = False,
+    is_simulated: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options for the configuration and its Kubernetes version to a command.
 
@@ -52,17 +63,22 @@ def config_options(
         name: Another name for ``--config``.
         required: Whether a file must be named.
         several: Whether there may be several versions of Kubernetes.
+        is_simulated: Whether nothing real is scheduled, so that plugins may be missing.
     """
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def gathered(
-            config_file: str | None, versions: tuple[Kubernetes, ...], **arguments: Any
+            config_file: str | None,
+            versions: tuple[Kubernetes, ...],
+            without_missing: bool = False,
+            **arguments: Any,
         ) -> None:
             configured = ConfigSource(
                 file=config_file,
                 chosen=versions[0] if versions else None,
                 beside=versions[1:],
+                without_missing=without_missing,
             )
             command(configured=configured, **arguments)
 
@@ -74,9 +90,21 @@ def config_options(
             shell_complete=complete_config,
             help="A KubeSchedulerConfiguration, or the name of a shipped profile.",
         )
-        return option(kubernetes_options(several=several)(gathered))
+        with_versions = kubernetes_options(several=several)(gathered)
+        return option(missing_option(with_versions) if is_simulated else with_versions)
 
     return give
+
+
+def missing_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option to leave out plugins that are not installed."""
+    return click.option(
+        "--without-missing-plugins",
+        "without_missing",
+        is_flag=True,
+        help="Leave out plugins of the configuration that are not installed, with a "
+        "warning for each.",
+    )(command)
 
 
 def read_config(
@@ -98,9 +126,20 @@ def read_config(
     file, kubernetes = configured.file, configured.kubernetes
     if file is None:
         return default_config(registry, kubernetes=kubernetes), []
-    config = load_config(file, registry, kubernetes=kubernetes)
+    config = load_config(
+        file,
+        registry,
+        kubernetes=kubernetes,
+        without_missing=configured.without_missing,
+    )
     warnings = list(config.warnings)
-    if asks_extenders:
+    if asks_extenders and config.extenders:
+        # Imports TLS, which few configurations need.
+        from quaymaster._core.extenders.checks import (  # noqa: PLC0415 - above
+            doubts,
+            mistakes,
+        )
+
         wrong = mistakes(config.extenders, file)
         if wrong:
             raise ConfigErrors(wrong)

@@ -20,11 +20,15 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.placements import topology_key_option
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
+    placed_table,
     print_scenarios,
+    spread_table,
     steps_table,
 )
 from quaymaster._core.registry.registry import PluginRegistry
@@ -65,7 +69,7 @@ def group() -> None:
 
 @group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",
@@ -79,6 +83,7 @@ def group() -> None:
     type=click.Path(),
     help="Also write the results as JUnit XML.",
 )
+@topology_key_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
@@ -88,6 +93,7 @@ def run(
     configured: ConfigSource,
     seed: int | None,
     junit_file: str | None,
+    topology_keys: tuple[str, ...],
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -115,6 +121,7 @@ def run(
                 seed=seed,
                 on_progress=scheduling_in(progress),
                 observe=report_file is not None,
+                topology_keys=topology_keys,
             )
         print_notices((*scenario.notices, *result.simulation.notices))
         results.append(result)
@@ -166,6 +173,8 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
                 _failed(result.assertions),
             ),
             ("Steps", steps_table(result.steps), _failed(result.steps)),
+            ("Placed pods", placed_table(result.steps), ()),
+            ("Pods per topology domain", spread_table(result.steps), ()),
         )
         if rows
     ]

@@ -26,6 +26,8 @@ def print_suggestions(found: Suggestions) -> None:
     if not found.pending:
         print_line("it has a node: no change is needed")
         return
+    for remark in found.remarks:
+        print_line(remark)
     whole = f"the {found.pending} pods of {found.subject} that have no node"
     print_line(f"what would place {whole if found.pending > 1 else found.pod}:")
     if not found.changes:
@@ -45,14 +47,25 @@ def _print_incomplete() -> None:
 
 
 def _print_change(head: str, change: SuggestedChange) -> None:
-    others = f" (places {change.placed} pods)" if change.placed > 1 else ""
-    print_line(f"{head}{change.text}{others}")
+    print_line(f"{head}{change.text}{_effects(change)}")
     indent = " " * len(head)
-    if change.command:
-        print_line(f"{indent}{change.command}")
-        return
-    for field in change.fields:
-        print_line(f"{indent}{_field(field)}")
+    for line in _lines(change):
+        print_line(f"{indent}{line}")
+
+
+def _lines(change: SuggestedChange) -> list[str]:
+    """How to make a change: its command, or its fields."""
+    return [change.command] if change.command else list(map(_field, change.fields))
+
+
+def _effects(change: SuggestedChange) -> str:
+    effects = []
+    if change.placed > 1:
+        effects.append(f"places {change.placed} pods")
+    if change.evicted:
+        evicted = counted(change.evicted, "pod")
+        effects.append(f"takes the place of {evicted} of lower priority")
+    return f" ({', '.join(effects)})" if effects else ""
 
 
 def _field(field: FieldChange) -> str:
@@ -102,6 +115,8 @@ def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
     ordered = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
     for (plugin, reason), count in ordered[: 2 * _CAUSES]:
         print_line(f"{counted(count, 'pod')}: {_reason(plugin, reason)}")
+    if len(ordered) > 2 * _CAUSES:
+        print_line(f"and {counted(len(ordered) - 2 * _CAUSES, 'cause')} more")
 
 
 def _print_changes(summary: PendingSummary) -> None:
@@ -110,14 +125,12 @@ def _print_changes(summary: PendingSummary) -> None:
         head = f"{counted(len(group.pods), 'pod')} of {group.subject}: "
         if group.change is None:
             print_line(f"{head}no tried change places all of them")
-            continue
-        print_line(f"{head}{group.change.text}")
-        for line in (
-            [group.change.command]
-            if group.change.command
-            else map(_field, group.change.fields)
-        ):
-            print_line(f"  {line}")
+        else:
+            print_line(f"{head}{group.change.text}{_effects(group.change)}")
+            for line in _lines(group.change):
+                print_line(f"  {line}")
+        for remark in group.remarks:
+            print_line(f"  {remark}")
     print_line(f"tried in {counted(summary.trials, 'simulation')} of the whole input")
     if not summary.is_complete:
         _print_incomplete()
@@ -148,6 +161,7 @@ def suggestions_document(found: Suggestions) -> dict[str, object]:
         "candidates": found.candidates,
         "trials": found.trials,
         "complete": found.is_complete,
+        "remarks": list(found.remarks),
     }
 
 
@@ -157,6 +171,7 @@ def _change(change: SuggestedChange) -> dict[str, object]:
         "text": change.text,
         "command": change.command,
         "placed": change.placed,
+        "evicted": change.evicted,
         "fields": [
             {
                 "object": field.object,
@@ -186,6 +201,7 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
                     for each in group.causes
                 ],
                 "change": _change(group.change) if group.change else None,
+                "remarks": list(group.remarks),
             }
             for group in summary.groups
         ],

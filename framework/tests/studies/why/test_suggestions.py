@@ -113,19 +113,13 @@ def make_by_hand(documents: list[Document], field: FieldChange) -> None:
         else:
             found = found.setdefault(step, empty)
     if last == "[]":
-        found.append(yaml.safe_load(field.new) | quoted(field.new))
+        found.append(yaml.safe_load(field.new))
     elif not field.new:
         del found[int(last[1:-1]) if last.startswith("[") else last]
     else:
         is_number = field.new.isdecimal() and last == "maxSkew"
         is_flag = field.new in ("true", "false") and last == "unschedulable"
         found[last] = json.loads(field.new) if is_number or is_flag else field.new
-
-
-def quoted(text: str) -> Document:
-    """YAML takes the value of a taint for a number, or a truth."""
-    value = re.search(r"value: ([^,}]+)", text)
-    return {"value": value[1]} if value else {}
 
 
 def add_copy(documents: list[Document], field: FieldChange) -> None:
@@ -139,6 +133,8 @@ def add_copy(documents: list[Document], field: FieldChange) -> None:
     name = field.object.removeprefix("node/")
     new["metadata"]["name"] = name
     new["metadata"]["labels"]["kubernetes.io/hostname"] = name
+    new["metadata"]["labels"] |= dict(re.findall(r"with (\S+)=([^,]+)", field.new))
+    new["spec"].pop("unschedulable", None)
     documents.append(new)
 
 
@@ -179,8 +175,8 @@ def test_a_closed_node_is_opened(documents: list[Document], expected: str) -> No
 
 def test_a_label_is_put_on_a_node_or_not_asked_for() -> None:
     found = suggested("p", node("a"), pod(nodeSelector={"disk": "ssd"}))
-    assert kinds(found) == ["label-node", "selector"]
-    assert found.changes[0].command == "kubectl label node a disk=ssd"
+    assert kinds(found) == ["selector", "add-node", "label-node"]
+    assert found.changes[2].command == "kubectl label node a disk=ssd"
 
 
 def test_a_host_port_is_given_up() -> None:

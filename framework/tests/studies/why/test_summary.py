@@ -90,7 +90,7 @@ def test_one_change_is_told_for_each_group() -> None:
     assert kinds == [
         (ChangeKind.LOWER_REQUEST_FAR,),
         (ChangeKind.GATES,),
-        (ChangeKind.LABEL_NODE,),
+        (ChangeKind.SELECTOR,),
     ]
     assert summary.trials > len(kinds)
     assert summary.is_complete

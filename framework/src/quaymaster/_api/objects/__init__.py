@@ -134,6 +134,12 @@ from quaymaster._api.objects.policy import (
     PodDisruptionBudgetStatus,
 )
 from quaymaster._api.objects.pool import SpecPool
+from quaymaster._api.objects.probes import (
+    Lifecycle,
+    LifecycleHandler,
+    Probe,
+    SleepAction,
+)
 from quaymaster._api.objects.rollouts import (
     DaemonSetUpdateStrategy,
     DeploymentStrategy,
@@ -210,6 +216,7 @@ from quaymaster._api.objects.workloads import (
     ReplicationControllerSpec,
     StatefulSet,
     StatefulSetOrdinals,
+    StatefulSetPersistentVolumeClaimRetentionPolicy,
     StatefulSetSpec,
     UncountedTerminatedPods,
 )
@@ -294,6 +301,8 @@ __all__ = [
     "LabelSelectorRequirement",
     "Lease",
     "LeaseSpec",
+    "Lifecycle",
+    "LifecycleHandler",
     "LimitRange",
     "LimitRangeItem",
     "LimitRangeSpec",
@@ -339,6 +348,7 @@ __all__ = [
     "PortworxVolumeSource",
     "PreferredSchedulingTerm",
     "PriorityClass",
+    "Probe",
     "RBDVolumeSource",
     "ReplicaSet",
     "ReplicaSetSpec",
@@ -368,10 +378,12 @@ __all__ = [
     "ScopedResourceSelectorRequirement",
     "Service",
     "ServiceSpec",
+    "SleepAction",
     "SpecKey",
     "SpecPool",
     "StatefulSet",
     "StatefulSetOrdinals",
+    "StatefulSetPersistentVolumeClaimRetentionPolicy",
     "StatefulSetSpec",
     "StatefulSetUpdateStrategy",
     "StorageClass",

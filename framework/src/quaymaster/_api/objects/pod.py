@@ -2,8 +2,8 @@
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``, with one difference: the node's name is
 a field of the `Pod`, not of its `PodSpec`, so that all pods of one template can share
-one spec. Parts that scheduling never reads (commands, environment, probes, mounts, ...)
-have no field.
+one spec. Parts that scheduling never reads (commands, environment, mounts, ...) have no
+field.
 """
 
 from typing import ClassVar, Final
@@ -17,6 +17,7 @@ from quaymaster._api.objects.affinity import (
 )
 from quaymaster._api.objects.meta import ApiObject, ApiValue, ObjectMeta
 from quaymaster._api.objects.numbers import Int32, Int64
+from quaymaster._api.objects.probes import Lifecycle, Probe
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.time import Time
 from quaymaster._api.objects.volumes import Volume
@@ -118,6 +119,9 @@ class Container(ApiValue, frozen=True, kw_only=True):
     resize_policy: tuple[ContainerResizePolicy, ...] = ()
     restart_policy: str | None = None
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+    readiness_probe: Probe | None = None
+    startup_probe: Probe | None = None
+    lifecycle: Lifecycle | None = None
 
     @property
     def is_sidecar(self) -> bool:
@@ -157,6 +161,8 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
         priority: None counts as 0.
         preemption_policy: ``PreemptLowerPriority`` (also if None) or ``Never``.
         resources: Requests and limits of the pod as a whole.
+        node_name: In the template of a workload, the node that its pods are created
+            with. Empty in the spec of a pod, which has its own ``node_name``.
     """
 
     volumes: tuple[Volume, ...] = ()
@@ -181,6 +187,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     resource_claims: tuple[PodResourceClaim, ...] = ()
     resources: ResourceRequirements | None = None
     scheduling_group: PodSchedulingGroup | None = None
+    node_name: str = ""
 
 
 class PodCondition(ApiValue, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ __all__ = [
     "ReplicationControllerSpec",
     "StatefulSet",
     "StatefulSetOrdinals",
+    "StatefulSetPersistentVolumeClaimRetentionPolicy",
     "StatefulSetSpec",
     "UncountedTerminatedPods",
 ]
@@ -44,6 +45,8 @@ class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
     template: PodTemplateSpec = PodTemplateSpec()
     strategy: DeploymentStrategy = DeploymentStrategy()
     paused: bool = False
+    min_ready_seconds: Int32 = 0
+    progress_deadline_seconds: Int32 | None = None
 
 
 class Deployment(ApiObject, frozen=True, kw_only=True):
@@ -61,6 +64,7 @@ class ReplicaSetSpec(ApiValue, frozen=True, kw_only=True):
     replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: Int32 = 0
 
 
 class ReplicaSet(ApiObject, frozen=True, kw_only=True):
@@ -78,6 +82,7 @@ class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
     replicas: Int32 | None = None
     selector: dict[str, str] = {}
     template: PodTemplateSpec | None = None
+    min_ready_seconds: Int32 = 0
 
 
 class ReplicationController(ApiObject, frozen=True, kw_only=True):
@@ -95,6 +100,15 @@ class StatefulSetOrdinals(ApiValue, frozen=True, kw_only=True):
     start: Int32 = 0
 
 
+class StatefulSetPersistentVolumeClaimRetentionPolicy(
+    ApiValue, frozen=True, kw_only=True
+):
+    """What happens to claims of templates: ``Retain`` (also if empty) or ``Delete``."""
+
+    when_deleted: str = ""
+    when_scaled: str = ""
+
+
 class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
     """A number of numbered pods, and the claims that each of them gets.
 
@@ -110,6 +124,10 @@ class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
     pod_management_policy: str = ""
     update_strategy: StatefulSetUpdateStrategy = StatefulSetUpdateStrategy()
     ordinals: StatefulSetOrdinals | None = None
+    min_ready_seconds: Int32 = 0
+    persistent_volume_claim_retention_policy: (
+        StatefulSetPersistentVolumeClaimRetentionPolicy | None
+    ) = None
 
 
 class StatefulSet(ApiObject, frozen=True, kw_only=True):
@@ -127,6 +145,7 @@ class DaemonSetSpec(ApiValue, frozen=True, kw_only=True):
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     update_strategy: DaemonSetUpdateStrategy = DaemonSetUpdateStrategy()
+    min_ready_seconds: Int32 = 0
 
 
 class DaemonSet(ApiObject, frozen=True, kw_only=True):

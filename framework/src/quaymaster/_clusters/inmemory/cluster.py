@@ -37,6 +37,7 @@ from quaymaster._clusters.inmemory.notices import (
     notices_of_refused,
     shortfall_of,
 )
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import (
     ConflictError,
@@ -90,6 +91,8 @@ class InMemoryCluster:
             work, and only the caller creates and deletes pods.
         kubernetes: The Kubernetes version whose API server and controllers are
         simulated.
+        times: How long pods need to start and to end; by default they start at once,
+            unless their probes or annotations delay them, and take their grace period.
 
     Attributes:
         clock: The cluster's time.
@@ -109,12 +112,15 @@ class InMemoryCluster:
         max_pods: int = MAX_PODS,
         workloads: bool = True,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+        times: PodTimes = INSTANT_POD_TIMES,
     ) -> None:
         self._max_pods = max_pods
         self._makes_pods = controllers and workloads
         self.clock = clock
         self.kubernetes = kubernetes
-        self._core = ClusterCore(clock, seed, history, max_events, kubelet, kubernetes)
+        self._core = ClusterCore(
+            clock, seed, history, max_events, kubelet, kubernetes, times
+        )
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)
         self._health = NodeHealth(self._core)

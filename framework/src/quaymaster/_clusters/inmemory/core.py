@@ -1,7 +1,7 @@
 """The core of the in-memory cluster: versions, storage, deletion, ended pods."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     Namespace,
     Node,
     ObjectMeta,
+    PersistentVolumeClaim,
     Pod,
     PodStatus,
     PriorityClass,
@@ -28,11 +29,13 @@ from quaymaster._clusters.inmemory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
     SYSTEM_PRIORITY_CLASSES,
 )
+from quaymaster._clusters.inmemory.attachments import Attachments
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
 from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.names import NameMaker
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
 from quaymaster._clusters.inmemory.shortfalls import Shortfalls
 from quaymaster._clusters.inmemory.store import KindStore
@@ -66,6 +69,7 @@ class ClusterCore:
         kubelet: Whether bound pods run.
         kubernetes: The Kubernetes version whose API server and controllers are
         simulated.
+        times: How long pods need to start and to end.
 
     Attributes:
         clock: The cluster's time.
@@ -78,8 +82,10 @@ class ClusterCore:
         shortfalls: The pods that workloads lack.
         quotas: The limits and the usage of namespaces.
         controllers: They are called with every change; None for no controllers.
+        attachments: The volumes that are attached to nodes, and pods that wait.
         silent: The names of nodes whose kubelets do not answer: pods neither start nor
             end there.
+        runs_pods: Whether bound pods run.
     """
 
     def __init__(
@@ -90,6 +96,7 @@ class ClusterCore:
         max_events: int,
         kubelet: bool,
         kubernetes: Kubernetes,
+        times: PodTimes = INSTANT_POD_TIMES,
     ) -> None:
         self.clock = clock
         self.kubernetes = kubernetes
@@ -101,12 +108,14 @@ class ClusterCore:
         self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
+        self.runs_pods = kubelet
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
+        self.attachments = Attachments(self.objects)
         self._moment = Time(clock.now())
-        self._kubelet = Kubelet(clock, self._end_pod, kubelet)
+        self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
         # Implied objects: a loaded object of the same key replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
         # Uids of removed objects that were loaded: never to be generated again.
@@ -164,10 +173,10 @@ class ClusterCore:
             self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
-        if isinstance(obj, Pod) and obj.node_name:
-            obj = replace(obj, status=self._bound(obj.status, obj.node_name))
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
+        if isinstance(new, Pod) and new.node_name:
+            new = replace(new, status=self._status_with_node(new))
         store.put(_ADDED, key, new, self.version)
         self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
@@ -191,19 +200,27 @@ class ClusterCore:
         node_name: str,
         annotations: Mapping[str, str] | None,
     ) -> None:
-        """Bind a stored pod to a node, where it starts to run in the same write."""
+        """Bind a stored pod to a node.
+
+        A pod without a start-up time begins to run in the same write.
+        """
         metadata = self._next_metadata(pod.metadata)
         if annotations:
             metadata = replace(
                 metadata, annotations={**metadata.annotations, **annotations}
             )
-        new = replace(
-            pod,
-            metadata=metadata,
-            node_name=node_name,
-            status=self._bound(pod.status, node_name),
-        )
+        seconds = self._kubelet.seconds_to_start(pod)
+        is_waiting = bool(pod.spec.volumes) and self.attachments.add(pod, node_name)
+        if is_waiting:
+            status = self._kubelet.waiting(pod.status)
+        elif seconds and node_name not in self.silent:
+            status = self._kubelet.starting(pod.status, seconds)
+        else:
+            status = self._bound(pod.status, node_name)
+        new = replace(pod, metadata=metadata, node_name=node_name, status=status)
         self._pods.put(_MODIFIED, key, new, self.version)
+        if seconds and not is_waiting:
+            self._kubelet.start_later(new, seconds)
         if self.controllers is not None:
             self.controllers.pod_changed(pod, new)
         if new.metadata.annotations:
@@ -249,8 +266,13 @@ class ClusterCore:
             if pod.is_terminating:
                 self.let_go_if_due(pod)
                 continue
-            begun = replace(pod, status=self._kubelet.bound(pod.status))
-            self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
+            if self.attachments.is_waiting(pod.uid):
+                continue
+            seconds = self._kubelet.seconds_to_start(pod)
+            if seconds and pod.status.phase == "Pending":
+                self._kubelet.start_later(pod, seconds)
+                continue
+            self._begin(pod)
 
     def record(self, note: EventNote) -> None:
         """Write an Event."""
@@ -284,6 +306,24 @@ class ClusterCore:
             generation=metadata.generation or 1,
             creation_timestamp=self._now() if created is None else created,
         )
+
+    def _status_with_node(self, pod: Pod) -> PodStatus:
+        """Return the status of a pod that is created with a node."""
+        if pod.spec.volumes and not pod.is_finished:
+            may_wait = pod.status.phase == "Pending"
+            if self.attachments.add(pod, pod.node_name, may_wait=may_wait):
+                return self._kubelet.waiting(pod.status)
+        return self._bound(pod.status, pod.node_name)
+
+    def _start_waiting(self, keys: Iterable[str]) -> None:
+        """Start pods that have waited for volumes."""
+        for key in keys:
+            pod = self._pods.objects[key]
+            seconds = self._kubelet.seconds_to_start(pod)
+            if math.isinf(seconds):
+                status = self._kubelet.starting(pod.status, seconds)
+                self.change(pod, replace(pod, status=status))
+            self._kubelet.start_later(pod, seconds)
 
     def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
         """Return the status of a pod from the moment of its binding."""
@@ -323,14 +363,19 @@ class ClusterCore:
     def _notify(self, old: ApiObject | None, new: ApiObject | None) -> None:
         if not self.quotas.is_empty:
             self._charge(old, new)
-        if isinstance(old if new is None else new, Pod):
+        obj = old if new is None else new
+        if isinstance(obj, Pod):
+            if obj.spec.volumes and obj.node_name and (new is None or obj.is_finished):
+                self._start_waiting(self.attachments.remove(obj))
             controllers = self.controllers
             if controllers is not None:
                 # Both are pods, or None.
                 controllers.pod_changed(old, new)  # type: ignore[arg-type]
             return
-        if isinstance(new if old is None else old, _CLASSES):
+        if isinstance(obj, _CLASSES):
             self.refresh_classes()
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._start_waiting(self.attachments.claim_changed(obj.key))
         if isinstance(old, ResourceQuota) or isinstance(new, ResourceQuota):
             # Both are quotas, or None.
             self._quota_changed(old, new)  # type: ignore[arg-type]
@@ -399,7 +444,8 @@ class ClusterCore:
         # The time may be another cluster's; only the length of the grace period is
         # used.
         grace = metadata.deletion_grace_period_seconds or 0
-        latest = now + min(grace, LONGEST_SECONDS)
+        longest = float(min(grace, LONGEST_SECONDS))
+        latest = now + self._kubelet.seconds_to_end(pod, longest)
         due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
         self.clock.call_at(due, partial(self._end_grace, pod.key, metadata.uid))
 
@@ -408,6 +454,17 @@ class ClusterCore:
         if pod is None or pod.metadata.uid != uid or pod.node_name in self.silent:
             return
         self.let_go(pod)
+
+    def _begin(self, pod: Pod) -> None:
+        begun = replace(pod, status=self._kubelet.bound(pod.status))
+        self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
+
+    def _start_pod(self, key: str, uid: str) -> None:
+        pod = self.objects(Pod).get(key)
+        if pod is None or pod.metadata.uid != uid or pod.is_terminating:
+            return
+        if pod.node_name not in self.silent:
+            self._begin(pod)
 
     def _end_pod(self, key: str, uid: str) -> None:
         pod = self.objects(Pod).get(key)

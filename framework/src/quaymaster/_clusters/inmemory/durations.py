@@ -1,5 +1,6 @@
-"""How long a simulated pod runs, from its annotation."""
+"""How long a simulated pod runs, starts and ends, from its annotations."""
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -8,9 +9,15 @@ from quaymaster._base.errors import QuaymasterError
 
 __all__ = [
     "LONGEST_SECONDS",
+    "NEVER",
     "RUN_SECONDS_ANNOTATION",
+    "STARTUP_SECONDS_ANNOTATION",
+    "TERMINATION_SECONDS_ANNOTATION",
     "RunTimeError",
+    "parse_seconds",
     "run_seconds",
+    "startup_seconds",
+    "termination_seconds",
 ]
 
 RUN_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/run-seconds"
@@ -19,6 +26,22 @@ RUN_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/run-seconds"
 Seconds (``90``, ``0.5``) or a Kubernetes duration (``90s``, ``5m``, ``1h30m``). Without
 it a pod runs until it is deleted. With it a pod ends whatever its restart policy is.
 """
+
+STARTUP_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/startup-seconds"
+"""On a pod of the in-memory cluster: how long it needs until it can be ready.
+
+A duration as for `RUN_SECONDS_ANNOTATION`, or ``never`` for a pod that never is ready.
+"""
+
+TERMINATION_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/termination-seconds"
+"""On a pod of the in-memory cluster: how long it needs to end after its deletion.
+
+A duration as for `RUN_SECONDS_ANNOTATION`. It ends at the end of its grace period at
+the latest.
+"""
+
+NEVER: Final = "never"
+"""The start-up time of a pod that never is ready."""
 
 _UNITS: Final = {
     "ns": 1e-9,
@@ -59,8 +82,37 @@ def run_seconds(annotations: Mapping[str, str]) -> float | None:
         RunTimeError: The annotation is not a duration.
     """
     text = annotations.get(RUN_SECONDS_ANNOTATION)
+    return None if text is None else parse_seconds(text)
+
+
+def startup_seconds(annotations: Mapping[str, str]) -> float | None:
+    """Return how long a pod needs to start; infinity for never, None for no value.
+
+    Raises:
+        RunTimeError: The annotation is not a duration.
+    """
+    text = annotations.get(STARTUP_SECONDS_ANNOTATION)
     if text is None:
         return None
+    return math.inf if text.strip() == NEVER else parse_seconds(text)
+
+
+def termination_seconds(annotations: Mapping[str, str]) -> float | None:
+    """Return how long a pod needs to end, or None if the annotations do not say.
+
+    Raises:
+        RunTimeError: The annotation is not a duration.
+    """
+    text = annotations.get(TERMINATION_SECONDS_ANNOTATION)
+    return None if text is None else parse_seconds(text)
+
+
+def parse_seconds(text: str) -> float:
+    """Return the seconds of a number or a Kubernetes duration.
+
+    Raises:
+        RunTimeError: The text is not a duration.
+    """
     stripped = text.strip()
     if _SECONDS.fullmatch(stripped):
         seconds = float(stripped)

@@ -1,10 +1,14 @@
 """The kubelets of the in-memory cluster: they start and end pods that are bound.
 
-A pod runs from the moment it is bound: its start is part of the write that binds it.
+A pod without a start-up time runs from the moment it is bound: its start is part of the
+write that binds it. Other pods are ``Pending`` until they are ready. A pod that never
+becomes ready runs from the moment it is bound.
+
 A pod with the annotation ``simulation.quaymaster.io/run-seconds`` succeeds that long
 after its start, all others run until they are deleted.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -13,12 +17,16 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod, PodCondition, PodStatus, Time
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION, run_seconds
+from quaymaster._clusters.inmemory.pod_times import PodTimes
 from quaymaster._core.contract.clock import Clock
 
 __all__ = ["Kubelet", "with_condition", "with_kubelet_labels"]
 
 _SCHEDULED: Final = PodCondition(type="PodScheduled", status="True")
 _READY: Final = PodCondition(type="Ready", status="True")
+_NOT_READY: Final = PodCondition(
+    type="Ready", status="False", reason="ContainersNotReady"
+)
 _COMPLETED: Final = PodCondition(type="Ready", status="False", reason="PodCompleted")
 
 
@@ -27,18 +35,29 @@ class Kubelet:
 
     Args:
         clock: The cluster's time.
+        on_start: Called with key and uid of a pod whose start-up time has ended.
         on_end: Called with key and uid of a pod whose run time has ended.
         runs_pods: Whether bound pods start at all; otherwise they stay pending.
+        times: How long pods need to start and to end.
     """
 
     def __init__(
-        self, clock: Clock, on_end: Callable[[str, str], None], runs_pods: bool
+        self,
+        clock: Clock,
+        on_start: Callable[[str, str], None],
+        on_end: Callable[[str, str], None],
+        runs_pods: bool,
+        times: PodTimes,
     ) -> None:
         self._clock = clock
+        self._on_start = on_start
         self._on_end = on_end
         self._runs_pods = runs_pods
+        self._times = times
+        self._starts: dict[float, list[tuple[str, str]]] = {}
         self._bound = _StatusMemo(_running if runs_pods else _scheduled)
         self._waiting = _StatusMemo(_scheduled)
+        self._unready = _StatusMemo(_running_unready)
         self._ended = _StatusMemo(_succeeded)
 
     def waiting(self, status: PodStatus) -> PodStatus:
@@ -46,6 +65,37 @@ class Kubelet:
         if status.phase != "Pending":
             return status
         return self._waiting.at(status, self._clock.now())
+
+    def seconds_to_start(self, pod: Pod) -> float:
+        """Return how long a pod needs from its binding until it is ready."""
+        return self._times.until_ready(pod) if self._runs_pods else 0.0
+
+    def seconds_to_end(self, pod: Pod, grace_seconds: float) -> float:
+        """Return how long a deleted pod needs to end, at most its grace period."""
+        return self._times.until_ended(pod, grace_seconds)
+
+    def starting(self, status: PodStatus, seconds: float) -> PodStatus:
+        """Return the status of a pod at its binding, if it needs time to start."""
+        if status.phase != "Pending":
+            return self.bound(status)
+        memo = self._unready if math.isinf(seconds) else self._waiting
+        return memo.at(status, self._clock.now())
+
+    def start_later(self, pod: Pod, seconds: float) -> None:
+        """Call for the start of a pod after a time; never if that is infinite."""
+        if math.isinf(seconds):
+            return
+        due = self._clock.now() + seconds
+        # Pods that start together share one timer.
+        starts = self._starts.get(due)
+        if starts is None:
+            starts = self._starts[due] = []
+            self._clock.call_at(due, partial(self._start, due))
+        starts.append((pod.key, pod.metadata.uid))
+
+    def _start(self, due: float) -> None:
+        for key, uid in self._starts.pop(due):
+            self._on_start(key, uid)
 
     def bound(self, status: PodStatus) -> PodStatus:
         """Return the status of a pod at its binding; unchanged if it has run.
@@ -145,6 +195,12 @@ def _running(before: PodStatus, now: Time) -> PodStatus:
         start_time=now if before.start_time is None else before.start_time,
         conditions=with_condition(conditions, _READY, now),
     )
+
+
+def _running_unready(before: PodStatus, now: Time) -> PodStatus:
+    running = _running(before, now)
+    conditions = with_condition(running.conditions, _NOT_READY, now)
+    return replace(running, conditions=conditions)
 
 
 def _succeeded(before: PodStatus, now: Time) -> PodStatus:

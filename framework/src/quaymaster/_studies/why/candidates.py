@@ -5,10 +5,12 @@ from itertools import chain
 from typing import Final
 
 from quaymaster._api.objects import (
+    Deployment,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PriorityClass,
     Taint,
 )
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, is_tolerated
@@ -19,9 +21,10 @@ from quaymaster._core.cycle.explanation import NodeRejection
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import Candidate, ChangeKind
 from quaymaster._studies.why.editing import Editing
+from quaymaster._studies.why.new_nodes import added_nodes
 from quaymaster._studies.why.node_edits import (
-    added_nodes,
     labelled_nodes,
+    required_labels,
     uncordoned_nodes,
     zones_of_volumes,
 )
@@ -32,11 +35,12 @@ from quaymaster._studies.why.spec_edits import (
     dropped_selectors,
     opened_gates,
     other_schedulers,
-    relaxed_spreading,
     tolerations,
 )
+from quaymaster._studies.why.spread_edits import changed_policies, relaxed_spreading
 from quaymaster._studies.why.storage_edits import other_classes
 from quaymaster._studies.why.subject import Subject
+from quaymaster._studies.why.workload_edits import changed_rollouts, higher_priorities
 
 __all__ = ["candidates"]
 
@@ -46,16 +50,17 @@ _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
 
 
 def candidates(
-    run: Simulation, pod: Pod, subject: Subject, profiles: Sequence[str]
+    run: Simulation, pods: Sequence[Pod], subject: Subject, profiles: Sequence[str]
 ) -> list[Candidate]:
     """Return what may place a pod, what is likely to be smaller first.
 
     Args:
-        run: A simulation that has settled, in which the pod has no node.
-        pod: The pod.
+        run: A simulation that has settled, in which the pods have no node.
+        pods: The pods of the subject, of which the first is examined.
         subject: What a user would change.
         profiles: The scheduler names that there are.
     """
+    pod = pods[0]
     editing = Editing(subject, run.cluster)
     if pod.spec.scheduler_name not in profiles:
         return list(other_schedulers(editing, pod.spec, profiles))
@@ -64,11 +69,12 @@ def candidates(
         return gates
     attempts = run.scheduler.past_attempts.of(pod.key)
     rejections = (attempts[-1].rejections if attempts else None) or ()
-    found = chain(
+    offered = chain(
         _of_spec(editing, pod, rejections, run.cluster),
-        _of_nodes(pod, run.cluster),
+        _of_workload(editing, pod, run.cluster),
+        _of_nodes(pod, run.cluster, len(pods)),
     )
-    return sorted(found, key=lambda one: _ORDER[one.kind])
+    return sorted(offered, key=lambda candidate: _ORDER[candidate.kind])
 
 
 def _of_spec(
@@ -78,9 +84,10 @@ def _of_spec(
     cluster: InMemoryCluster,
 ) -> Iterator[Candidate]:
     spec = pod.spec
+    yield from changed_policies(editing, spec)
     yield from lowered_requests(editing, spec, _lacking(rejections))
-    # Whoever has rejected a node, the first to do so hides the others: what the pod
-    # insists on is offered in any case.
+    # Whichever plugin rejects a node first hides the others: what the pod requires is
+    # offered in any case.
     yield from tolerations(
         editing, _taints(pod, _nodes(cluster).values(), cluster.kubernetes)
     )
@@ -91,7 +98,14 @@ def _of_spec(
     yield from other_classes(editing, pod, cluster)
 
 
-def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
+def _of_workload(
+    editing: Editing, pod: Pod, cluster: InMemoryCluster
+) -> Iterator[Candidate]:
+    yield from changed_rollouts(editing, cluster.list(Deployment).items)
+    yield from higher_priorities(editing, pod, cluster.list(PriorityClass).items)
+
+
+def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Candidate]:
     nodes = _nodes(cluster)
     cordoned = (node for node in nodes.values() if node.spec.unschedulable)
     yield from uncordoned_nodes(cordoned)
@@ -100,7 +114,10 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
     )
     yield from labelled_nodes(pod.spec, open_first)
     zones = zones_of_volumes(_volumes(pod, cluster))
-    yield from added_nodes(list(nodes.values()), zones)
+    required = required_labels(pod.spec) or [{}]
+    yield from added_nodes(
+        list(nodes.values()), [{**labels, **zones} for labels in required], pending
+    )
 
 
 def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:

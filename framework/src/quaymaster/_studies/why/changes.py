@@ -23,7 +23,11 @@ Apply: TypeAlias = Callable[[Sequence[ApiObject]], list[ApiObject]]
 
 
 class ChangeKind(enum.StrEnum):
-    """What a change is about. The order is that of suggestions, the smallest first."""
+    """What a change is about.
+
+    The order is that of suggestions: first changes of the workload, those that cost the
+    least first, then another node, then changes that other pods may feel.
+    """
 
     SCHEDULER = "scheduler"
     """Another ``schedulerName``, of a profile that there is."""
@@ -31,29 +35,32 @@ class ChangeKind(enum.StrEnum):
     GATES = "gates"
     """The scheduling gates are opened."""
 
+    TAINTS_POLICY = "taints-policy"
+    """A spread constraint does not count nodes that the pod does not tolerate."""
+
+    MATCH_LABEL_KEYS = "match-label-keys"
+    """A spread constraint counts only pods of the same revision."""
+
+    ROLLOUT = "rollout"
+    """A Deployment deletes an old pod before it creates a new one."""
+
     LOWER_REQUEST = "lower-request"
     """One request of one container is lowered, by at most a quarter."""
 
-    UNCORDON = "uncordon"
-    """One node may be used again."""
+    HOST_PORT = "host-port"
+    """One host port is not requested."""
 
-    LABEL_NODE = "label-node"
-    """One node gets one label."""
+    SPREADING = "spreading"
+    """One topology spread constraint requires less."""
 
     TOLERATION = "toleration"
     """One taint is tolerated."""
-
-    HOST_PORT = "host-port"
-    """One host port is not asked for."""
-
-    SPREADING = "spreading"
-    """One topology spread constraint asks for less."""
 
     STORAGE_CLASS = "storage-class"
     """One claim is of another class."""
 
     SELECTOR = "selector"
-    """One node label is not asked for."""
+    """One node label is not selected."""
 
     AFFINITY = "affinity"
     """One required affinity term is dropped."""
@@ -62,7 +69,16 @@ class ChangeKind(enum.StrEnum):
     """One request of one container is lowered by more than a quarter."""
 
     ADD_NODE = "add-node"
-    """There is one more node like one that there is."""
+    """There are more nodes like one that there is."""
+
+    UNCORDON = "uncordon"
+    """One node may be used again."""
+
+    LABEL_NODE = "label-node"
+    """One node gets one label."""
+
+    PRIORITY = "priority"
+    """A higher priority class, which evicts other pods."""
 
 
 @attrs.frozen(kw_only=True)
@@ -94,6 +110,7 @@ class SuggestedChange:
         fields: What exactly is changed.
         command: The kubectl command that makes the change, if there is a short one.
         placed: How many pods more have a node with it, of all pods of the input.
+        evicted: How many other pods lose their nodes, or get none, because of it.
         apply: Makes the change: given the objects of the input, returns them with it.
     """
 
@@ -102,6 +119,7 @@ class SuggestedChange:
     fields: tuple[FieldChange, ...]
     command: str = ""
     placed: int = 0
+    evicted: int = 0
     apply: Apply = attrs.field(eq=False, repr=False)
 
 
@@ -113,11 +131,13 @@ class Candidate:
         kind: A description.
         levels: How many levels there are. The first is the largest change and the last
             one the smallest: the largest level that does is wanted.
+        may_evict: Whether pods of lower priority may lose their nodes.
         at: Makes the change of a level, from 0.
     """
 
     kind: ChangeKind
     levels: int = 1
+    may_evict: bool = False
     at: Callable[[int], SuggestedChange]
 
 

@@ -1,6 +1,6 @@
-"""Changes of nodes: one is used again, one gets a label, one more is there."""
+"""Changes of nodes that exist: one is used again, one gets a label."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -10,7 +10,6 @@ from quaymaster._api.objects import (
     ApiObject,
     Node,
     NodeSelectorTerm,
-    ObjectMeta,
     PersistentVolume,
     PodSpec,
 )
@@ -22,35 +21,28 @@ from quaymaster._studies.why.changes import (
     SuggestedChange,
     single,
 )
+from quaymaster._studies.why.node_facts import (
+    HOSTNAME,
+    ZONE_LABELS,
+    is_fact,
+    is_protective,
+)
 
-__all__ = ["added_nodes", "labelled_nodes", "uncordoned_nodes", "zones_of_volumes"]
+__all__ = ["labelled_nodes", "required_labels", "uncordoned_nodes", "zones_of_volumes"]
 
 _TRIED: Final = 5
 """So many nodes are tried that could get the same label, or be used again."""
-_SHAPES: Final = 8
-"""So many kinds of nodes are tried as one more node."""
-_HOSTNAME: Final = "kubernetes.io/hostname"
-_ZONES: Final = (
-    "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/zone",
-)
-# What people call their groups of nodes by, the most telling first.
-_GROUPS: Final = (
-    "karpenter.sh/nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "cloud.google.com/gke-nodepool",
-    "kubernetes.azure.com/agentpool",
-    "node.kubernetes.io/instance-type",
-)
+_UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 
 
 def uncordoned_nodes(nodes: Iterable[Node]) -> Iterator[Candidate]:
     """Offer to use each of some cordoned nodes again."""
-    for node in islice(nodes, _TRIED):
+    usable = (node for node in nodes if not _is_protected(node))
+    for node in islice(usable, _TRIED):
         yield single(
             SuggestedChange(
                 kinds=(ChangeKind.UNCORDON,),
-                text=f"let node {node.name} be used again",
+                text=f"let node {node.name} be used again, if its maintenance is over",
                 fields=(_field(node, "spec.unschedulable", "true", "false"),),
                 command=f"kubectl uncordon {node.name}",
                 apply=_on_node(node.name, _uncordoned),
@@ -58,24 +50,36 @@ def uncordoned_nodes(nodes: Iterable[Node]) -> Iterator[Candidate]:
         )
 
 
-def _uncordoned(node: Node) -> Node:
-    taints = tuple(
-        taint
+def _is_protected(node: Node) -> bool:
+    """Whether a taint protects a node, other than that of cordoned nodes."""
+    return any(
+        is_protective(taint) and taint.key != _UNSCHEDULABLE
         for taint in node.spec.taints
-        if taint.key != "node.kubernetes.io/unschedulable"
     )
+
+
+def _uncordoned(node: Node) -> Node:
+    taints = tuple(taint for taint in node.spec.taints if taint.key != _UNSCHEDULABLE)
     spec = msgspec.structs.replace(node.spec, unschedulable=False, taints=taints)
     return msgspec.structs.replace(node, spec=spec)
 
 
 def labelled_nodes(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[Candidate]:
-    """Offer a label to nodes that lack only one of those that a pod asks for."""
+    """Offer a label to nodes that lack only one of those that a pod requires.
+
+    Labels that say what a node is are never offered, nor another value for a label that
+    a node has.
+    """
     tried: dict[tuple[str, str], int] = {}
     for node in nodes:
+        if _is_protected(node):
+            continue
         missing = _missing_labels(spec, node)
-        if missing is None or len(missing) != 1:
+        if len(missing) != 1:
             continue
         [(key, value)] = missing.items()
+        if is_fact(key) or key in node.labels:
+            continue
         count = tried[key, value] = tried.get((key, value), 0) + 1
         if count <= _TRIED:
             yield single(_labelled(node, key, value))
@@ -87,141 +91,73 @@ def _labelled(node: Node, key: str, value: str) -> SuggestedChange:
         metadata = msgspec.structs.replace(node.metadata, labels=labels)
         return msgspec.structs.replace(node, metadata=metadata)
 
-    old = node.labels.get(key, "")
-    again = " --overwrite" if key in node.labels else ""
     return SuggestedChange(
         kinds=(ChangeKind.LABEL_NODE,),
         text=f"label node {node.name} with {key}={value}",
-        fields=(_field(node, f"metadata.labels.{key}", old, value),),
-        command=f"kubectl label node {node.name} {key}={value}{again}",
+        fields=(_field(node, f"metadata.labels.{key}", "", value),),
+        command=f"kubectl label node {node.name} {key}={value}",
         apply=_on_node(node.name, edit),
     )
 
 
-def _missing_labels(spec: PodSpec, node: Node) -> dict[str, str] | None:
-    """The labels that a pod asks for and a node lacks; None if labels do not do."""
-    labels = node.labels
-    missing = {
-        key: value
-        for key, value in spec.node_selector.items()
-        if labels.get(key) != value
-    }
+def _missing_labels(spec: PodSpec, node: Node) -> dict[str, str]:
+    """The fewest labels that a pod requires and a node lacks."""
+    missing = (
+        {key: each for key, each in labels.items() if node.labels.get(key) != each}
+        for labels in required_labels(spec, node)
+    )
+    return min(missing, key=len, default={})
+
+
+def required_labels(spec: PodSpec, node: Node | None = None) -> list[dict[str, str]]:
+    """Return the labels that a pod requires of a node, as alternatives.
+
+    Args:
+        spec: The spec of the pod.
+        node: A node whose values are taken where several would do.
+    """
     rules = spec.affinity.node_affinity if spec.affinity else None
     required = (
         rules.required_during_scheduling_ignored_during_execution if rules else None
     )
-    if required is not None:
-        terms = [_term_labels(term, labels) for term in required.node_selector_terms]
-        found = [term for term in terms if term is not None]
-        if not found:
-            return None
-        _, _, fewest = min((len(one), place, one) for place, one in enumerate(found))
-        missing.update(fewest)
-    return None if _HOSTNAME in missing else missing
+    if required is None:
+        return [dict(spec.node_selector)] if spec.node_selector else []
+    terms = (_term_labels(term, node) for term in required.node_selector_terms)
+    return [{**spec.node_selector, **term} for term in terms if term is not None]
 
 
-def _term_labels(
-    term: NodeSelectorTerm, labels: Mapping[str, str]
-) -> dict[str, str] | None:
-    missing: dict[str, str] = {}
-    for one in term.match_expressions:
-        if one.operator == "In":
-            if labels.get(one.key) not in one.values:
-                missing[one.key] = one.values[0]
-        elif one.operator == "Exists":
-            if one.key not in labels:
-                missing[one.key] = "true"
-        else:
-            return None
-    return None if term.match_fields else missing
-
-
-def added_nodes(nodes: Sequence[Node], zones: Mapping[str, str]) -> Iterator[Candidate]:
-    """Offer one more node like each kind of node that there is.
-
-    Args:
-        nodes: The nodes of the input.
-        zones: Labels that a new node has instead, if some volume needs them.
-    """
-    names = {node.name for node in nodes}
-    shapes: dict[object, Node] = {}
-    for node in nodes:
-        shapes.setdefault(_shape(node), node)
-    for node in islice(shapes.values(), _SHAPES):
-        yield single(_one_more(node, _free_name(node.name, names), {}))
-        other = {key: zones[key] for key in zones if node.labels.get(key) != zones[key]}
-        if other:
-            yield single(_one_more(node, _free_name(node.name, names), other))
-
-
-def _shape(node: Node) -> object:
-    """What two nodes have to have in common to be alike for a scheduler."""
-    labels = {k: v for k, v in node.labels.items() if v != node.name and k != _HOSTNAME}
-    offered = node.status.allocatable or node.status.capacity
-    return (
-        frozenset(labels.items()),
-        frozenset((name, amount.nanos) for name, amount in offered.items()),
-        frozenset((one.key, one.value, one.effect) for one in node.spec.taints),
-        node.spec.unschedulable,
-    )
-
-
-def _free_name(name: str, names: "set[str]") -> str:
-    number = 1
-    while f"{name}-more-{number}" in names:
-        number += 1
-    return f"{name}-more-{number}"
-
-
-def _one_more(node: Node, name: str, labels: Mapping[str, str]) -> SuggestedChange:
-    own = {
-        key: name if key == _HOSTNAME or value == node.name else value
-        for key, value in node.labels.items()
-    }
-    metadata = ObjectMeta(
-        name=name, labels={**own, **labels}, annotations=node.annotations
-    )
-    spec = msgspec.structs.replace(node.spec, provider_id="")
-    status = msgspec.structs.replace(
-        node.status, volumes_in_use=(), volumes_attached=()
-    )
-    new = Node(metadata=metadata, spec=spec, status=status)
-    where = "".join(f", with {key}={value}" for key, value in labels.items())
-    return SuggestedChange(
-        kinds=(ChangeKind.ADD_NODE,),
-        text=f"add one node like {node.name}{_group(node)}{where}",
-        fields=(
-            FieldChange(
-                object=f"node/{name}",
-                namespace="",
-                path="",
-                old="",
-                new=f"a copy of {node.name}{where}",
-            ),
-        ),
-        apply=lambda objects: [*objects, new],
-    )
-
-
-def _group(node: Node) -> str:
-    for key in _GROUPS:
-        if key in node.labels:
-            return f" ({key}={node.labels[key]})"
-    return ""
+def _term_labels(term: NodeSelectorTerm, node: Node | None) -> dict[str, str] | None:
+    """The labels that a term requires; None if labels are not enough."""
+    own = node.labels if node is not None else {}
+    labels: dict[str, str] = {}
+    for expression in term.match_expressions:
+        key, values = expression.key, expression.values
+        match expression.operator:
+            case "In" if values:
+                labels[key] = own[key] if own.get(key) in values else values[0]
+            case "Exists":
+                labels[key] = own.get(key, "true")
+            case "NotIn" if own.get(key) not in values:
+                pass
+            case "DoesNotExist" if key not in own:
+                pass
+            case _:
+                return None
+    return None if term.match_fields else labels
 
 
 def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
     """Return the labels that nodes need to reach some volumes, as far as one does."""
     found: dict[str, str] = {}
     for volume in volumes:
-        for key in _ZONES:
+        for key in ZONE_LABELS:
             if key in volume.labels:
                 found.setdefault(key, volume.labels[key])
         affinity = volume.spec.node_affinity
         required = affinity.required if affinity is not None else None
         for term in required.node_selector_terms if required is not None else ():
             for one in term.match_expressions:
-                if one.operator == "In" and one.key != _HOSTNAME:
+                if one.operator == "In" and one.key != HOSTNAME:
                     found.setdefault(one.key, one.values[0])
     return found
 

@@ -1,5 +1,6 @@
-"""Changes of what a pod insists on: tolerations, labels of nodes, ports, spreading."""
+"""Changes of what a pod requires: tolerations, labels of nodes, ports."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -14,10 +15,10 @@ from quaymaster._api.objects import (
     PodSpec,
     Taint,
     Toleration,
-    TopologySpreadConstraint,
 )
-from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange
+from quaymaster._studies.why.changes import Candidate, ChangeKind
 from quaymaster._studies.why.editing import Editing
+from quaymaster._studies.why.node_facts import can_be_ignored, is_protective
 
 __all__ = [
     "dropped_affinity",
@@ -25,14 +26,9 @@ __all__ = [
     "dropped_selectors",
     "opened_gates",
     "other_schedulers",
-    "relaxed_spreading",
     "tolerations",
 ]
 
-_SYSTEM: Final = "node.kubernetes.io/"
-"""Taints of this prefix tell of a node's condition: nobody means to tolerate them."""
-_SKEWS: Final = 4
-"""By so much a maximal skew is raised; beyond that, nothing is insisted on."""
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PYTHON_REQUIRED: Final = "required_during_scheduling_ignored_during_execution"
 
@@ -54,7 +50,10 @@ def opened_gates(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
     gates = ", ".join(gate.name for gate in spec.scheduling_gates)
     if gates:
         edit = partial(_replaced, scheduling_gates=())
-        text = f"open the scheduling gates of {editing.subject}: {gates}"
+        text = (
+            f"have the scheduling gates of {editing.subject} removed by their "
+            f"controllers: {gates}"
+        )
         field = editing.field("schedulingGates", gates, "")
         yield editing.candidate(ChangeKind.GATES, text, field, edit)
 
@@ -62,7 +61,7 @@ def opened_gates(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
 def tolerations(editing: Editing, taints: Iterable[Taint]) -> Iterator[Candidate]:
     """Offer to tolerate each of some taints."""
     for taint in taints:
-        if taint.key.startswith(_SYSTEM):
+        if is_protective(taint):
             continue
         toleration = Toleration(
             key=taint.key,
@@ -81,7 +80,8 @@ def tolerations(editing: Editing, taints: Iterable[Taint]) -> Iterator[Candidate
 
 
 def _as_text(toleration: Toleration) -> str:
-    value = f", value: {toleration.value}" if toleration.value else ""
+    """A toleration in YAML. The value is quoted: it may look like a number."""
+    value = f", value: {json.dumps(toleration.value)}" if toleration.value else ""
     return (
         f"{{key: {toleration.key}, operator: {toleration.operator}{value}, "
         f"effect: {toleration.effect}}}"
@@ -112,53 +112,11 @@ def _without_port(spec: PodSpec, index: int, number: int) -> PodSpec:
     return _replaced(spec, containers=tuple(containers))
 
 
-def relaxed_spreading(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
-    """Offer for each constraint a larger skew, and not to insist on it."""
-    for index, constraint in enumerate(spec.topology_spread_constraints):
-        if constraint.when_unsatisfiable != "DoNotSchedule":
-            continue
-        yield Candidate(
-            kind=ChangeKind.SPREADING,
-            levels=_SKEWS + 1,
-            at=partial(_relaxed, editing, constraint, index),
-        )
-
-
-def _relaxed(
-    editing: Editing, constraint: TopologySpreadConstraint, index: int, level: int
-) -> SuggestedChange:
-    """The first level does not insist; the others raise the skew, less and less."""
-    old, key = constraint.max_skew, constraint.topology_key
-    path = f"topologySpreadConstraints[{index}]"
-    if level:
-        new = old + _SKEWS + 1 - level
-        changes: dict[str, object] = {"max_skew": new}
-        text = (
-            f"let {editing.subject} spread over {key} with a skew of {new}, not {old}"
-        )
-        field = editing.field(f"{path}.maxSkew", str(old), str(new))
-    else:
-        changes = {"when_unsatisfiable": "ScheduleAnyway"}
-        text = f"do not insist that {editing.subject} spreads over {key}"
-        whole = "DoNotSchedule", "ScheduleAnyway"
-        field = editing.field(f"{path}.whenUnsatisfiable", *whole)
-
-    def edit(spec: PodSpec) -> PodSpec:
-        found = list(spec.topology_spread_constraints)
-        found[index] = msgspec.structs.replace(found[index], **changes)
-        return _replaced(spec, topology_spread_constraints=tuple(found))
-
-    return SuggestedChange(
-        kinds=(ChangeKind.SPREADING,),
-        text=text,
-        fields=(field,),
-        apply=editing.apply(edit),
-    )
-
-
 def dropped_selectors(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
     """Offer to do without each label of the node selector."""
     for key, value in sorted(spec.node_selector.items()):
+        if not can_be_ignored(key):
+            continue
 
         def edit(spec: PodSpec, gone: str = key) -> PodSpec:
             left = {one: spec.node_selector[one] for one in spec.node_selector}
@@ -206,6 +164,8 @@ def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candi
     )
     for number, term in enumerate(terms):
         for index, one in enumerate(term.match_expressions):
+            if not can_be_ignored(one.key):
+                continue
             shown = f"{one.key} {one.operator} {' '.join(one.values)}".strip()
             path = (
                 f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms[{number}]"

@@ -17,6 +17,7 @@ from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.candidates import candidates
 from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange, both
+from quaymaster._studies.why.remarks import remarks
 from quaymaster._studies.why.subject import Subject, Subjects
 from quaymaster._studies.why.trials import (
     Goal,
@@ -54,6 +55,8 @@ class Suggestions:
         candidates: How many single changes there were to try.
         trials: How many simulations were run.
         is_complete: Whether everything was tried; if not, more trials may find more.
+        remarks: Facts that explain why the pod is pending and that no single change
+            alters: labels and resources that no node has, and so on.
     """
 
     pod: str
@@ -64,6 +67,7 @@ class Suggestions:
     candidates: int = 0
     trials: int = 0
     is_complete: bool = True
+    remarks: tuple[str, ...] = ()
 
 
 def suggest_changes(
@@ -161,33 +165,79 @@ def search(
     given = trials.given
     subject = Subjects(given.objects).of(pods[0], run.cluster)
     goal = Goal.of(subject, pods, run, given.objects, result)
-    profiles = [one.scheduler_name for one in given.config.profiles]
-    offered = candidates(run, pods[0], subject, profiles)
+    profiles = [profile.scheduler_name for profile in given.config.profiles]
+    offered = candidates(run, pods, subject, profiles)
     before = trials.count
-    found: list[SuggestedChange] = []
+    changes: list[SuggestedChange] = []
     is_complete = True
     try:
         for change in _singles(offered, goal, trials):
-            found.append(change)
-            # Of requests, it turns out only here how far they have to be lowered.
+            changes.append(change)
+            # How far a request has to be lowered is only known here.
             if is_one_enough and ChangeKind.LOWER_REQUEST_FAR not in change.kinds:
                 break
-        if not found:
+        if not changes:
             for change in _pairs(offered, goal, trials):
-                found.append(change)
-                if len(found) == _PAIRS or is_one_enough:
+                changes.append(change)
+                if len(changes) == _PAIRS or is_one_enough:
                     break
     except OutOfTrialsError:
         is_complete = False
-    return Suggestions(
+    answer = Suggestions(
         pod=name,
         subject=str(subject),
         namespace=subject.namespace,
         pending=len(pods),
-        changes=tuple(sorted(found, key=_size)),
+        changes=tuple(sorted(changes, key=_size)),
         candidates=len(offered),
         trials=trials.count - before,
         is_complete=is_complete,
+        remarks=tuple(remarks(pods[0], run.unscheduled(pods[0]).message, run.cluster)),
+    )
+    is_gated = bool(offered) and offered[0].kind is ChangeKind.GATES
+    if is_gated and not changes and is_complete:
+        return _behind_gates(answer, offered[0].at(0), trials, is_one_enough)
+    return answer
+
+
+def _behind_gates(
+    answer: Suggestions, opening: SuggestedChange, trials: Trials, is_one_enough: bool
+) -> Suggestions:
+    """Find what places pods that stay pending after their gates are opened.
+
+    Args:
+        answer: The answer so far.
+        opening: The change that opens the gates.
+        trials: Tries changes out.
+        is_one_enough: As for `search`.
+    """
+    given = attrs.evolve(trials.given, objects=opening.apply(trials.given.objects))
+    later = Trials(given, trials.most - trials.count, trials.on_trial)
+    with given.simulation() as run:
+        run.settle()
+        subjects = Subjects(given.objects)
+        pods = [
+            pod
+            for pod in pending_pods(run.cluster)
+            if str(subjects.of(pod, run.cluster)) == answer.subject
+            and pod.namespace == answer.namespace
+        ]
+        if not pods:
+            return answer
+        message = run.unscheduled(pods[0]).message
+        further = search(
+            run, run.result(), pods, answer.pod, later, is_one_enough=is_one_enough
+        )
+    trials.count += later.count
+    return attrs.evolve(
+        further,
+        pending=answer.pending,
+        trials=answer.trials + further.trials,
+        changes=tuple(
+            attrs.evolve(both(opening, change), placed=change.placed)
+            for change in further.changes
+        ),
+        remarks=(f"without its gates it stays pending: {message}", *further.remarks),
     )
 
 
@@ -226,8 +276,14 @@ def _smallest(
 
     def tried(level: int) -> SuggestedChange | None:
         change = whole(candidate.at(level))
-        placed = trials.meets(goal, change.apply(trials.given.objects))
-        return None if placed is None else attrs.evolve(change, placed=placed)
+        outcome = trials.meets(
+            goal,
+            change.apply(trials.given.objects),
+            may_evict=candidate.may_evict,
+        )
+        if outcome is None:
+            return None
+        return attrs.evolve(change, placed=outcome.placed, evicted=outcome.evicted)
 
     best = tried(0)
     if best is None:
@@ -247,7 +303,8 @@ def _pairs(
     offered: Sequence[Candidate], goal: Goal, trials: Trials
 ) -> Iterator[SuggestedChange]:
     """Find two changes that do together: first whether, then how much of each."""
-    for first, second in combinations(offered, 2):
+    harmless = [candidate for candidate in offered if not candidate.may_evict]
+    for first, second in combinations(harmless, 2):
         if first.kind == second.kind and first.kind in _ONE_OF:
             continue
         largest = both(first.at(0), second.at(0))

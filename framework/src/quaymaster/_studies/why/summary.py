@@ -53,6 +53,8 @@ class PendingGroup:
         causes: The causes for the first of them, the most frequent first.
         change: The smallest change that places all of them, if one was asked for and
             found.
+        remarks: Facts about the first of them, as in `Suggestions`, if a change was
+            looked for.
     """
 
     subject: str
@@ -63,6 +65,7 @@ class PendingGroup:
     message: str
     causes: tuple[Cause, ...]
     change: SuggestedChange | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -233,5 +236,5 @@ def _suggested(
         answer = search(run, result, pods, "", trials, is_one_enough=True)
         is_complete = is_complete and answer.is_complete
         change = answer.changes[0] if answer.changes else None
-        found.append(attrs.evolve(group, change=change))
+        found.append(attrs.evolve(group, change=change, remarks=answer.remarks))
     return found, is_complete

@@ -17,7 +17,7 @@ from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.subject import Subject, Subjects
 
-__all__ = ["Goal", "Input", "OutOfTrialsError", "Trials", "pending_pods"]
+__all__ = ["Goal", "Input", "OutOfTrialsError", "Outcome", "Trials", "pending_pods"]
 
 
 class OutOfTrialsError(Exception):
@@ -66,6 +66,19 @@ class Input:
         )
 
 
+@attrs.frozen
+class Outcome:
+    """What a change has brought about that meets a goal.
+
+    Attributes:
+        placed: How many pods more have a node.
+        evicted: How many other pods lose their nodes, or get none.
+    """
+
+    placed: int
+    evicted: int
+
+
 def pending_pods(cluster: InMemoryCluster) -> list[Pod]:
     """Return the pods that need a node, by key."""
     found = [
@@ -111,19 +124,31 @@ class Goal:
         return cls(subject, keys, others, len(result.preempted), count)
 
     def is_met(
-        self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
+        self,
+        run: Simulation,
+        objects: Sequence[ApiObject],
+        result: SimulationResult,
+        *,
+        may_evict: bool = False,
     ) -> bool:
         """Whether a simulation that has settled has brought it about."""
         pending = _pending_by_subject(run.cluster, objects)
         own = pending.pop(self.subject, 0)
-        if len(result.preempted) > self.preempted:
-            return False
-        if any(count > self.others[one] for one, count in pending.items()):
+        if not may_evict and self.losses(run, objects, result):
             return False
         if not self.subject.has_stable_names:
             return not own
         placed = {pod.key for pod in run.cluster.list(Pod).items if pod.node_name}
         return self.keys <= placed
+
+    def losses(
+        self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
+    ) -> int:
+        """Return how many pods of other subjects have lost their nodes, or got none."""
+        pending = _pending_by_subject(run.cluster, objects)
+        pending.pop(self.subject, None)
+        more = (pending - self.others).total()
+        return max(more, len(result.preempted) - self.preempted)
 
 
 def _pending_by_subject(
@@ -143,6 +168,7 @@ class Trials:
 
     Attributes:
         count: How many have been run.
+        on_trial: Called before each.
     """
 
     def __init__(
@@ -154,14 +180,17 @@ class Trials:
         self.given = given
         self.most = most
         self.count = 0
-        self._on_trial = on_trial
+        self.on_trial = on_trial
 
-    def meets(self, goal: Goal, objects: Sequence[ApiObject]) -> int | None:
-        """Simulate other objects; return how many pods more have a node then.
+    def meets(
+        self, goal: Goal, objects: Sequence[ApiObject], *, may_evict: bool = False
+    ) -> Outcome | None:
+        """Simulate other objects; return what changes, if that meets a goal.
 
         Args:
             goal: What has to be so then.
             objects: The objects.
+            may_evict: Whether pods of lower priority may lose their nodes.
 
         Returns:
             None if the goal is not met, or the objects are not admitted.
@@ -172,13 +201,16 @@ class Trials:
         if self.count >= self.most:
             raise OutOfTrialsError
         self.count += 1
-        if self._on_trial is not None:
-            self._on_trial(self.count, self.most)
+        if self.on_trial is not None:
+            self.on_trial(self.count, self.most)
         try:
             with self.given.simulation(objects) as run:
                 run.settle()
                 result = run.result()
-                is_met = goal.is_met(run, objects, result)
+                is_met = goal.is_met(run, objects, result, may_evict=may_evict)
+                evicted = goal.losses(run, objects, result)
         except (AdmissionError, ManifestErrors):
             return None
-        return len(result.placements) - goal.placed if is_met else None
+        if not is_met:
+            return None
+        return Outcome(len(result.placements) - goal.placed, evicted)

@@ -73,6 +73,7 @@ def _check_container(container: Container, path: str, report: Report) -> None:
         report.add(f"{path}.image", "expected an image, got none")
     _check_ports(container, f"{path}.ports", report)
     _check_restarts(container, path, report)
+    _check_probes(container, path, report)
 
 
 def _check_ports(container: Container, path: str, report: Report) -> None:
@@ -87,6 +88,25 @@ def _check_ports(container: Container, path: str, report: Report) -> None:
         if port.host_port:
             _check_port(port.host_port, f"{where}.hostPort", report)
     report.unique(names, "name")
+
+
+def _check_probes(container: Container, path: str, report: Report) -> None:
+    for field, probe in (
+        ("readinessProbe", container.readiness_probe),
+        ("startupProbe", container.startup_probe),
+    ):
+        if probe is None:
+            continue
+        for name, number in (
+            ("initialDelaySeconds", probe.initial_delay_seconds),
+            ("periodSeconds", probe.period_seconds),
+            ("successThreshold", probe.success_threshold),
+            ("failureThreshold", probe.failure_threshold),
+        ):
+            report.at_least(number, f"{path}.{field}.{name}")
+        if field == "startupProbe" and probe.successes > 1:
+            where = f"{path}.{field}.successThreshold"
+            report.expect(False, where, "1", probe.success_threshold)
 
 
 def _check_port(number: int, path: str, report: Report) -> None:

@@ -29,8 +29,12 @@ from quaymaster._clusters.inmemory.admission.syntax import (
 )
 from quaymaster._clusters.inmemory.durations import (
     RUN_SECONDS_ANNOTATION,
+    STARTUP_SECONDS_ANNOTATION,
+    TERMINATION_SECONDS_ANNOTATION,
     RunTimeError,
     run_seconds,
+    startup_seconds,
+    termination_seconds,
 )
 
 __all__ = [
@@ -124,14 +128,22 @@ def check_annotations(
         report.expect(False, path, expected, size)
 
 
+_DURATIONS: Final = (
+    (RUN_SECONDS_ANNOTATION, run_seconds),
+    (STARTUP_SECONDS_ANNOTATION, startup_seconds),
+    (TERMINATION_SECONDS_ANNOTATION, termination_seconds),
+)
+
+
 def check_pod_annotations(
     annotations: Mapping[str, str], path: str, report: Report
 ) -> None:
     """Check the annotations of a pod that the server or a simulation reads."""
-    try:
-        run_seconds(annotations)
-    except RunTimeError as error:
-        report.add(f"{path}[{RUN_SECONDS_ANNOTATION}]", str(error))
+    for annotation, read in _DURATIONS:
+        try:
+            read(annotations)
+        except RunTimeError as error:
+            report.add(f"{path}[{annotation}]", str(error))
     cost = annotations.get(_COST_ANNOTATION, "0")
     is_cost = len(cost) < 12 and _COST.fullmatch(cost) and -(2**31) <= int(cost) < 2**31
     report.expect(

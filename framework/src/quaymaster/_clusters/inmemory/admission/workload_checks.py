@@ -39,6 +39,7 @@ __all__ = [
 
 SelectingWorkload: TypeAlias = Deployment | ReplicaSet | StatefulSet | DaemonSet
 
+_RETENTION: Final = ("Retain", "Delete")
 _POD_MANAGEMENT: Final = ("OrderedReady", "Parallel")
 _COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
 _MAX_INDEXED_PARALLELISM: Final = 100_000
@@ -59,8 +60,11 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
         report.add("spec.selector", "expected a selector of the template's labels")
     _check_selects(spec.selector, spec.template, report)
     _check_lasting(spec.template, report)
+    report.at_least(spec.min_ready_seconds, "spec.minReadySeconds")
     if not isinstance(workload, DaemonSet):
         report.at_least(workload.spec.replicas, "spec.replicas")
+    if isinstance(workload, Deployment):
+        _check_deadline(workload, report)
     if isinstance(workload, StatefulSet):
         _check_stateful_set(workload, report)
     if not isinstance(workload, ReplicaSet):
@@ -70,6 +74,7 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
 def check_replication_controller(rc: ReplicationController, report: Report) -> None:
     """Check that there is a template, and that the selector (filled in) selects it."""
     report.at_least(rc.spec.replicas, "spec.replicas")
+    report.at_least(rc.spec.min_ready_seconds, "spec.minReadySeconds")
     if not rc.spec.selector:
         report.add("spec.selector", "expected a selector of the template's labels")
     if rc.spec.template is None:
@@ -112,10 +117,27 @@ def _check_lasting(template: PodTemplateSpec, report: Report) -> None:
         report.add(path, "expected none but in Jobs and pods")
 
 
+def _check_deadline(workload: Deployment, report: Report) -> None:
+    path = "spec.progressDeadlineSeconds"
+    deadline, minimum = (
+        workload.spec.progress_deadline_seconds,
+        workload.spec.min_ready_seconds,
+    )
+    report.at_least(deadline, path)
+    if deadline is not None and 0 <= deadline <= minimum:
+        expected = f"more than minReadySeconds ({minimum})"
+        report.expect(False, path, expected, deadline)
+
+
 def _check_stateful_set(workload: StatefulSet, report: Report) -> None:
     spec = workload.spec
     path = "spec.podManagementPolicy"
     report.one_of(spec.pod_management_policy, _POD_MANAGEMENT, path)
+    policy = spec.persistent_volume_claim_retention_policy
+    if policy is not None:
+        path = "spec.persistentVolumeClaimRetentionPolicy"
+        report.one_of(policy.when_deleted, _RETENTION, f"{path}.whenDeleted")
+        report.one_of(policy.when_scaled, _RETENTION, f"{path}.whenScaled")
     if spec.ordinals is not None:
         report.at_least(spec.ordinals.start, "spec.ordinals.start")
     if spec.service_name:

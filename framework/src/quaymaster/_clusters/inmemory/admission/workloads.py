@@ -21,6 +21,9 @@ from quaymaster._api.objects import (
     StatefulSet,
     Volume,
 )
+from quaymaster._api.objects import (
+    StatefulSetPersistentVolumeClaimRetentionPolicy as _Retention,
+)
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
 from quaymaster._clusters.inmemory.admission.problems import Report
@@ -38,6 +41,7 @@ from quaymaster._clusters.inmemory.admission.workload_checks import (
 
 __all__ = ["WorkloadAdmission"]
 
+_PROGRESS_DEADLINE: Final = 600
 _PENDING: Final = PersistentVolumeClaimStatus(phase="Pending")
 
 
@@ -62,6 +66,9 @@ class WorkloadAdmission:
             template=template,
             replicas=_or_1(spec.replicas),
             strategy=default_deployment_strategy(spec.strategy),
+            progress_deadline_seconds=_PROGRESS_DEADLINE
+            if spec.progress_deadline_seconds is None
+            else spec.progress_deadline_seconds,
         )
         deployment = replace(deployment, spec=spec)
         check_selecting_workload(deployment, report)
@@ -99,6 +106,9 @@ class WorkloadAdmission:
             volume_claim_templates=claims,
             replicas=_or_1(spec.replicas),
             pod_management_policy=spec.pod_management_policy or "OrderedReady",
+            persistent_volume_claim_retention_policy=_default_retention(
+                spec.persistent_volume_claim_retention_policy
+            ),
             update_strategy=default_stateful_set_strategy(
                 spec.update_strategy, has_limit=self._has_set_limits
             ),
@@ -167,3 +177,11 @@ def _or_1(count: int | None) -> int:
 def _volume_of(claim: PersistentVolumeClaim) -> Volume:
     source = PersistentVolumeClaimVolumeSource(claim_name=claim.name)
     return Volume(name=claim.name, persistent_volume_claim=source)
+
+
+def _default_retention(policy: _Retention | None) -> _Retention:
+    policy = policy or _Retention()
+    return _Retention(
+        when_deleted=policy.when_deleted or "Retain",
+        when_scaled=policy.when_scaled or "Retain",
+    )

@@ -1,0 +1,160 @@
+"""Facts that no change can alter: what no node has, and who cannot be evicted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from quaymaster._api.objects import (
+    DeviceClass,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+)
+from quaymaster._api.objects.pod_requests import pod_request_list
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._base.errors import counted
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._studies.why.node_edits import required_labels, zones_of_volumes
+from quaymaster._studies.why.node_facts import HOSTNAME
+
+__all__ = ["remarks"]
+
+_NO_VICTIMS: Final = "No preemption victims found"
+_VALUES: Final = 5
+"""So many values of a label are listed."""
+
+
+def remarks(pod: Pod, message: str, cluster: InMemoryCluster) -> list[str]:
+    """Return what one has to know before one changes anything for a pending pod.
+
+    Args:
+        pod: The pod.
+        message: Why it is pending, in upstream's words.
+        cluster: The cluster in which it is pending.
+    """
+    nodes = cluster.list(Node).items
+    pods = cluster.list(Pod).items if _NO_VICTIMS in message else ()
+    return list(
+        chain(
+            _missing_labels(pod, nodes),
+            _missing_resources(pod, nodes, cluster),
+            _claims(pod, cluster),
+            _priorities(pod, pods),
+        )
+    )
+
+
+def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
+    """Labels that every alternative requires in a value that no node has."""
+    alternatives = required_labels(pod.spec)
+    keys: Iterable[str] = dict.fromkeys(chain.from_iterable(alternatives))
+    for key in keys:
+        values = {labels.get(key) for labels in alternatives}
+        if None in values or any(node.labels.get(key) in values for node in nodes):
+            continue
+        wanted = " or ".join(f"{key}={value}" for value in sorted(filter(None, values)))
+        yield f"no node has {wanted}; {_existing(key, nodes)}"
+
+
+def _existing(key: str, nodes: Iterable[Node]) -> str:
+    counts = Counter(node.labels[key] for node in nodes if key in node.labels)
+    if not counts:
+        return f"no node has a label {key}"
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = (
+        [value for value, _ in ordered]
+        if key == HOSTNAME
+        else [f"{value} ({counted(count, 'node')})" for value, count in ordered]
+    )
+    more = len(shown) - _VALUES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"existing values: {', '.join(shown[:_VALUES])}{rest}"
+
+
+def _missing_resources(
+    pod: Pod, nodes: Sequence[Node], cluster: InMemoryCluster
+) -> Iterator[str]:
+    by_class = {
+        device_class.spec.extended_resource_name
+        for device_class in cluster.list(DeviceClass).items
+    }
+    for name, amount in pod_request_list(pod).items():
+        if not amount.nanos or name in by_class or not nodes:
+            continue
+        largest = max(
+            (_offered(node, name) for node in nodes), key=lambda each: each.nanos
+        )
+        if not largest.nanos:
+            yield f"no node offers {name}"
+        elif amount.nanos > largest.nanos:
+            yield f"no node offers {name} {amount}; the largest has {largest}"
+
+
+def _offered(node: Node, name: str) -> Quantity:
+    offered = node.status.allocatable or node.status.capacity
+    return offered.get(name, Quantity(0))
+
+
+def _claims(pod: Pod, cluster: InMemoryCluster) -> Iterator[str]:
+    """Where the volumes of a pod are, and which claims do not exist."""
+    for volume in pod.spec.volumes:
+        source = volume.persistent_volume_claim
+        if source is None:
+            continue
+        name = source.claim_name
+        try:
+            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+        except NotFoundError:
+            yield f"claim {name} does not exist"
+            continue
+        yield from _place_of(claim, cluster)
+
+
+def _place_of(claim: PersistentVolumeClaim, cluster: InMemoryCluster) -> Iterator[str]:
+    try:
+        volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+    except NotFoundError:
+        return
+    labels = zones_of_volumes([volume])
+    if not labels:
+        return
+    where = ", ".join(f"{key}={value}" for key, value in labels.items())
+    yield f"claim {claim.name} is volume {volume.name}, which needs a node with {where}"
+    name = claim.spec.storage_class_name or ""
+    classes = cluster.list(StorageClass).items
+    if any(each.name == name and _binds_at_once(each) for each in classes):
+        yield (
+            f"storage class {name} creates volumes before it is known where the pod "
+            "fits; a class with volumeBindingMode WaitForFirstConsumer, and a new "
+            "claim, let the scheduler choose the node first (the data does not move)"
+        )
+
+
+def _binds_at_once(storage_class: StorageClass) -> bool:
+    return storage_class.volume_binding_mode != "WaitForFirstConsumer"
+
+
+def _priorities(pod: Pod, pods: Iterable[Pod]) -> Iterator[str]:
+    """That no pod can be evicted for this one, and why."""
+    running = [each.spec.priority or 0 for each in pods if _is_running(each)]
+    priority = pod.spec.priority or 0
+    if not running or min(running) < priority:
+        return
+    if min(running) == max(running):
+        yield (
+            f"all running pods have priority {running[0]}, this one has {priority}: "
+            "none can be preempted"
+        )
+    else:
+        yield (
+            f"no running pod has a lower priority than this one, {priority}: none can "
+            "be preempted"
+        )
+
+
+def _is_running(pod: Pod) -> bool:
+    return bool(pod.node_name) and not pod.is_finished

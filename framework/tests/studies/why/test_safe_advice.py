@@ -1,0 +1,259 @@
+"""Advice does no harm: facts about nodes stay, and new nodes are possible."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from quaymaster import ApiObject, Node
+from quaymaster.objects import CSINode, Taint
+from quaymaster.simulation import ChangeKind, Suggestions, suggest_changes
+from quaymaster.testing import (
+    make_csi_node,
+    make_deployment,
+    make_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
+    make_pod,
+    make_priority_class,
+    make_resource_slice,
+)
+from tests.kit.internals.why import is_fact, is_protective
+
+ZONE = "topology.kubernetes.io/zone"
+FACTS = (
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "kubernetes.io/hostname",
+    ZONE,
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "node.kubernetes.io/instance-type",
+    "nvidia.com/gpu.product",
+    "feature.node.kubernetes.io/cpu-model.family",
+    "eks.amazonaws.com/nodegroup",
+    "eks.amazonaws.com/capacityType",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-spot",
+    "kubernetes.azure.com/scalesetpriority",
+    "karpenter.sh/capacity-type",
+    "karpenter.k8s.aws/instance-family",
+    "node-role.kubernetes.io/worker",
+    "agentpool",
+    "acme.com/gpu-model",
+    "instance-type",
+)
+PROTECTIVE = (
+    "node-role.kubernetes.io/control-plane:NoSchedule",
+    "node-role.kubernetes.io/master:NoSchedule",
+    "node.kubernetes.io/not-ready:NoExecute",
+    "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+    "node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule",
+    "node.cilium.io/agent-not-ready:NoExecute",
+    "ebs.csi.aws.com/agent-not-ready:NoExecute",
+    "ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule",
+    "DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule",
+    "karpenter.sh/disrupted:NoSchedule",
+    "eks.amazonaws.com/compute-type=fargate:NoSchedule",
+    "virtual-kubelet.io/provider=azure:NoSchedule",
+)
+ORDINARY_LABELS = ("disk", "team", "acme.com/tier", "example.com/pool")
+ORDINARY_TAINTS = (
+    "dedicated=gpu:NoSchedule",
+    "nvidia.com/gpu:NoSchedule",
+    "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+    "acme.com/batch:NoSchedule",
+)
+
+
+def taint(text: str) -> Taint:
+    [parsed] = make_node(taints=[text]).spec.taints
+    return parsed
+
+
+def suggested(name: str, *objects: ApiObject) -> Suggestions:
+    return suggest_changes(name, objects)
+
+
+def kinds(answer: Suggestions) -> Sequence[ChangeKind]:
+    return [change.kinds[0] for change in answer.changes]
+
+
+def new_objects(answer: Suggestions, *objects: ApiObject) -> dict[type, Any]:
+    [change] = [each for each in answer.changes if ChangeKind.ADD_NODE in each.kinds]
+    return {type(obj): obj for obj in change.apply(objects)[len(objects) :]}
+
+
+@pytest.mark.parametrize("key", FACTS)
+def test_label_that_says_what_a_node_is_is_a_fact(key: str) -> None:
+    assert is_fact(key)
+
+
+@pytest.mark.parametrize("key", ORDINARY_LABELS)
+def test_label_of_an_owner_is_no_fact(key: str) -> None:
+    assert not is_fact(key)
+
+
+@pytest.mark.parametrize("text", PROTECTIVE)
+def test_taint_that_protects_is_recognised(text: str) -> None:
+    assert is_protective(taint(text))
+
+
+@pytest.mark.parametrize("text", ORDINARY_TAINTS)
+def test_taint_that_reserves_nodes_may_be_tolerated(text: str) -> None:
+    assert not is_protective(taint(text))
+
+
+@pytest.mark.parametrize("key", FACTS)
+def test_no_node_gets_a_label_that_is_a_fact(key: str) -> None:
+    node = make_node(name="a", labels={key: "old"})
+    pod = make_pod(name="p", node_selector={key: "new"})
+    answer = suggested("p", node, pod)
+    assert ChangeKind.LABEL_NODE not in kinds(answer)
+    assert answer.remarks[0].startswith(f"no node has {key}=new; existing values: ")
+
+
+def test_label_that_a_node_has_keeps_its_value() -> None:
+    node = make_node(name="a", labels={"disk": "hdd"})
+    answer = suggested("p", node, make_pod(name="p", node_selector={"disk": "ssd"}))
+    assert kinds(answer) == [ChangeKind.SELECTOR, ChangeKind.ADD_NODE]
+    assert answer.remarks == ("no node has disk=ssd; existing values: hdd (1 node)",)
+
+
+@pytest.mark.parametrize("text", PROTECTIVE[:2])
+def test_protective_taint_is_not_tolerated(text: str) -> None:
+    answer = suggested("p", make_node(name="a", taints=[text]), make_pod(name="p"))
+    assert answer.changes == ()
+
+
+def test_architecture_is_not_given_up() -> None:
+    node = make_node(name="a", labels={"kubernetes.io/arch": "amd64"})
+    pod = make_pod(name="p", node_selector={"kubernetes.io/arch": "arm64"})
+    answer = suggested("p", node, pod)
+    assert kinds(answer) == [ChangeKind.ADD_NODE]
+    assert answer.changes[0].text == (
+        "add one node like a, with kubernetes.io/arch=arm64 (tried with the resources "
+        "of a)"
+    )
+
+
+def test_value_of_a_toleration_is_quoted() -> None:
+    node = make_node(name="a", taints=["dedicated=1:NoSchedule"])
+    answer = suggested("p", node, make_pod(name="p"))
+    [field] = answer.changes[0].fields
+    assert (
+        field.new == '{key: dedicated, operator: Equal, value: "1", effect: NoSchedule}'
+    )
+
+
+def test_new_node_has_one_zone_and_its_region() -> None:
+    labels = {"topology.ebs.csi.aws.com/zone": "eu-1a"}
+    old = make_node(name="a", zone="eu-1a", region="eu-1", labels=labels)
+    other = make_node(name="b", zone="us-1a", region="us-1", allocatable={"cpu": "0"})
+    pod = make_pod(name="p", node_selector={ZONE: "us-1a"}, requests={"cpu": "1"})
+    node = new_objects(suggested("p", old, other, pod), old, other, pod)[Node]
+    assert node.labels[ZONE] == node.labels["topology.ebs.csi.aws.com/zone"] == "us-1a"
+    assert node.labels["topology.kubernetes.io/region"] == "us-1"
+
+
+def test_new_node_comes_with_the_objects_of_its_model() -> None:
+    node = make_node(name="a", allocatable={"cpu": "1", "pods": "9"})
+    csi_node = make_csi_node(name="a", limits={"csi.example.com": 3})
+    devices = make_resource_slice(node="a", devices=2)
+    pods = [
+        make_pod(name="x", node="a", requests={"cpu": "1"}),
+        make_pod(name="p", requests={"cpu": "1"}),
+    ]
+    objects = [node, csi_node, devices, *pods]
+    new = new_objects(suggested("p", *objects), *objects)
+    name = new[Node].name
+    assert new[CSINode].name == name
+    [copied] = [obj for obj in new.values() if obj.kind == "ResourceSlice"]
+    assert copied.spec.node_name == copied.spec.pool.name == name
+
+
+def test_new_node_is_open_and_has_no_passing_taint() -> None:
+    node = make_node(
+        name="a",
+        unschedulable=True,
+        taints=["ToBeDeletedByClusterAutoscaler=1:NoSchedule", "team=a:NoSchedule"],
+    )
+    pod = make_pod(name="p", tolerations=["team"])
+    new = new_objects(suggested("p", node, pod), node, pod)[Node]
+    assert not new.spec.unschedulable
+    assert [each.key for each in new.spec.taints] == ["team"]
+
+
+def test_node_of_the_control_plane_is_no_model() -> None:
+    node = make_node(
+        name="a",
+        labels={"node-role.kubernetes.io/control-plane": ""},
+        allocatable={"cpu": "1", "pods": "9"},
+    )
+    pods = [
+        make_pod(name="x", node="a", requests={"cpu": "1"}),
+        make_pod(name="p", requests={"cpu": "900m"}),
+    ]
+    assert ChangeKind.ADD_NODE not in kinds(suggested("p", node, *pods))
+
+
+def test_several_nodes_are_offered_and_plan_is_named() -> None:
+    node = make_node(name="a", allocatable={"cpu": "2", "pods": "9"})
+    web = make_deployment(name="web", replicas=5, pod=make_pod(requests={"cpu": "2"}))
+    answer = suggested("deploy/web", node, web)
+    [change] = [each for each in answer.changes if ChangeKind.ADD_NODE in each.kinds]
+    assert change.text == (
+        "add 4 nodes like a; 'quaymaster plan' looks for the cheapest nodes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("requests", "remark"),
+    [
+        ({"cpu": "120"}, "no node offers cpu 120; the largest has 96"),
+        ({"nvidia.com/gpu": "1"}, "no node offers nvidia.com/gpu"),
+    ],
+)
+def test_resource_that_no_node_has_is_named(
+    requests: dict[str, str], remark: str
+) -> None:
+    nodes = [make_node(name="a", allocatable={"cpu": "96", "pods": "9"})]
+    pod = make_pod(name="p", requests=requests, limits=requests)
+    assert remark in suggested("p", *nodes, pod).remarks
+
+
+def test_equal_priorities_and_the_class_that_helps_are_named() -> None:
+    node = make_node(name="a", allocatable={"cpu": "1", "pods": "9"})
+    pods = [
+        make_pod(name="x", node="a", requests={"cpu": "1"}),
+        make_pod(name="p", requests={"cpu": "900m"}, priority=None),
+    ]
+    classes = [make_priority_class(name=f"c{value}", value=value) for value in (5, 9)]
+    answer = suggested("p", node, *pods, *classes)
+    assert answer.remarks == (
+        "all running pods have priority 0, this one has 0: none can be preempted",
+    )
+    last = answer.changes[-1]
+    assert (last.text, last.evicted) == ("give pod/p the priority class c5", 1)
+
+
+def test_place_of_a_volume_and_a_claim_that_is_missing_are_named() -> None:
+    node = make_node(name="a", zone="z1")
+    claim = make_persistent_volume_claim(name="data", volume="v")
+    volume = make_persistent_volume(name="v", node_labels={ZONE: "z2"})
+    pod = make_pod(name="p", claims=["data"])
+    assert suggested("p", node, claim, volume, pod).remarks == (
+        f"claim data is volume v, which needs a node with {ZONE}=z2",
+    )
+    answer = suggested("p", node, pod)
+    assert answer.remarks == ("claim data does not exist",)
+
+
+def test_pod_that_stays_pending_without_its_gates_says_why() -> None:
+    node = make_node(name="a", labels={"disk": "hdd"})
+    pod = make_pod(name="p", node_selector={"disk": "ssd"}, scheduling_gates=["x.io/y"])
+    answer = suggested("p", node, pod)
+    assert answer.remarks[0].startswith(
+        "without its gates it stays pending: 0/1 nodes are available"
+    )
+    assert answer.changes[0].kinds == (ChangeKind.GATES, ChangeKind.SELECTOR)
