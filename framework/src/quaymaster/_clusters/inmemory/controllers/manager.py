@@ -102,7 +102,7 @@ class Controllers:
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
         self._daemon_sets = DaemonSetController(cluster, self._families)
         self._stateful_sets = StatefulSetController(cluster, self._families)
-        self._jobs = JobController(cluster, self._families)
+        self._jobs = JobController(cluster, self._families, self._mark_object)
         self._claims = ClaimController(cluster)
         self._node_taints = NodeTaintController(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
@@ -323,7 +323,7 @@ class Controllers:
         if owner is None:
             return
         if owner.kind is Job:
-            self._jobs.pod_changed(uid, old, new)
+            concerns_owner |= self._jobs.pod_changed(uid, old, new)
         elif owner.kind is DaemonSet and concerns_owner:
             self._daemon_sets.pod_changed(uid, old, new)
         if concerns_owner:
