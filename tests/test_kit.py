@@ -10,12 +10,18 @@ from tests.kit.sources import CORE, ROOT, imports, parsed, syntax_nodes
 pytestmark = pytest.mark.house
 
 MEMBER = ROOT / "framework" / "tests"
+CEL = ROOT / "framework" / "cel" / "tests"
 KIT = ROOT / "tests" / "kit"
 INTERNALS = KIT / "internals"
 PLUGINS = sorted(ROOT.glob("plugins/*/tests/*.py"))
 OUTSIDE = [
     path
-    for path in (*MEMBER.rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *PLUGINS)
+    for path in (
+        *MEMBER.rglob("*.py"),
+        *CEL.rglob("*.py"),
+        *(ROOT / "tests").rglob("*.py"),
+        *PLUGINS,
+    )
     if KIT not in path.parents
 ]
 
@@ -41,7 +47,7 @@ def test_only_the_internals_of_the_kit_import_private_modules() -> None:
         f"{path.relative_to(ROOT)} imports {name} of {module}"
         for path in (*OUTSIDE, *KIT.glob("*.py"))
         for module, name in imports(path)
-        if module.partition(".")[0] == "quaymaster"
+        if module.partition(".")[0] in ("kubernetes_cel", "quaymaster")
         and any(map(is_private, [*module.split("."), name]))
     ]
     assert offenders == []
@@ -86,10 +92,10 @@ def test_internals_of_the_kit_hold_exactly_what_is_used() -> None:
     assert sorted(offered ^ used) == []
 
 
-def test_plugins_are_tested_by_public_names_only() -> None:
+def test_plugins_and_cel_are_tested_by_public_names_only() -> None:
     offenders = [
         f"{path.relative_to(ROOT)} imports {module}"
-        for path in PLUGINS
+        for path in (*PLUGINS, *CEL.rglob("*.py"))
         for module, _ in imports(path)
         if module.partition(".")[0] == "tests"
     ]

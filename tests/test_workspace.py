@@ -12,8 +12,10 @@ pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).parents[1]
 FRAMEWORK = ROOT / "framework"
+CEL = FRAMEWORK / "cel"
 PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
-MEMBERS = [FRAMEWORK, *PLUGINS]
+MEMBERS = [FRAMEWORK, CEL, *PLUGINS]
+NAMES = {FRAMEWORK: "quaymaster", CEL: "kubernetes-cel"}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -27,7 +29,7 @@ def read_project(folder: Path) -> dict[str, Any]:
 
 def distribution_of(folder: Path) -> str:
     words = folder.name.replace("_", "-")
-    return "quaymaster" if folder == FRAMEWORK else f"quaymaster-{words}"
+    return NAMES.get(folder, f"quaymaster-{words}")
 
 
 def test_there_are_plugins_and_every_folder_of_plugins_is_one() -> None:
@@ -77,22 +79,23 @@ def test_every_distribution_carries_the_licence() -> None:
     ] == []
 
 
-def test_folders_of_plugins_are_complete() -> None:
+def test_folders_of_members_are_complete() -> None:
     missing = [
         path
-        for folder in PLUGINS
+        for folder in MEMBERS
+        for package in [folder / "src" / distribution_of(folder).replace("-", "_")]
         for path in (
             folder / "README.md",
-            folder / "src" / f"quaymaster_{folder.name}" / "__init__.py",
-            folder / "src" / f"quaymaster_{folder.name}" / "py.typed",
+            package / "__init__.py",
+            package / "py.typed",
         )
         if not path.is_file()
     ]
     assert missing == []
 
 
-def test_every_plugin_has_tests() -> None:
-    untested = [path for path in PLUGINS if not any(path.glob("tests/test_*.py"))]
+def test_every_member_has_tests() -> None:
+    untested = [path for path in MEMBERS if not any(path.rglob("tests/**/test_*.py"))]
     assert untested == []
 
 
@@ -108,6 +111,15 @@ def test_plugins_depend_on_the_framework_of_their_minor_version() -> None:
         if "quaymaster>=0.1,<0.2" not in read_project(folder)["dependencies"]
     ]
     assert offenders == []
+
+
+def test_framework_depends_on_the_cel_of_its_minor_version() -> None:
+    assert "kubernetes-cel>=0.1,<0.2" in read_project(FRAMEWORK)["dependencies"]
+
+
+def test_wheel_of_the_framework_leaves_out_cel() -> None:
+    build = read_toml(FRAMEWORK / "pyproject.toml")["tool"]["hatch"]["build"]
+    assert build["exclude"] == ["/cel"]
 
 
 def test_entry_points_name_a_class_of_their_own_name() -> None:

@@ -11,8 +11,10 @@ __all__ = ["RECORDED", "Json", "read_cases"]
 Json: TypeAlias = dict[str, Any]
 """One JSON object of a record."""
 
-RECORDED: Final = Path(__file__).parent / "data" / "selectors.jsonl.gz"
-"""The records that every run plays."""
+RECORDED: Final = (
+    Path(__file__).parents[2] / "framework/cel/tests/data/selectors.jsonl.gz"
+)
+"""The records that the tests of ``kubernetes-cel`` check."""
 
 
 def read_cases(path: Path) -> Iterator[tuple[Json, Json | None]]:

@@ -1,25 +1,24 @@
-"""What our compiler makes of a recorded selector, as a record."""
+"""The result of our compiler for a recorded selector, as a record."""
 
 from typing import Any, Final
 
-from quaymaster.config import Kubernetes
-from tests.kit.internals.cel import (
+from kubernetes_cel import (
     CelCompilationError,
     CelEvaluationError,
     Selector,
     compile_selector,
+    device_environment,
     device_value,
-    of_stored_selectors,
 )
 
 __all__ = ["emitted"]
 
-RECORDED_BY: Final = of_stored_selectors(Kubernetes("1.36"))
-"""The dialect of the compiler that the records are of."""
+ENVIRONMENT: Final = device_environment("1.36")
+"""The environment of the compiler that the records are of."""
 
 
 def emitted(case: dict[str, Any]) -> dict[str, Any]:
-    """Compile the selector of a case and ask it for each device.
+    """Compile the selector of a case and evaluate it for each device.
 
     Args:
         case: ``expression``, ``driver`` and ``devices``.
@@ -29,7 +28,7 @@ def emitted(case: dict[str, Any]) -> dict[str, Any]:
         error of each device.
     """
     try:
-        selector = compile_selector(case["expression"], RECORDED_BY)
+        selector = compile_selector(case["expression"], ENVIRONMENT)
     except CelCompilationError as error:
         return {"compileError": str(error)}
     return {
@@ -43,18 +42,7 @@ def emitted(case: dict[str, Any]) -> dict[str, Any]:
 def _result(selector: Selector, driver: str, device: dict[str, Any]) -> bool | str:
     try:
         return selector.matches(
-            device_value(
-                driver,
-                device.get("attributes", {}),
-                {
-                    name: each["value"]
-                    for name, each in device.get("capacity", {}).items()
-                },
-                allow_multiple_allocations=device.get(
-                    "allowMultipleAllocations", False
-                ),
-                has_lists=RECORDED_BY.has_lists,
-            )
+            device_value(driver, device, list_attributes=ENVIRONMENT.list_attributes)
         )
     except CelEvaluationError as error:
         return str(error)

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-__all__ = ["CORE", "ROOT", "imports", "parsed", "syntax_nodes"]
+__all__ = ["CEL", "CORE", "ROOT", "imports", "parsed", "syntax_nodes"]
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "framework" / "src" / "quaymaster"
+CEL = ROOT / "framework" / "cel" / "src" / "kubernetes_cel"
 
 
 @cache

@@ -61,6 +61,7 @@ def _versions(root: Path) -> Mapping[str, str]:
     files = [
         "pyproject.toml",
         "framework/pyproject.toml",
+        "framework/cel/pyproject.toml",
         *sorted(
             path.relative_to(root).as_posix()
             for path in root.glob("plugins/*/pyproject.toml")

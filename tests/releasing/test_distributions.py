@@ -10,7 +10,11 @@ import yaml
 pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).parents[2]
-PROJECTS = [ROOT / "framework/pyproject.toml", *ROOT.glob("plugins/*/pyproject.toml")]
+PROJECTS = [
+    ROOT / "framework/pyproject.toml",
+    ROOT / "framework/cel/pyproject.toml",
+    *ROOT.glob("plugins/*/pyproject.toml"),
+]
 MEMBERS = [path.parent for path in PROJECTS]
 SOURCE = "https://github.com/quaymaster/quaymaster"
 SITE = "https://quaymaster.readthedocs.io"

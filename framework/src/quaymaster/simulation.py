@@ -56,6 +56,7 @@ from quaymaster._studies.simulation.run_observer import RunObserver
 from quaymaster._studies.simulation.saved_objects import TrialError
 from quaymaster._studies.simulation.series import Sample
 from quaymaster._studies.simulation.standing import Standing
+from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 from quaymaster._studies.simulation.steps import Step, StepOutcome
 from quaymaster._studies.simulation.upcoming import InfeasibleNodeError, Upcoming
 from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedChange
@@ -100,6 +101,7 @@ __all__ = [
     "Outcome",
     "PendingGroup",
     "PendingSummary",
+    "PlacedPod",
     "Placement",
     "PluginScore",
     "PodLife",
@@ -126,6 +128,7 @@ __all__ = [
     "VersionChanges",
     "WhichAttempt",
     "WhyNot",
+    "WorkloadSpread",
     "compare",
     "explain_pending",
     "explain_pod",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster.manifests import ManifestErrors
 from quaymaster.planning import PodTextError
 from tests.kit.internals.cli import app
 
@@ -124,3 +125,34 @@ def test_simulate_says_the_same_of_its_end(web: str) -> None:
     found = json.loads(simulated("-o", "json").stdout)["capacity"]
     assert found == {key: document(web, *NODES)[key] for key in found}
     assert simulated("-o", "name").exit_code == 2
+
+
+def test_pod_of_a_manifest_is_like_one_of_a_line(web: str) -> None:
+    pod = """
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: small}
+    spec:
+      nodeName: elsewhere
+      containers: [{name: c, image: x, resources: {requests: {cpu: 250m}}}]
+    """
+    Path("podspec.yaml").write_text(pod, encoding="utf-8")
+    words = ("--pod", "podspec.yaml", "--pod", "cpu=250m", "--pod", web)
+    headroom = document(web, *NODES, *words)["headroom"]
+    assert isinstance(headroom, list)
+    assert [each["fits"] for each in headroom] == [14, 14, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("{apiVersion: v1, kind: Namespace, metadata: {name: a}}", "Namespace"),
+        (WEB + "---" + WEB.replace("name: web}", "name: web2}", 1), "Deployment, "),
+    ],
+)
+def test_manifest_of_no_single_pod_is_an_error(web: str, text: str, got: str) -> None:
+    Path("podspec.yaml").write_text(text, encoding="utf-8")
+    failed = run(web, *NODES, "--pod", "podspec.yaml")
+    assert isinstance(failed.exception, ManifestErrors)
+    expected = "podspec.yaml: expected one Pod, or one workload with a template, got "
+    assert str(failed.exception).startswith(expected + got)

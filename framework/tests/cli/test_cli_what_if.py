@@ -234,3 +234,24 @@ def test_a_mode_of_failure_that_is_none_is_refused() -> None:
     result = run("--fail", "node-000", "--fail-mode", "slow")
     assert result.exit_code == 2
     assert "'slow' is not one of 'AtOnce', 'Unreachable'" in result.stderr
+
+
+def test_pods_are_listed_with_their_nodes_and_counted_per_label() -> None:
+    result = run("--scale", "deploy/web=6", "--topology-key", "zone")
+    assert result.stdout.count("  placed  ") == 3
+    assert "topology.kubernetes.io/zone   zone-a 1, zone-b 1, zone-c 1" in result.stdout
+    answer = run("--scale", "deploy/web=6", "--topology-key", "node", "-o", "json")
+    [step] = json.loads(answer.stdout)["steps"]
+    assert {pod["workload"] for pod in step["placed"]} == {
+        "deployment.apps/default/web"
+    }
+    [spread] = step["spread"]
+    assert spread["topologyKey"] == "kubernetes.io/hostname"
+    assert sorted(spread["after"].values()) == [2, 2, 2]
+
+
+def test_of_many_placed_pods_of_a_workload_a_table_lists_twenty() -> None:
+    nodes = ("--add-nodes", "1:cpu=99,memory=8Gi")
+    result = run(*nodes, "--scale", "deploy/web=40")
+    assert "more of deployment.apps/default/web" in result.stdout
+    assert result.stdout.count(" placed ") < 30

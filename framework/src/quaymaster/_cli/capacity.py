@@ -20,6 +20,7 @@ from quaymaster._cli.values import complete_pod
 from quaymaster._studies.capacity.calls import CapacityResult, capacity
 from quaymaster._studies.capacity.grouping import GROUP_LABELS, label_called
 from quaymaster._studies.capacity.headroom import MORE_PODS
+from quaymaster._studies.capacity.pod_files import is_pod_file, pod_of_file
 from quaymaster._studies.capacity.pod_text import pod_of_text
 from quaymaster._studies.capacity.prices import Prices
 
@@ -63,11 +64,11 @@ class _Questions:
 @click.option(
     "--pod",
     "pods",
-    metavar="SPEC",
+    metavar="SPEC|FILE",
     multiple=True,
     help="Find how many of such pods fit: cpu=2,memory=4Gi,nvidia.com/gpu=1, with "
-    "label:KEY=VALUE, selector:KEY=VALUE and toleration:KEY if needed. May be "
-    "repeated.",
+    "label:KEY=VALUE, selector:KEY=VALUE and toleration:KEY if needed; or a manifest "
+    "of one pod or workload. May be repeated.",
 )
 @click.option(
     "--at-most",
@@ -134,7 +135,16 @@ def _asked(
     inputs: Inputs, options: InputOptions, questions: _Questions
 ) -> CapacityResult:
     namespace = options.namespace or ""
-    pods = [(text, pod_of_text(text, namespace=namespace)) for text in questions.pods]
+    kubernetes = inputs.config.kubernetes
+    pods = [
+        (
+            text,
+            pod_of_file(text, namespace=namespace, kubernetes=kubernetes)
+            if is_pod_file(text)
+            else pod_of_text(text, namespace=namespace),
+        )
+        for text in questions.pods
+    ]
     with progress_bar() as progress, inputs.located():
         return capacity(
             inputs.objects,

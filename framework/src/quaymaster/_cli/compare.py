@@ -42,6 +42,7 @@ from quaymaster._core.config.document import KIND
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.config.wrapped import unwrapped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 from quaymaster._studies.capacity.grouping import label_called
 from quaymaster._studies.capacity.prices import Prices
@@ -191,7 +192,7 @@ def _is_configuration(path: str) -> bool:
         content = read_content(file, path)
         if KIND.encode() not in content:
             return False  # much sooner said than by parsing a large manifest
-        document = read_yaml(content, path)
+        document, _ = unwrapped(read_yaml(content, path), path)
     except ConfigErrors:
         # Several documents, or none that can be read: told as an input, if so.
         return False

@@ -7,7 +7,7 @@ import attrs
 import click
 
 from quaymaster._base.versions.kubernetes import Kubernetes
-from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.configuration import ConfigSource, missing_option, read_config
 from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.logs import logging_to_stderr
@@ -43,13 +43,20 @@ def group() -> None:
 @group.command("validate", short_help="Check a configuration against installed plugins")
 @click.argument("file", shell_complete=complete_config)
 @kubernetes_options()
+@missing_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
-def validate(file: str, asked: Sequence[Kubernetes], strict: bool) -> None:
+def validate(
+    file: str, asked: Sequence[Kubernetes], without_missing: bool, strict: bool
+) -> None:
     """Check a configuration against the installed plugins; print every mistake.
 
     The plugins are built, as a scheduler would build them, but never asked.
     """
-    configured = ConfigSource(file=file, asked=asked[0] if asked else None)
+    configured = ConfigSource(
+        file=file,
+        asked=asked[0] if asked else None,
+        without_missing=without_missing,
+    )
     registry = PluginRegistry.discover()
     config, notices = read_config(configured, registry)
     build_plugins(config, registry)
@@ -62,10 +69,17 @@ def validate(file: str, asked: Sequence[Kubernetes], strict: bool) -> None:
 @group.command("show", short_help="Show a configuration with all defaults")
 @click.argument("file", shell_complete=complete_config)
 @kubernetes_options()
+@missing_option
 @output_option(OutputFormat.YAML, OutputFormat.JSON)
-def show(file: str, asked: Sequence[Kubernetes], output: OutputFormat) -> None:
+def show(
+    file: str, asked: Sequence[Kubernetes], without_missing: bool, output: OutputFormat
+) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
-    configured = ConfigSource(file=file, asked=asked[0] if asked else None)
+    configured = ConfigSource(
+        file=file,
+        asked=asked[0] if asked else None,
+        without_missing=without_missing,
+    )
     config, notices = read_config(
         configured, PluginRegistry.discover(), asks_extenders=False
     )

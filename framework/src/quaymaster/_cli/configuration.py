@@ -18,7 +18,13 @@ from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.extenders.checks import doubts, mistakes
 from quaymaster._core.registry.registry import PluginRegistry
 
-__all__ = ["ConfigSource", "config_notices", "config_options", "read_config"]
+__all__ = [
+    "ConfigSource",
+    "config_notices",
+    "config_options",
+    "missing_option",
+    "read_config",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -29,11 +35,13 @@ class ConfigSource:
         file: The file, or the name of a profile that is shipped; None: the default.
         asked: The Kubernetes that was asked for; None if nothing says which.
         beside: Others that it is to be compared with.
+        without_missing: Whether plugins that are not installed are left out.
     """
 
     file: str | None = None
     asked: Kubernetes | None = None
     beside: tuple[Kubernetes, ...] = ()
+    without_missing: bool = False
 
     @property
     def kubernetes(self) -> Kubernetes:
@@ -42,7 +50,11 @@ class ConfigSource:
 
 
 def config_options(
-    name: str = "--config", *, required: bool = False, several: bool = False
+    name: str = "--config",
+    *,
+    required: bool = False,
+    several: bool = False,
+    is_simulated: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that say which configuration, for which Kubernetes.
 
@@ -52,17 +64,22 @@ def config_options(
         name: Another name for ``--config``.
         required: Whether a file must be named.
         several: Whether there may be several versions of Kubernetes.
+        is_simulated: Whether nothing real is scheduled, so that plugins may be missing.
     """
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def gathered(
-            config_file: str | None, asked: tuple[Kubernetes, ...], **arguments: Any
+            config_file: str | None,
+            asked: tuple[Kubernetes, ...],
+            without_missing: bool = False,
+            **arguments: Any,
         ) -> None:
             configured = ConfigSource(
                 file=config_file,
                 asked=asked[0] if asked else None,
                 beside=asked[1:],
+                without_missing=without_missing,
             )
             command(configured=configured, **arguments)
 
@@ -75,9 +92,21 @@ def config_options(
             help="A KubeSchedulerConfiguration, or the name of a profile that is "
             "shipped.",
         )
-        return option(kubernetes_options(several=several)(gathered))
+        with_versions = kubernetes_options(several=several)(gathered)
+        return option(missing_option(with_versions) if is_simulated else with_versions)
 
     return give
+
+
+def missing_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option to leave out plugins that are not installed."""
+    return click.option(
+        "--without-missing-plugins",
+        "without_missing",
+        is_flag=True,
+        help="Leave out plugins of the configuration that are not installed, with a "
+        "warning for each.",
+    )(command)
 
 
 def read_config(
@@ -99,7 +128,12 @@ def read_config(
     file, kubernetes = configured.file, configured.kubernetes
     if file is None:
         return default_config(registry, kubernetes=kubernetes), []
-    config = load_config(file, registry, kubernetes=kubernetes)
+    config = load_config(
+        file,
+        registry,
+        kubernetes=kubernetes,
+        without_missing=configured.without_missing,
+    )
     warnings = list(config.warnings)
     if asks_extenders:
         wrong = mistakes(config.extenders, file)

@@ -22,13 +22,11 @@ from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.client import ApiClient
 from quaymaster._clusters.kubernetes.resolving import find_access
 from quaymaster._core.config.kinds import kinds_read, profile_plugins
-from quaymaster._core.config.load import default_config, parse_config, read_source
+from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.yaml_file import read_yaml
 from quaymaster._core.registry.access import declares_access
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._surfaces.deploy.doctor import examine
-from quaymaster._surfaces.deploy.documents import unwrapped
 from quaymaster._surfaces.deploy.findings import Finding, State, fine, worrying
 from quaymaster._surfaces.deploy.local_checks import packages_installed, port_free
 from quaymaster._surfaces.deploy.patient import Patient
@@ -104,8 +102,7 @@ def _configuration(
     file, kubernetes = configured.file, configured.kubernetes
     if file is None:
         return default_config(registry, kubernetes=kubernetes)
-    document = unwrapped(read_yaml(read_source(file), file), file)
-    return parse_config(document, registry, source=file, kubernetes=kubernetes)
+    return load_config(file, registry, kubernetes=kubernetes)
 
 
 def _as(access: Access, user: str) -> Access:

@@ -187,7 +187,7 @@ def input_options_with(
             options = InputOptions(**{name: arguments.pop(name) for name in names})
             command(options=options, **arguments)
 
-        configuring = config_options(config, several=several)
+        configuring = config_options(config, several=several, is_simulated=True)
         for option in reversed((*_OPTIONS, configuring, _SEED)):
             gathered = option(gathered)
         return gathered

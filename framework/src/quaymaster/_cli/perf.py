@@ -64,7 +64,7 @@ _LABEL = "performance"
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the workloads, run none."
 )
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",

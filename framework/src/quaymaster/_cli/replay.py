@@ -31,7 +31,7 @@ _TOP = 10
 
 @click.command("replay")
 @click.argument("record", metavar="FILE", type=click.Path())
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",

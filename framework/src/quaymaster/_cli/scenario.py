@@ -20,11 +20,14 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
+    placed_table,
     print_scenarios,
+    spread_table,
     steps_table,
 )
 from quaymaster._core.registry.registry import PluginRegistry
@@ -65,7 +68,7 @@ def group() -> None:
 
 @group.command("run", short_help="Run scenarios and print which assertions hold")
 @_FILES
-@config_options()
+@config_options(is_simulated=True)
 @click.option(
     "--seed",
     metavar="N",
@@ -79,6 +82,7 @@ def group() -> None:
     type=click.Path(),
     help="Write the results as JUnit XML, too.",
 )
+@topology_key_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
@@ -88,6 +92,7 @@ def run(
     configured: ConfigSource,
     seed: int | None,
     junit_file: str | None,
+    topology_keys: tuple[str, ...],
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -115,6 +120,7 @@ def run(
                 seed=seed,
                 on_progress=scheduling_in(progress),
                 observe=report_file is not None,
+                topology_keys=topology_keys,
             )
         print_notices((*scenario.notices, *result.simulation.notices))
         results.append(result)
@@ -162,6 +168,8 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
         for title, (columns, rows), failed in (
             ("Assertions", assertions_table(one.assertions), _failed(one.assertions)),
             ("Steps", steps_table(one.steps), _failed(one.steps)),
+            ("Placed pods", placed_table(one.steps), ()),
+            ("Pods per topology domain", spread_table(one.steps), ()),
         )
         if rows
     ]

@@ -6,6 +6,12 @@ from typing import Final
 from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.placements import (
+    placed_documents,
+    placed_rows,
+    spread_documents,
+    spread_rows,
+)
 from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     ScenarioResult,
@@ -13,7 +19,14 @@ from quaymaster._studies.scenarios.scenario import (
 )
 from quaymaster._studies.scenarios.verdicts import span
 
-__all__ = ["as_document", "assertions_table", "print_scenarios", "steps_table"]
+__all__ = [
+    "as_document",
+    "assertions_table",
+    "placed_table",
+    "print_scenarios",
+    "spread_table",
+    "steps_table",
+]
 
 _SHOWN: Final = 3
 """How many pods or nodes of an assertion a table names; there may be thousands."""
@@ -83,6 +96,22 @@ def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]
     ]
 
 
+def placed_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for each pod that got a node during a step."""
+    return ["Step", "Pod", "Node"], [
+        [step.name, pod, node]
+        for step in steps
+        for pod, node in placed_rows(step.placed)
+    ]
+
+
+def spread_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for each workload whose pods came or went."""
+    return ["Step", "Workload", "Topology key", "Before", "After"], [
+        [step.name, *row] for step in steps for row in spread_rows(step.spread)
+    ]
+
+
 def assertions_table(
     assertions: Sequence[AssertionResult],
 ) -> tuple[list[str], list[list[str]]]:
@@ -101,10 +130,10 @@ def assertions_table(
 
 
 def _print_steps(steps: Sequence[StepResult]) -> None:
-    columns, rows = steps_table(steps)
-    if rows:
-        print_table([name.upper() for name in columns], rows)
-        print_line()
+    for columns, rows in (steps_table(steps), placed_table(steps), spread_table(steps)):
+        if rows:
+            print_table([name.upper() for name in columns], rows)
+            print_line()
 
 
 def _print_assertions(assertions: Sequence[AssertionResult]) -> None:
@@ -175,4 +204,6 @@ def _step(one: StepResult) -> dict[str, object]:
         "lost": one.lost,
         "refused": [{"message": text, "times": number} for text, number in one.refused],
         "notes": list(one.notes),
+        "placed": placed_documents(one.placed),
+        "spread": spread_documents(one.spread),
     }

@@ -27,6 +27,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.what_if_results import (
@@ -34,6 +35,7 @@ from quaymaster._cli.what_if_results import (
     changes_table,
     pods_table,
     print_answer,
+    spread_table,
 )
 from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.duration import parse_duration
@@ -138,6 +140,7 @@ def _timeout(
     help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
     "notices after 50s, and pods go when their tolerations end, after 5m by default.",
 )
+@topology_key_option()
 @prices_option()
 @report_option()
 @click.option(
@@ -150,6 +153,7 @@ def command(
     options: InputOptions,
     drain_timeout: float,
     fail_mode: str,
+    topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
     require_all: bool,
@@ -195,6 +199,7 @@ def command(
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
             observe=report_file is not None,
+            topology_keys=topology_keys,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
@@ -218,6 +223,7 @@ def _report(result: WhatIfResult, file: str) -> None:
         for title, (columns, rows) in (
             ("Changes", changes_table(result)),
             ("What became of pods", pods_table(result)),
+            ("Pods per topology domain", spread_table(result)),
         )
         if rows
     ]

@@ -5,6 +5,12 @@ from collections.abc import Iterable
 from quaymaster._base.errors import counted
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.placements import (
+    placed_documents,
+    placed_rows,
+    spread_documents,
+    spread_rows,
+)
 from quaymaster._cli.results import duration, unscheduled_document
 from quaymaster._studies.changes.change import RefusedEviction
 from quaymaster._studies.planning.moves import Move
@@ -14,7 +20,13 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfStep,
 )
 
-__all__ = ["as_document", "changes_table", "pods_table", "print_answer"]
+__all__ = [
+    "as_document",
+    "changes_table",
+    "pods_table",
+    "print_answer",
+    "spread_table",
+]
 
 _RESOURCES = ("cpu", "memory")
 
@@ -41,10 +53,10 @@ def print_answer(result: WhatIfResult) -> None:
     """Print the answer as tables: the cluster after each change, then its pods."""
     columns, rows = changes_table(result)
     print_table([name.upper() for name in columns], rows)
-    columns, rows = pods_table(result)
-    if rows:
-        print_line()
-        print_table([name.upper() for name in columns], rows, sentences=["WHY"])
+    for columns, rows in (pods_table(result), spread_table(result)):
+        if rows:
+            print_line()
+            print_table([name.upper() for name in columns], rows, sentences=["WHY"])
     for step in result.steps:
         for note in step.notes:
             print_line(f"{step.change}: {note}")
@@ -70,6 +82,14 @@ def pods_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row for each thing that has happened to a pod."""
     columns = ["Change", "What", "Pod", "From", "To", "Why"]
     return columns, [row for step in result.steps for row in _happened(step)]
+
+
+def spread_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for each workload whose pods came or went."""
+    columns = ["Change", "Workload", "Topology key", "Before", "After"]
+    return columns, [
+        [step.change, *row] for step in result.steps for row in spread_rows(step.spread)
+    ]
 
 
 def _in_all(result: WhatIfResult) -> str:
@@ -116,6 +136,9 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
     for move in step.moved:
         why = "" if move.pod == move.was else f"in place of {move.was}"
         yield [step.change, "moved", move.pod, move.source, move.target, why]
+    moved = {move.pod for move in step.moved}
+    for pod_key, node in placed_rows(step.placed, moved):
+        yield [step.change, "placed", pod_key, "-", node, ""]
     for one in step.timed_out:
         why = f"deleted at {duration(one.at)}, {duration(one.at - step.at)} later"
         if one.pod in step.stayed:
@@ -128,6 +151,8 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
         yield [step.change, "gone", key, "-", "-", "nothing makes it anew"]
     for pod in step.pending:
         yield [step.change, "pending", pod.pod, "-", "-", pod.message]
+    for pod in step.still_pending:
+        yield [step.change, "still pending", pod.pod, "-", "-", pod.message]
 
 
 def _times(refused: RefusedEviction) -> str:
@@ -190,7 +215,10 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
             for one in step.preempted
         ],
         "moved": [_move_document(move) for move in step.moved],
+        "placed": placed_documents(step.placed),
+        "spread": spread_documents(step.spread),
         "pending": [unscheduled_document(one) for one in step.pending],
+        "stillPending": [unscheduled_document(one) for one in step.still_pending],
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }

@@ -21,7 +21,7 @@ from quaymaster.planning import (
     what_if,
 )
 from quaymaster.scheduler import PluginRegistry, VirtualClock
-from quaymaster.simulation import Simulation
+from quaymaster.simulation import PlacedPod, Simulation, WorkloadSpread
 from quaymaster.testing import (
     make_daemon_set,
     make_deployment,
@@ -184,3 +184,43 @@ def test_the_same_question_has_the_same_answer() -> None:
         Repack(),
     ]
     assert asked([web(6)], *changes) == asked([web(6)], *changes)
+
+
+def test_a_step_lists_the_pods_that_it_placed_with_their_nodes() -> None:
+    changes = (RemoveNodes(nodes="n2"), AddNodes(spec="1:cpu=4,memory=8Gi,name=new"))
+    result = asked([make_pod(name="p", requests={"cpu": "3"})] * 1, *changes)
+    assert [step.placed for step in result.steps] == [(), ()]
+    filling = [make_pod(name=f"p{index}", requests={"cpu": "3"}) for index in range(4)]
+    [step] = asked([*filling], AddNodes(spec="1:cpu=4,memory=8Gi")).steps
+    [placed] = step.placed
+    assert isinstance(placed, PlacedPod)
+    assert (placed.workload, placed.pod) == ("pod/default/p3", "default/p3")
+    assert placed.node not in {"n0", "n1", "n2"}
+
+
+def test_a_step_counts_the_pods_of_a_workload_per_zone_before_and_after() -> None:
+    [step] = asked([web(3)], Cordon(nodes="n0"), Scale.parse("deploy/web=5")).steps[1:]
+    [spread] = step.spread
+    assert spread == WorkloadSpread(
+        workload="deployment.apps/default/web",
+        topology_key=ZONE,
+        before={"zone-0": 1, "zone-1": 1, "zone-2": 1},
+        after={"zone-0": 1, "zone-1": 2, "zone-2": 2},
+    )
+
+
+def test_a_zone_that_is_lost_counts_no_pods_afterwards() -> None:
+    [step] = asked([web(3)], FailZone(zone="zone-0")).steps
+    [spread] = step.spread
+    assert spread.before == {"zone-0": 1, "zone-1": 1, "zone-2": 1}
+    assert (spread.after["zone-0"], sum(spread.after.values())) == (0, 3)
+
+
+def test_a_pod_that_stays_pending_has_the_reason_of_its_last_attempt() -> None:
+    pod = make_pod(name="big", requests={"cpu": "9"})
+    cordons = (Cordon(nodes="n0"), Cordon(nodes="n1"), Cordon(nodes="n0"))
+    first, second, third = asked([pod], *cordons).steps
+    assert [step.pending for step in (first, second, third)] == [(), (), ()]
+    [still] = second.still_pending
+    assert "2 node(s) were unschedulable" in still.message
+    assert third.still_pending == ()

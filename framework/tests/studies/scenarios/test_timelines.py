@@ -353,3 +353,24 @@ def test_a_silent_zone_comes_back_before_anything_is_lost() -> None:
     )
     assert result.passed
     assert len(result.history.pods) == 4
+
+
+def test_a_step_lists_the_pods_that_got_a_node_until_the_next_step() -> None:
+    steps = ran(
+        parsed(
+            {"at": "1m", **creating(one_pod("a"))},
+            {"at": "2m", **creating(deployment("web", 3))},
+            {"at": "3m", "scale": {"target": "deploy/web", "replicas": 1}},
+            nodes=["2:cpu=4,memory=16Gi,zones=2"],
+        )
+    ).steps
+    assert [pod.pod for pod in steps[0].placed] == ["default/a"]
+    workloads = [pod.workload for pod in steps[1].placed]
+    assert workloads == ["deployment.apps/default/web"] * 3
+    assert steps[2].placed == ()
+    totals = [
+        (sum(spread.before.values()), sum(spread.after.values()))
+        for step in steps
+        for spread in step.spread
+    ]
+    assert totals == [(0, 3), (3, 1)]

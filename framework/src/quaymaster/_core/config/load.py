@@ -18,11 +18,13 @@ from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.header import check_header
 from quaymaster._core.config.merge import EntrySets, entry_sets
+from quaymaster._core.config.missing_plugins import leave_out_missing
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.plugin_lists import check_keys
 from quaymaster._core.config.profiles import percentage, resolve_profiles
 from quaymaster._core.config.settings_checks import check_settings
 from quaymaster._core.config.shipped import file_or_shipped, shipped_files
+from quaymaster._core.config.wrapped import unwrapped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
@@ -43,21 +45,32 @@ def load_config(
     registry: PluginRegistry | None = None,
     *,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    without_missing: bool = False,
 ) -> SchedulerConfig:
     """Read a configuration file.
+
+    A ConfigMap with a configuration, and the machine configuration of Talos, are
+    unwrapped.
 
     Args:
         path: The file; or, if there is no such file, the name of a shipped profile,
             such as ``bin-packing``.
         registry: Where plugins are found by name; by default the installed plugins.
         kubernetes: The version of Kubernetes whose defaults it gets.
+        without_missing: As for `parse_config`.
 
     Raises:
         ConfigErrors: The file cannot be read, or has mistakes.
     """
     source = str(path)
-    document = read_yaml(read_source(source), source)
-    return parse_config(document, registry, source=source, kubernetes=kubernetes)
+    document, source = unwrapped(read_yaml(read_source(source), source), source)
+    return parse_config(
+        document,
+        registry,
+        source=source,
+        kubernetes=kubernetes,
+        without_missing=without_missing,
+    )
 
 
 def default_config(
@@ -85,6 +98,7 @@ def parse_config(
     source: str = "configuration",
     defaults: object = None,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    without_missing: bool = False,
 ) -> SchedulerConfig:
     """Check and complete a configuration that has been read already.
 
@@ -95,13 +109,18 @@ def parse_config(
         defaults: The configuration whose first profile is merged under every profile;
             by default the shipped profile of that version of Kubernetes.
         kubernetes: The version of Kubernetes whose defaults it gets.
+        without_missing: Whether to leave out plugins that are not installed, with a
+            warning for each. Where a profile needs a plugin, as in ``queueSort``, the
+            default one takes their place.
 
     Raises:
         ConfigErrors: The document or the defaults have mistakes.
     """
     registry = installed_plugins() if registry is None else registry
     findings = Findings(source)
-    settings = _document(document, findings)
+    settings = leave_out_missing(
+        _document(document, findings), registry, findings, is_allowed=without_missing
+    )
     check_settings(settings, findings)
     profiles = resolve_profiles(
         settings.profiles,

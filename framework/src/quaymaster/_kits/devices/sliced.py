@@ -5,14 +5,19 @@ Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
 """
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import attrs
 
-from quaymaster._api.cel.device import device_value
-from quaymaster._api.cel.dialects import STORED, Dialect
-from quaymaster._api.cel.errors import CelCompilationError, CelEvaluationError
-from quaymaster._api.cel.selector import compile_selector
-from quaymaster._api.cel.values import Value
+from kubernetes_cel import (
+    CelCompilationError,
+    CelEvaluationError,
+    DeviceEnvironment,
+    Value,
+    compile_selector,
+    device_value,
+)
+from quaymaster._api.cel import of_stored_selectors
 from quaymaster._api.objects import (
     Device,
     DeviceTaintRule,
@@ -27,10 +32,14 @@ from quaymaster._api.objects.selectors import (
     compile_node_selector,
 )
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
 from quaymaster._kits.devices.errors import AllocationError
 from quaymaster._kits.devices.ids import DeviceId, PoolId
 
 __all__ = ["SlicedDevice", "SlicedDevices", "VerdictError"]
+
+_STORED: Final = of_stored_selectors(DEFAULT_KUBERNETES)
+"""The CEL environment of a scheduler of the default version."""
 
 
 class VerdictError(QuaymasterError):
@@ -55,7 +64,7 @@ class SlicedDevice:
     is_shared: bool
     taints: Sequence[OwnedTaint]
     _reach: "_Reach"
-    _dialect: Dialect = STORED
+    _environment: DeviceEnvironment = _STORED
     _value: dict[str, Value] | None = None
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
@@ -74,13 +83,13 @@ class SlicedDevice:
 
     def _ask(self, expression: str) -> bool | VerdictError:
         try:
-            selector = compile_selector(expression, self._dialect)
+            selector = compile_selector(expression, self._environment)
         except CelCompilationError as error:
             return VerdictError(f"CEL compile error: {error}")
         try:
             if self._value is None:
                 self._value = _value_of(
-                    self.id.driver, self.device, self._dialect.has_lists
+                    self.id.driver, self.device, self._environment.list_attributes
                 )
             return selector.matches(self._value)
         except CelEvaluationError as error:
@@ -101,7 +110,7 @@ class SlicedDevices:
     Args:
         resource_slice: The slice.
         rules: The rules that taint devices.
-        dialect: Who compiles selectors of its devices.
+        environment: The CEL environment of selectors of its devices.
 
     Attributes:
         slice: The slice.
@@ -115,7 +124,7 @@ class SlicedDevices:
         self,
         resource_slice: ResourceSlice,
         rules: Collection[DeviceTaintRule] = (),
-        dialect: Dialect = STORED,
+        environment: DeviceEnvironment = _STORED,
     ) -> None:
         spec = resource_slice.spec
         self.slice = resource_slice
@@ -128,7 +137,7 @@ class SlicedDevices:
                 bool(device.allow_multiple_allocations),
                 owned_taints(resource_slice, device, rules),
                 _Reach(device),
-                dialect,
+                environment,
             )
             for device in spec.devices
         ]
@@ -186,7 +195,7 @@ def _has_groups(resource_slice: ResourceSlice) -> bool:
     )
 
 
-def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
+def _value_of(driver: str, device: Device, list_attributes: bool) -> dict[str, Value]:
     attributes = {
         name: {
             "int": attribute.int_value,
@@ -202,8 +211,13 @@ def _value_of(driver: str, device: Device, has_lists: bool) -> dict[str, Value]:
     }
     return device_value(
         driver,
-        attributes,
-        {name: capacity.value for name, capacity in device.capacity.items()},
-        allow_multiple_allocations=bool(device.allow_multiple_allocations),
-        has_lists=has_lists,
+        {
+            "attributes": attributes,
+            "capacity": {
+                name: {"value": capacity.value}
+                for name, capacity in device.capacity.items()
+            },
+            "allowMultipleAllocations": device.allow_multiple_allocations,
+        },
+        list_attributes=list_attributes,
     )

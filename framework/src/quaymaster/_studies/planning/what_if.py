@@ -1,6 +1,6 @@
 """Answers what-if questions: a cluster settles, and is changed step by step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -19,9 +19,14 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfResult,
     WhatIfStep,
 )
+from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.simulation.step_placements import (
+    DEFAULT_TOPOLOGY_KEYS,
+    PlacementTracker,
+)
 
 __all__ = ["what_if"]
 
@@ -38,6 +43,7 @@ def what_if(
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
     observe: bool = False,
+    topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
 ) -> WhatIfResult:
     """Find out what becomes of a cluster if it is changed.
 
@@ -57,6 +63,8 @@ def what_if(
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
         observe: Whether the answer holds what there is to see, for a report.
+        topology_keys: The node labels over whose values the pods of each workload are
+            counted before and after each change.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -73,7 +81,10 @@ def what_if(
         observe=observe,
         max_pods=max_pods,
     ) as simulation:
-        question = _Question(simulation, prices or Prices(), on_progress)
+        history = History(simulation.cluster)
+        question = _Question(
+            simulation, history, prices or Prices(), topology_keys, on_progress
+        )
         seen = _Seen(simulation if observe else None)
         answer = question.answer(changes, seen)
         return attrs.evolve(answer, observed=seen.runs)
@@ -84,14 +95,22 @@ class _Question:
 
     Args:
         simulation: The cluster and its scheduler.
+        history: The history of its pods and nodes.
         prices: What nodes cost.
+        topology_keys: The node labels whose values are topology domains.
         on_progress: Called with the progress.
     """
 
     def __init__(
-        self, simulation: Simulation, prices: Prices, on_progress: ProgressFn | None
+        self,
+        simulation: Simulation,
+        history: History,
+        prices: Prices,
+        topology_keys: Sequence[str],
+        on_progress: ProgressFn | None,
     ) -> None:
         self._simulation = simulation
+        self._placements = PlacementTracker(history, topology_keys)
         self._prices = prices
         self._on_progress = on_progress
 
@@ -101,6 +120,7 @@ class _Question:
         simulation.settle(self._on_progress)
         seen.look("before")
         before, first = self._state(), self._places()
+        self._placements.take()
         steps: list[WhatIfStep] = []
         places = first
         for change in changes:
@@ -122,7 +142,9 @@ class _Question:
         preempted = len(simulation.result().preempted)
         effect = change.apply(simulation)
         simulation.settle(self._on_progress)
-        after, known = self._state(), {one.pod for one in before.pending}
+        after = self._state()
+        reasons = {pod.pod: (pod.reason, pod.message) for pod in before.pending}
+        placements = self._placements.take()
         return WhatIfStep(
             change=effect.change,
             at=effect.at,
@@ -136,7 +158,15 @@ class _Question:
             unmanaged=tuple(effect.unmanaged),
             preempted=simulation.result().preempted[preempted:],
             moved=moves_between(places, self._places()),
-            pending=tuple(one for one in after.pending if one.pod not in known),
+            placed=placements.placed,
+            spread=placements.spread,
+            pending=tuple(pod for pod in after.pending if pod.pod not in reasons),
+            still_pending=tuple(
+                pod
+                for pod in after.pending
+                if reasons.get(pod.pod, (pod.reason, pod.message))
+                != (pod.reason, pod.message)
+            ),
             notes=tuple(effect.notes),
             after=after,
         )

@@ -12,6 +12,7 @@ from quaymaster._studies.changes.change import Evicted, RefusedEviction
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import Preemption, UnscheduledPod
+from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 
 __all__ = ["ClusterState", "WhatIfResult", "WhatIfStep"]
 
@@ -58,7 +59,13 @@ class WhatIfStep:
         unmanaged: The keys of pods that are gone and that nothing makes anew.
         preempted: The pods that were preempted, in order.
         moved: The pods that are on another node than before the change.
+        placed: The pods that got a node and still have it, by workload and key; also
+            those that take the place of moved pods.
+        spread: For each workload whose pods came or went, the number of pods per
+            topology domain before and after.
         pending: The pods that have no node, and were not pending before the change.
+        still_pending: The pods that were pending before for another reason; with the
+            reason of their last attempt.
         notes: What else a user should know.
         after: The cluster, once nothing moved any more.
     """
@@ -75,7 +82,10 @@ class WhatIfStep:
     unmanaged: tuple[str, ...] = ()
     preempted: tuple[Preemption, ...] = ()
     moved: tuple[Move, ...] = ()
+    placed: tuple[PlacedPod, ...] = ()
+    spread: tuple[WorkloadSpread, ...] = ()
     pending: tuple[UnscheduledPod, ...] = ()
+    still_pending: tuple[UnscheduledPod, ...] = ()
     notes: tuple[str, ...] = ()
     after: ClusterState
 

@@ -14,6 +14,7 @@ from quaymaster._studies.scenarios.templates import Template
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 
 __all__ = ["AssertionResult", "Scenario", "ScenarioResult", "StepPart", "StepResult"]
 
@@ -111,6 +112,10 @@ class StepResult:
         refused: What the cluster refused, each message once, and how often.
         may_fail: Whether what was refused does no harm.
         notes: What else a user should know.
+        placed: The pods that got a node before the next step began, or the end, and
+            still had it then; by workload and key.
+        spread: For each workload whose pods came or went in that time, the number of
+            pods per topology domain before and after.
     """
 
     name: str
@@ -124,6 +129,8 @@ class StepResult:
     refused: tuple[tuple[str, int], ...] = ()
     may_fail: bool = False
     notes: tuple[str, ...] = ()
+    placed: tuple[PlacedPod, ...] = ()
+    spread: tuple[WorkloadSpread, ...] = ()
 
     @property
     def passed(self) -> bool:

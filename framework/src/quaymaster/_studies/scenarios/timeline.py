@@ -2,9 +2,9 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count
+from itertools import chain, count, repeat
 from typing import Final
 
 import attrs
@@ -27,6 +27,7 @@ from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     Scenario,
     ScenarioResult,
+    StepResult,
 )
 from quaymaster._studies.scenarios.step_objects import step_problems
 from quaymaster._studies.scenarios.taken import evictions_of
@@ -36,6 +37,11 @@ from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.simulation.step_placements import (
+    DEFAULT_TOPOLOGY_KEYS,
+    PlacementTracker,
+    StepPlacements,
+)
 
 __all__ = ["check_input", "run_scenario"]
 
@@ -52,6 +58,7 @@ def run_scenario(
     on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
     observe: bool = False,
+    topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
 ) -> ScenarioResult:
     """Run a scenario in virtual time, and judge its assertions.
 
@@ -63,6 +70,8 @@ def run_scenario(
         on_progress: Called with the progress.
         max_pods: How many pods workloads may ask for in all.
         observe: Whether the result has ``observed``, as for `Simulation`.
+        topology_keys: The node labels over whose values the pods of each workload are
+            counted before and after each step.
 
     Raises:
         ScenarioErrors: The objects of its input break rules, or ask for too many pods.
@@ -79,7 +88,8 @@ def run_scenario(
         seed=chosen,
         observe=observe,
     ) as simulation:
-        run = _Run(scenario, chosen, simulation, history, on_progress)
+        placements = PlacementTracker(history, topology_keys)
+        run = _Run(scenario, chosen, simulation, history, placements, on_progress)
         run.play()
         seen = simulation.observed(scenario.name) if observe else None
         return attrs.evolve(run.result(), observed=seen)
@@ -123,12 +133,15 @@ class _Run:
         seed: int,
         simulation: Simulation,
         history: History,
+        placements: PlacementTracker,
         on_progress: ProgressFn | None,
     ) -> None:
         self._scenario = scenario
         self._seed = seed
         self._simulation = simulation
         self._history = history
+        self._placements = placements
+        self._placed: list[StepPlacements] = []
         self._on_progress = on_progress
         self._results: list[AssertionResult] = []
         self._due: list[tuple[float, int, Callable[[], None]]] = []
@@ -152,9 +165,11 @@ class _Run:
             if self._is_over(begun):
                 break
             self._go_on(begun)
+            self._placed.append(self._placements.take())
             self._play(actor)
             begun = self._simulation.now
         self._finish()
+        self._placed.append(self._placements.take())
 
     def result(self) -> ScenarioResult:
         """Judge the assertions, and return everything."""
@@ -168,11 +183,18 @@ class _Run:
             file=scenario.file,
             seed=self._seed,
             assertions=(*self._results, *results),
-            steps=tuple(actor.result() for actor in self._actors),
+            steps=tuple(self._step_results()),
             ended=events.end,
             simulation=self._simulation.result(),
             history=self._history,
         )
+
+    def _step_results(self) -> Iterator[StepResult]:
+        """Return what each step did, and where its pods landed."""
+        # The first placements are those before the first step.
+        placements = chain(self._placed[1:], repeat(StepPlacements()))
+        for actor, step in zip(self._actors, placements, strict=False):
+            yield attrs.evolve(actor.result(), placed=step.placed, spread=step.spread)
 
     def _play(self, actor: Actor) -> None:
         step = actor.step

@@ -1,13 +1,13 @@
 """Finds what made a pod: its controller, the controller's own one, and so on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from quaymaster._api.objects import KINDS, ApiObject, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 
-__all__ = ["Owner", "owners_of", "workload_of"]
+__all__ = ["Owner", "owners_of", "workload_name", "workload_of"]
 
 _DEEPEST: Final = 8
 """At most this many owners of owners: those of a dump may form a circle."""
@@ -43,7 +43,11 @@ def workload_of(pod: Pod, cluster: InMemoryCluster) -> str:
     Returns:
         The topmost owner; ``pod/NAMESPACE/NAME`` for a pod without one.
     """
-    owners = list(owners_of(pod, cluster))
+    return workload_name(pod, list(owners_of(pod, cluster)))
+
+
+def workload_name(pod: Pod, owners: Sequence[Owner]) -> str:
+    """Name the topmost of a pod's owners as `workload_of` does."""
     if not owners:
         return f"pod/{pod.key}"
     owner = owners[-1]

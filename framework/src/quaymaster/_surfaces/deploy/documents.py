@@ -4,18 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from quaymaster._core.config.document import API_VERSION, KIND
-from quaymaster._core.config.yaml_file import read_yaml
 
-__all__ = ["CONFIG_KEY", "UPSTREAM_LEASE", "UPSTREAM_SCHEDULER", "adapted", "unwrapped"]
+__all__ = ["UPSTREAM_LEASE", "UPSTREAM_SCHEDULER", "adapted"]
 
 UPSTREAM_SCHEDULER: Final = "default-scheduler"
 """The default scheduler of pods: kube-scheduler, unless it is replaced."""
 
 UPSTREAM_LEASE: Final = ("kube-system", "kube-scheduler")
 """The namespace and the name of its lease."""
-
-CONFIG_KEY: Final = "config.yaml"
-"""The key of the configuration in a ConfigMap."""
 
 
 def adapted(
@@ -47,23 +43,6 @@ def adapted(
     election = tree.get("leaderElection")
     tree["leaderElection"] = {**lease, **(election or {})}
     return tree
-
-
-def unwrapped(document: object, source: str) -> object:
-    """Return the configuration in a ConfigMap; other documents are returned unchanged.
-
-    Args:
-        document: The content of a file.
-        source: Its name, for messages.
-
-    Raises:
-        ConfigErrors: The content of the ConfigMap is not YAML.
-    """
-    if not isinstance(document, Mapping) or document.get("kind") != "ConfigMap":
-        return document
-    data = document.get("data")
-    text = data.get(CONFIG_KEY, "") if isinstance(data, Mapping) else ""
-    return read_yaml(str(text).encode(), f"{source}: data[{CONFIG_KEY!r}]")
 
 
 def _profiles(tree: Mapping[str, Any]) -> list[dict[str, Any]]:

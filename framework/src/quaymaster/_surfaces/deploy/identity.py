@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from quaymaster._base.yaml_text import yaml_text
-from quaymaster._surfaces.deploy.documents import CONFIG_KEY
+from quaymaster._core.config.wrapped import CONFIG_KEY
 from quaymaster._surfaces.deploy.plan import Plan
 from quaymaster._surfaces.deploy.role_text import role_text
 from quaymaster._surfaces.deploy.rules import rules_of

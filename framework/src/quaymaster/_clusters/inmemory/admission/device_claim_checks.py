@@ -6,10 +6,13 @@ Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from quaymaster._api.cel.dialects import Dialect
-from quaymaster._api.cel.errors import CelCompilationError
-from quaymaster._api.cel.limits import LONGEST_SELECTOR, SELECTOR_COST_LIMIT
-from quaymaster._api.cel.selector import compile_selector
+from kubernetes_cel import (
+    LONGEST_SELECTOR,
+    SELECTOR_COST_LIMIT,
+    CelCompilationError,
+    DeviceEnvironment,
+    compile_selector,
+)
 from quaymaster._api.objects import (
     DeviceClaim,
     DeviceClaimConfiguration,
@@ -75,7 +78,7 @@ def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> No
 
 
 def check_claim_expressions(
-    spec: ResourceClaimSpec, path: str, dialect: Dialect, report: Report
+    spec: ResourceClaimSpec, path: str, environment: DeviceEnvironment, report: Report
 ) -> None:
     """Check the expressions in the selectors of a new claim.
 
@@ -85,30 +88,30 @@ def check_claim_expressions(
     Args:
         spec: The spec of the claim.
         path: The path of the spec.
-        dialect: The dialect of new selectors.
+        environment: The CEL environment of new selectors.
         report: Collects the problems.
     """
     for index, request in enumerate(spec.devices.requests):
         at = f"{path}.devices.requests[{index}]"
         if request.exactly is not None:
             selectors = request.exactly.selectors
-            _check_expressions(selectors, f"{at}.exactly", dialect, report)
+            _check_expressions(selectors, f"{at}.exactly", environment, report)
         for number, subrequest in enumerate(request.first_available):
             where = f"{at}.firstAvailable[{number}]"
-            _check_expressions(subrequest.selectors, where, dialect, report)
+            _check_expressions(subrequest.selectors, where, environment, report)
 
 
 def check_class_expressions(
-    device_class: DeviceClass, dialect: Dialect, report: Report
+    device_class: DeviceClass, environment: DeviceEnvironment, report: Report
 ) -> None:
     """Check the expressions of a class if it is new or its selectors have changed.
 
     Args:
         device_class: The class.
-        dialect: The dialect of new selectors.
+        environment: The CEL environment of new selectors.
         report: Collects the problems.
     """
-    _check_expressions(device_class.spec.selectors, "spec", dialect, report)
+    _check_expressions(device_class.spec.selectors, "spec", environment, report)
 
 
 def check_device_class(device_class: DeviceClass, report: Report) -> None:
@@ -184,23 +187,26 @@ def _check_selectors(
 
 
 def _check_expressions(
-    selectors: Sequence[DeviceSelector], path: str, dialect: Dialect, report: Report
+    selectors: Sequence[DeviceSelector],
+    path: str,
+    environment: DeviceEnvironment,
+    report: Report,
 ) -> None:
     for index, selector in enumerate(selectors):
         if selector.cel is not None and selector.cel.expression:
             at = f"{path}.selectors[{index}].cel.expression"
-            _check_expression(selector.cel.expression, at, dialect, report)
+            _check_expression(selector.cel.expression, at, environment, report)
 
 
 def _check_expression(
-    expression: str, path: str, dialect: Dialect, report: Report
+    expression: str, path: str, environment: DeviceEnvironment, report: Report
 ) -> None:
     size = len(expression.encode())
     if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
     else:
         try:
-            cost = compile_selector(expression, dialect).max_cost
+            cost = compile_selector(expression, environment).max_cost
         except CelCompilationError as error:
             report.add(path, f"{error}, in {expression!r}")
         else:

@@ -1,0 +1,1 @@
+"""Kubernetes' and CEL's libraries of functions, one module per subject."""

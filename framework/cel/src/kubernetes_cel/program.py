@@ -1,0 +1,544 @@
+"""Compiles checked trees to functions.
+
+Each node becomes a function of a frame. Errors are exceptions; only ``&&``, ``||``,
+their loops and bindings catch them.
+
+Mirrors ``interpreter/planner.go``, ``interpreter/interpretable.go`` and
+``interpreter/decorators.go`` (cel-go v0.26.0). A metered program counts the cost as
+upstream does, and ends when it exceeds the limit.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from kubernetes_cel.ast import (
+    Call,
+    Comprehension,
+    Expression,
+    Identifier,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Select,
+    UintLiteral,
+)
+from kubernetes_cel.calls import make_call
+from kubernetes_cel.checker import Checked
+from kubernetes_cel.declarations import Overload
+from kubernetes_cel.dispatch import dispatcher
+from kubernetes_cel.equality import surely_equal
+from kubernetes_cel.errors import (
+    CelCompilationError,
+    CelEndError,
+    CelEvaluationError,
+)
+from kubernetes_cel.frames import (
+    COST,
+    FIRST,
+    Constant,
+    Evaluate,
+    Frame,
+    Unbound,
+    tried,
+)
+from kubernetes_cel.lexer import place_of
+from kubernetes_cel.libraries.conversions import CONVERSIONS
+from kubernetes_cel.libraries.regexes import PATTERN_ARGUMENTS, prepared
+from kubernetes_cel.lookups import begun, is_present, step, usable
+from kubernetes_cel.loops import Step, collect, count, quantify
+from kubernetes_cel.metering import LIST_COST, MAP_COST, Meter
+from kubernetes_cel.values import (
+    Optional,
+    TypeValue,
+    Uint,
+    Value,
+    no_such_overload,
+    to_key,
+)
+
+__all__ = ["Program", "make_program"]
+
+
+class Program:
+    """A compiled expression, as a function of the declared variables."""
+
+    __slots__ = ("_evaluate", "_locals")
+
+    def __init__(self, evaluate: Evaluate, locals_: int) -> None:
+        self._evaluate = evaluate
+        self._locals: Frame = [None] * locals_
+
+    def __call__(self, *values: Value) -> Value:
+        """Evaluate the expression with the values of the declared variables, in order.
+
+        Raises:
+            CelEvaluationError: The expression has no value.
+        """
+        return self._evaluate([0, *values, *self._locals])
+
+    def metered(self, *values: Value) -> tuple[Value, int]:
+        """Evaluate a metered program; return its value or its error, and the cost."""
+        frame: Frame = [0, *values, *self._locals]
+        try:
+            return self._evaluate(frame), frame[COST]
+        except CelEvaluationError as error:
+            return error, frame[COST]
+
+
+def make_program(
+    checked: Checked, inputs: Sequence[str], meter: Meter | None = None
+) -> Program:
+    """Compile a checked tree.
+
+    Args:
+        checked: The tree.
+        inputs: The variables that an evaluation needs, in order.
+        meter: The meter of costs; None if costs are not counted.
+
+    Raises:
+        CelCompilationError: A constant cannot be converted, or is not a regular
+            expression.
+    """
+    maker = _Maker(checked, inputs, meter)
+    evaluate = maker.make(checked.root)
+    return Program(evaluate, maker.size - FIRST - len(inputs))
+
+
+class _Maker:
+    """Compiles the nodes of one tree."""
+
+    def __init__(
+        self, checked: Checked, inputs: Sequence[str], meter: Meter | None
+    ) -> None:
+        self._checked = checked
+        self._meter = meter
+        self._places = {name: [place] for place, name in enumerate(inputs, FIRST)}
+        self._bound: set[int] = set()
+        self.size = FIRST + len(inputs)
+
+    def make(self, node: Expression) -> Evaluate:
+        match node:
+            case Literal():
+                return Constant(_value_of(node))
+            case Identifier():
+                return self._identifier(node)
+            case Select():
+                return self._select(node)
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return self._list(node)
+            case MapLiteral():
+                return self._map(node)
+            case Comprehension():
+                return self._loop(node)
+            case _:
+                raise AssertionError(node)
+
+    # Metering.
+
+    def _paid(self, evaluate: Evaluate, cost: int = 1) -> Evaluate:
+        """Add a cost to a node if the program is metered."""
+        return evaluate if self._meter is None else self._meter.paid(evaluate, cost)
+
+    # Names and fields.
+
+    def _identifier(self, node: Identifier, *, last: bool = True) -> Evaluate:
+        places = self._places.get(node.name)
+        if not places:
+            return Constant(TypeValue(node.name))
+        place = places[-1]
+        if place in self._bound:
+
+            def bound(frame: Frame) -> Value:
+                value = frame[place]
+                if type(value) is Unbound:
+                    value = value.bind(frame, place)
+                if isinstance(value, CelEvaluationError):
+                    raise value
+                return begun(value) if last else value
+
+            return self._paid(bound)
+
+        def variable(frame: Frame) -> Value:
+            value = frame[place]
+            return begun(value) if last and type(value) is Optional else value
+
+        return self._paid(variable)
+
+    def _select(self, node: Select, *, last: bool = True) -> Evaluate:
+        name = self._checked.names.get(node.number)
+        if name is not None:
+            return Constant(TypeValue(name))
+        operand, field = self._operand(node.operand), node.field
+        first = not _is_step(node.operand)
+        if node.test_only:
+            # Upstream configures that ``has`` costs nothing itself.
+            return lambda frame: is_present(operand(frame), field, first=first)
+        return self._member(operand, Constant(field), first=first, last=last)
+
+    def _operand(self, node: Expression) -> Evaluate:
+        """Compile the operand of a field or an index."""
+        match node:
+            case Identifier():
+                return self._identifier(node, last=False)
+            case Select(test_only=False):
+                return self._select(node, last=False)
+            case Call(function="_[_]"):
+                return self._indexed(node, optional=False, last=False)
+            case Call(function="_[?_]" | "_?._"):
+                return self._indexed(node, optional=True, last=False)
+        operand = self.make(node)
+        # Operands that are not attributes cost one more.
+        return operand if _is_attribute(node) else self._paid(operand)
+
+    def _indexed(self, node: Call, *, optional: bool, last: bool = True) -> Evaluate:
+        operand_node, index_node = node.arguments
+        operand, index = self._operand(operand_node), self._branch(index_node)
+        first = not _is_step(operand_node)
+        if isinstance(index, Constant):
+            self._check_index(index_node, index.value)
+        return self._member(
+            operand,
+            index,
+            first=first,
+            last=last,
+            optional=optional,
+        )
+
+    def _member(
+        self,
+        operand: Evaluate,
+        index: Evaluate,
+        *,
+        first: bool,
+        last: bool,
+        optional: bool = False,
+    ) -> Evaluate:
+        pay = None if self._meter is None else self._meter.payment(1)
+        key = index.value if isinstance(index, Constant) else None
+        if type(key) is str and pay is None and not optional:
+            return _by_key(operand, key, first=first, last=last)
+        return step(operand, index, first=first, last=last, optional=optional, pay=pay)
+
+    def _check_index(self, node: Expression, index: Value) -> None:
+        try:
+            usable(index)
+        except CelEvaluationError as error:
+            raise self._failed(node, str(error)) from error
+
+    # Calls.
+
+    def _call(self, node: Call) -> Evaluate:
+        match node.function:
+            case "_&&_":
+                return self._logic(node, neutral=True)
+            case "_||_":
+                return self._logic(node, neutral=False)
+            case "_?_:_":
+                return self._condition(node)
+            case "_[_]":
+                return self._indexed(node, optional=False)
+            case "_[?_]" | "_?._":
+                return self._indexed(node, optional=True)
+            case "or" | "orValue":
+                return self._alternative(node)
+        overloads = self._overloads(node)
+        arguments = node.arguments if node.target is None else [
+            node.target, *node.arguments
+        ]  # fmt: skip
+        compiled = [self.make(each) for each in arguments]
+        constant = self._of_constant_arguments(node, overloads, compiled)
+        if constant is not None:
+            return constant
+        at = PATTERN_ARGUMENTS.get(node.function)
+        if at is not None and isinstance(compiled[at], Constant):
+            self._prepare(node, compiled[at](_NO_FRAME))
+        return make_call(node.function, overloads, compiled, self._meter)
+
+    def _overloads(self, node: Call) -> tuple[Overload, ...]:
+        return self._checked.overloads[node.number]
+
+    def _of_constant_arguments(
+        self, node: Call, overloads: Sequence[Overload], compiled: list[Evaluate]
+    ) -> Evaluate | None:
+        """Compile a call of constants without a call, or return None."""
+        if [each.name for each in overloads] == ["in_list"]:
+            return _of_constants(*compiled)
+        is_conversion = node.function in CONVERSIONS or node.function == "type"
+        if is_conversion and len(compiled) == 1 and isinstance(compiled[0], Constant):
+            return self._converted(node, overloads, compiled[0])
+        return None
+
+    def _converted(
+        self, node: Call, overloads: Sequence[Overload], argument: Constant
+    ) -> Evaluate:
+        try:
+            overload = dispatcher(overloads, 1)((argument.value,))
+            return Constant(overload.implementation(argument.value))
+        except CelEvaluationError as error:
+            raise self._failed(node, str(error)) from error
+
+    def _prepare(self, node: Call, pattern: Value) -> None:
+        try:
+            if type(pattern) is str:
+                prepared(pattern)
+        except CelEvaluationError as error:
+            raise self._failed(node, str(error)) from error
+
+    def _failed(self, node: Expression, problem: str) -> CelCompilationError:
+        return CelCompilationError(problem, *place_of(self._checked.text, node.offset))
+
+    def _logic(self, node: Call, *, neutral: bool) -> Evaluate:
+        left, right = map(self.make, node.arguments)
+        decisive = not neutral
+
+        def logic(frame: Frame) -> Value:
+            pending: CelEvaluationError | None = None
+            try:
+                value = left(frame)
+                # Identity: 1 equals True, but is not true.
+                if value is decisive:
+                    return decisive
+                if value is not neutral:
+                    pending = no_such_overload()
+            except CelEndError:
+                raise
+            except CelEvaluationError as error:
+                pending = error
+            value = right(frame) if pending is None else tried(right, frame)
+            # Identity: as above.
+            if value is decisive:
+                return decisive
+            if pending is not None:
+                raise pending
+            if value is not neutral:
+                raise no_such_overload()
+            return neutral
+
+        return logic
+
+    def _condition(self, node: Call) -> Evaluate:
+        test = self.make(node.arguments[0])
+        then, other = map(self._branch, node.arguments[1:])
+
+        def condition(frame: Frame) -> Value:
+            value = test(frame)
+            if value is True:
+                return begun(then(frame))
+            if value is False:
+                return begun(other(frame))
+            raise no_such_overload()
+
+        return condition
+
+    def _branch(self, node: Expression) -> Evaluate:
+        """Compile a branch of a condition or an index; its name has no cost."""
+        branch = self.make(node)
+        named = _is_attribute(node) and not (
+            isinstance(node, Select) and node.test_only
+        )
+        if isinstance(node, Call) and node.function == "_?_:_":
+            named = False
+        if isinstance(branch, Constant) or not named:
+            return branch
+        return self._paid(branch, -1)
+
+    def _alternative(self, node: Call) -> Evaluate:
+        assert node.target is not None
+        first, second = self.make(node.target), self.make(node.arguments[0])
+        takes_value = node.function == "orValue"
+
+        def alternative(frame: Frame) -> Value:
+            value = first(frame)
+            if type(value) is not Optional:
+                return value
+            if value.present:
+                return _valid(value.value) if takes_value else value
+            return second(frame)
+
+        return alternative
+
+    # Lists and maps.
+
+    def _list(self, node: ListLiteral) -> Evaluate:
+        compiled = [self.make(each) for each in node.elements]
+        if all(isinstance(each, Constant) for each in compiled) and not node.optional:
+            return Constant([each(_NO_FRAME) for each in compiled])
+        optional = node.optional
+
+        def build(frame: Frame) -> Value:
+            if not optional:
+                return [each(frame) for each in compiled]
+            elements = []
+            for index, each in enumerate(compiled):
+                value = each(frame)
+                if index not in optional:
+                    elements.append(value)
+                elif type(value) is not Optional:
+                    raise CelEvaluationError(
+                        "cannot initialize optional list element from non-optional "
+                        "value"
+                    )
+                elif value.present:
+                    elements.append(value.value)
+            return elements
+
+        return self._paid(build, LIST_COST)
+
+    def _map(self, node: MapLiteral) -> Evaluate:
+        compiled = [
+            (self.make(each.key), self.make(each.value), each.optional)
+            for each in node.entries
+        ]
+
+        def build(frame: Frame) -> Value:
+            entries: dict[Value, Value] = {}
+            for key, value, optional in compiled:
+                at, entry = to_key(key(frame)), value(frame)
+                if not optional:
+                    entries[at] = entry
+                elif type(entry) is not Optional:
+                    raise CelEvaluationError(
+                        "cannot initialize optional entry from non-optional value"
+                    )
+                elif entry.present:
+                    entries[at] = entry.value
+                else:
+                    entries.pop(at, None)
+            return entries
+
+        if all(
+            isinstance(key, Constant) and isinstance(value, Constant) and not optional
+            for key, value, optional in compiled
+        ):
+            return Constant(build(_NO_FRAME))
+        return self._paid(build, MAP_COST)
+
+    # Loops.
+
+    def _place(self, name: str) -> int:
+        place = self.size
+        self.size += 1
+        self._places.setdefault(name, []).append(place)
+        return place
+
+    def _leave(self, name: str) -> None:
+        self._places[name].pop()
+
+    def _loop(self, node: Comprehension) -> Evaluate:
+        if node.is_binding:
+            return self._binding(node)
+        over = self.make(node.range)
+        names = [node.variable, *([node.second] if node.second is not None else [])]
+        places = tuple(map(self._place, names))
+        loop = self._made_loop(node, over, places)
+        for name in names:
+            self._leave(name)
+        return loop
+
+    def _made_loop(
+        self, node: Comprehension, over: Evaluate, places: tuple[int, ...]
+    ) -> Evaluate:
+        """Compile a loop by the function of its step, since only macros make loops."""
+        step, test = node.step, None
+        assert isinstance(step, Call)
+        if step.function == "_?_:_":
+            test, step = self.make(step.arguments[0]), step.arguments[1]
+            assert isinstance(step, Call)
+
+        def step_of(*nodes: Expression) -> Step:
+            pay = None if self._meter is None else self._meter.pay
+            return Step(over, places, test, tuple(map(self.make, nodes)), pay)
+
+        added = step.arguments[1]
+        if step.function == "_&&_":
+            return quantify(step_of(added), decisive=False)
+        if step.function == "_||_":
+            return quantify(step_of(added), decisive=True)
+        if step.function == "cel.@mapInsert":
+            return collect(step_of(*step.arguments[1:]), into_map=True)
+        if isinstance(added, ListLiteral):
+            return collect(step_of(added.elements[0]), into_map=False)
+        return count(step_of())
+
+    def _binding(self, node: Comprehension) -> Evaluate:
+        start = self.make(node.start)
+        place = self._place(node.accumulator)
+        self._bound.add(place)
+        result = self.make(node.result)
+        self._leave(node.accumulator)
+        unbound = Unbound(start)
+
+        def bind(frame: Frame) -> Value:
+            frame[place] = unbound
+            return result(frame)
+
+        return bind
+
+
+_NO_FRAME: Final[Frame] = []
+
+
+def _value_of(node: Literal) -> Value:
+    value = node.value
+    return Uint(value.value) if isinstance(value, UintLiteral) else value
+
+
+_PRIMITIVE: Final = frozenset({bool, bytes, float, int, str, Uint})
+
+
+def _of_constants(value: Evaluate, members: Evaluate) -> Evaluate | None:
+    """Compile ``in`` for a list of plain constants; it has no cost upstream."""
+    if not isinstance(members, Constant):
+        return None
+    constants = members.value
+    if not constants:
+        return Constant(False)
+    if not all(type(each) in _PRIMITIVE for each in constants):
+        return None
+
+    def is_member(frame: Frame) -> Value:
+        candidate = value(frame)
+        return any(surely_equal(candidate, each) for each in constants)
+
+    return is_member
+
+
+def _valid(value: Value) -> Value:
+    """Return the value of an optional value, or raise it if it is an error."""
+    if isinstance(value, CelEvaluationError):
+        raise value
+    return value
+
+
+def _by_key(operand: Evaluate, key: str, *, first: bool, last: bool) -> Evaluate:
+    """Compile a member with a constant name.
+
+    Most members are keys that their map has, so that lookup comes first.
+    """
+    otherwise = step(
+        lambda frame: frame[-1], Constant(key), first=first, last=last, optional=False
+    )
+
+    def member(frame: Frame) -> Value:
+        owner = operand(frame)
+        try:
+            return owner[key]
+        except (KeyError, TypeError):
+            return otherwise([owner])
+
+    return member
+
+
+def _is_step(node: Expression) -> bool:
+    """Return whether a node is a field or an index, which can continue a chain."""
+    if isinstance(node, Call):
+        return node.function in ("_[_]", "_[?_]", "_?._")
+    return isinstance(node, Select) and not node.test_only
+
+
+def _is_attribute(node: Expression) -> bool:
+    if isinstance(node, Call):
+        return node.function in ("_[_]", "_[?_]", "_?._", "_?_:_")
+    return isinstance(node, (Identifier, Select))

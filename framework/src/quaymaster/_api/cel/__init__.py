@@ -1,1 +1,0 @@
-"""CEL, the expression language of Kubernetes, as device selectors have it."""

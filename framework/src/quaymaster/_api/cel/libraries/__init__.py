@@ -1,1 +1,0 @@
-"""The functions that expressions may call, by subject."""
