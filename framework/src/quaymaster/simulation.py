@@ -53,11 +53,11 @@ from quaymaster._studies.simulation.results import (
 )
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.run_observer import RunObserver
-from quaymaster._studies.simulation.saved_objects import TrialError
 from quaymaster._studies.simulation.series import Sample
 from quaymaster._studies.simulation.standing import Standing
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 from quaymaster._studies.simulation.steps import Step, StepOutcome
+from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.upcoming import InfeasibleNodeError, Upcoming
 from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedChange
 from quaymaster._studies.why.suggestions import Suggestions, suggest_changes

@@ -46,6 +46,12 @@ class NoticeReason(enum.StrEnum):
     ASSUMED_PROVISIONER = "AssumedProvisioner"
     """The nodes that can reach the volumes of a provisioner are assumed."""
 
+    ATTACHED_VOLUMES = "AttachedVolumes"
+    """Pods cannot start: their volumes are attached to other nodes."""
+
+    UNBOUND_CLAIMS = "UnboundClaims"
+    """Pods with a node cannot start: nothing binds their claims."""
+
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that are not simulated."""
 

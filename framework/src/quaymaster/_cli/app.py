@@ -1,6 +1,8 @@
 """The command line: the group of all commands."""
 
+from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 import click
@@ -10,7 +12,7 @@ from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.help_pages import described_command
 from quaymaster._cli.imports import interruptible_import
 
-__all__ = ["app"]
+__all__ = ["app", "import_command"]
 
 
 _GROUPS: Final = {
@@ -62,6 +64,21 @@ _SUMMARIES: Final = {
 }
 
 
+def import_command(args: Sequence[str]) -> None:
+    """Import the command that arguments name, if any, unless its help is enough.
+
+    Args:
+        args: The arguments of ``quaymaster``.
+    """
+    if args and args[0] in _SUMMARIES and described_command(args) is None:
+        _imported(args[0])
+
+
+def _imported(name: str) -> ModuleType:
+    with interruptible_import():
+        return import_module(f"{__package__}.{name.replace('-', '_')}")
+
+
 class _Commands(SuggestingGroup):
     """The commands, each imported when it runs.
 
@@ -77,8 +94,7 @@ class _Commands(SuggestingGroup):
         """Return the command of a name, or None if there is none."""
         if cmd_name not in _SUMMARIES:
             return None
-        with interruptible_import():
-            module = import_module(f"{__package__}.{cmd_name.replace('-', '_')}")
+        module = _imported(cmd_name)
         command = getattr(module, "group" if hasattr(module, "group") else "command")
         assert isinstance(command, click.Command)
         return command

@@ -37,7 +37,8 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._core.config.document import KIND
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.load import shipped_profiles

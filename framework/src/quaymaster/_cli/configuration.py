@@ -15,7 +15,6 @@ from quaymaster._cli.values import complete_config
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.extenders.checks import doubts, mistakes
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = [
@@ -135,7 +134,13 @@ def read_config(
         without_missing=configured.without_missing,
     )
     warnings = list(config.warnings)
-    if asks_extenders:
+    if asks_extenders and config.extenders:
+        # Imports TLS, which few configurations need.
+        from quaymaster._core.extenders.checks import (  # noqa: PLC0415 - above
+            doubts,
+            mistakes,
+        )
+
         wrong = mistakes(config.extenders, file)
         if wrong:
             raise ConfigErrors(wrong)

@@ -10,7 +10,7 @@ import click
 from quaymaster._base.errors import counted
 from quaymaster._cli.config import build_plugins
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
-from quaymaster._cli.live import cluster_options
+from quaymaster._cli.live_options import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,

@@ -99,8 +99,9 @@ def command(
 ) -> None:
     """Show why one pod goes where it goes: every node, plugin and score.
 
-    POD is a pod as NAME or NAMESPACE/NAME, or anything that has pods as KIND/NAME, with
-    kubectl's names for kinds: pod/web-0, deploy/web, deployments.apps/web, sts/db.
+    POD is a pod as NAME or NAMESPACE/NAME, or anything that has pods as KIND/NAME or
+    NAMESPACE/KIND/NAME, with kubectl's names for kinds: pod/web-0, deploy/web,
+    shop/deployments.apps/web, sts/db.
     A workload stands for the first of its pods that is tried. With -n, POD is looked
     for in that namespace only. Of several pods, with commas in between, or of all that
     are pending, there is a summary.

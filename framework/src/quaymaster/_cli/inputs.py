@@ -1,9 +1,9 @@
 """Reads the inputs of commands: manifests, made-up nodes, a configuration."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -17,7 +17,7 @@ from quaymaster._cli.configuration import (
     config_options,
     read_config,
 )
-from quaymaster._cli.live import access_of, live_options, read_live
+from quaymaster._cli.live_options import live_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import (
@@ -36,8 +36,11 @@ from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.files import is_record
-from quaymaster._studies.recording.reading import read_objects
 from quaymaster._studies.simulation.names import PodNotFoundError
+
+if TYPE_CHECKING:
+    from quaymaster._clusters.kubernetes.listing import LiveObjects
+    from quaymaster._studies.recording.reading import RecordedObjects
 
 __all__ = [
     "InputOptions",
@@ -73,7 +76,8 @@ _OPTIONS = (
         "-n",
         "--namespace",
         metavar="NAME",
-        help="The namespace of objects that name none, instead of default.",
+        help="The namespace of objects that name none, instead of default. Pods and "
+        "workloads that an option names are looked for in it.",
     ),
     click.option(
         "--validate",
@@ -260,14 +264,11 @@ def read_inputs(
     )
     made = make_nodes(options.specs, max_nodes=options.max_nodes)
     kinds = declared_kinds(config, registry)
-    access = access_of(options.context, options.kubeconfig)
-    if needs_paths and access is None and not options.paths:
+    if needs_paths and not options.is_live and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
-    live = None
-    if access is not None:
-        live = read_live(access, kinds, cron_jobs=options.run_cron_jobs)
+    live, namespace = _read_live(options, kinds)
     records = [path for path in options.paths if is_record(path)]
-    recorded = [read_objects(path, kinds) for path in records]
+    recorded = _read_records(records, kinds)
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
         loaded = load(
@@ -279,7 +280,7 @@ def read_inputs(
             run_cron_jobs=options.run_cron_jobs,
             on_progress=lambda count: progress.update(task, completed=count),
             stored=live.named_texts() if live else (),
-            default_namespace=(access and access.namespace) or "default",
+            default_namespace=namespace,
             kubernetes=kubernetes or config.kubernetes,
         )
     if loaded.skipped:
@@ -300,6 +301,31 @@ def read_inputs(
             *(notice for one in recorded for notice in one.notices),
         ),
     )
+
+
+def _read_live(
+    options: InputOptions, kinds: Iterable[type[ApiObject]]
+) -> tuple["LiveObjects | None", str]:
+    """Read the live cluster, if any; the namespace is that of its context."""
+    if not options.is_live:
+        return None, "default"
+    # A client needs TLS and HTTP: 20 ms that inputs from files need not wait for.
+    from quaymaster._cli.live import access_of, read_live  # noqa: PLC0415 - above
+
+    access = access_of(options.context, options.kubeconfig)
+    live = read_live(access, kinds, cron_jobs=options.run_cron_jobs)
+    return live, access.namespace or "default"
+
+
+def _read_records(
+    paths: Sequence[str], kinds: Iterable[type[ApiObject]]
+) -> "list[RecordedObjects]":
+    if not paths:
+        return []
+    # Most inputs are manifests, which need nothing of records.
+    from quaymaster._studies.recording.reading import read_objects  # noqa: PLC0415
+
+    return [read_objects(path, kinds) for path in paths]
 
 
 def _sources(loaded: Loaded) -> Mapping[str, str]:

@@ -1,11 +1,8 @@
-"""Live clusters: the options that name one, and what is in it."""
+"""Reads live clusters that the command line names."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
-from typing import Any, TypeVar
-
-import click
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._cli.output import progress_bar
@@ -21,77 +18,20 @@ from quaymaster._clusters.kubernetes.resolving import find_access
 from quaymaster._clusters.kubernetes.resources import CRON_JOBS, resources_of
 from quaymaster._core.config.errors import ConfigErrors
 
-__all__ = ["access_of", "cluster_options", "live_options", "read_live"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["access_of", "context_names", "read_live"]
 
 
-def _complete_context(
-    context: click.Context, _option: click.Parameter, incomplete: str
-) -> list[str]:
-    """Propose the contexts of the kubeconfig; none if it cannot be read."""
-    files = kubeconfig_files(context.params.get("kubeconfig"), os.environ)
+def context_names(kubeconfig: str | None) -> list[str]:
+    """Return the sorted contexts of a kubeconfig; none if it cannot be read."""
+    files = kubeconfig_files(kubeconfig, os.environ)
     try:
-        names = merged(map(read_kubeconfig, files)).contexts
+        return sorted(merged(map(read_kubeconfig, files)).contexts)
     except ConfigErrors:
         return []
-    return [name for name in sorted(names) if name.startswith(incomplete)]
 
 
-_OPTIONS = (
-    click.option(
-        "--context",
-        metavar="NAME",
-        shell_complete=_complete_context,
-        help="Read the live cluster of this context of the kubeconfig; '' is the "
-        "current one. Nothing is ever written to it.",
-    ),
-    click.option(
-        "--kubeconfig",
-        metavar="FILE",
-        type=click.Path(),
-        help="The kubeconfig file, instead of those of $KUBECONFIG or "
-        "~/.kube/config; without --context, its current context is read.",
-    ),
-)
-
-
-def live_options(command: F) -> F:
-    """Give a command the options that name a live cluster."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_CLUSTER_OPTIONS = (
-    click.option(
-        "--kubeconfig",
-        metavar="FILE",
-        type=click.Path(),
-        help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
-    ),
-    click.option(
-        "--context",
-        metavar="NAME",
-        default="",
-        shell_complete=_complete_context,
-        help="The context of the kubeconfig; by default the current one, or without "
-        "any kubeconfig the service account of the pod that this runs in.",
-    ),
-)
-
-
-def cluster_options(command: F) -> F:
-    """Give a command that always works on a cluster the options that name it."""
-    for option in reversed(_CLUSTER_OPTIONS):
-        command = option(command)
-    return command
-
-
-def access_of(context: str | None, kubeconfig: str | None) -> Access | None:
-    """The access to the cluster that the options name; None if they name none."""
-    if context is None and kubeconfig is None:
-        return None
+def access_of(context: str | None, kubeconfig: str | None) -> Access:
+    """Return the access to the cluster that the options name."""
     return find_access(kubeconfig=kubeconfig, context=context or "")
 
 

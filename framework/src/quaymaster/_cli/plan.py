@@ -23,7 +23,8 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.plans import plan_document, print_plan
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.reports import observed_inputs, report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import observed_inputs, write_report
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.planning.group_files import read_node_groups
 from quaymaster._studies.planning.groups import NodeGroup, parse_node_group

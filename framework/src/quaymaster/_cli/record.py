@@ -7,7 +7,7 @@ import click
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
-from quaymaster._cli.live import cluster_options
+from quaymaster._cli.live_options import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.results import duration

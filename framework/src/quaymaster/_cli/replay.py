@@ -15,7 +15,8 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.replayed import as_document, print_replay
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.compared import ReplayResult

@@ -1,11 +1,10 @@
-"""The option ``--report``, and the file that it asks for."""
+"""Writes the page that ``--report`` names."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
-import click
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._cli.inputs import InputOptions, Inputs
@@ -14,21 +13,7 @@ from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.observed import ObservedRun
 
-__all__ = ["observed_inputs", "report_option", "write_report"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def report_option() -> Callable[[F], F]:
-    """The option ``--report``, which gives a command ``report_file``."""
-    return click.option(
-        "--report",
-        "report_file",
-        metavar="FILE.html",
-        type=click.Path(dir_okay=False),
-        callback=_checked,
-        help="Also write a page for a browser: map, time series, tables, decisions.",
-    )
+__all__ = ["observed_inputs", "write_report"]
 
 
 def observed_inputs(
@@ -85,19 +70,3 @@ def write_report(
         Path(file).write_text(page, encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{file}: {error.strerror}") from error
-
-
-def _checked(
-    context: click.Context, option: click.Parameter, file: str | None
-) -> str | None:
-    """Refuse before the work what would be refused after it."""
-    if file is None or context.resilient_parsing:
-        return file
-    from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
-
-    check_installed("bokeh", extra="report")
-    folder = Path(file).parent
-    if not folder.is_dir():
-        message = f"there is no folder {str(folder)!r}"
-        raise click.BadParameter(message, context, option)
-    return file

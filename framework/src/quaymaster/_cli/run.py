@@ -10,7 +10,7 @@ import click
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
-from quaymaster._cli.live import cluster_options
+from quaymaster._cli.live_options import cluster_options
 from quaymaster._cli.logs import log_formats, logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.reaching import connection_notices

@@ -21,7 +21,8 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.placements import topology_key_option
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -24,21 +25,22 @@ from quaymaster._cli.output import (
     scheduling_in,
     warn,
 )
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
 from quaymaster._cli.results import as_document, print_names, print_result
-from quaymaster._cli.rooms import print_groups, room_document
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
-from quaymaster._studies.capacity.figures import Room
-from quaymaster._studies.capacity.measuring import RoomObserver
-from quaymaster._studies.recording.simulating import RecordObserver
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run_observer import RunObserver
+
+if TYPE_CHECKING:
+    from quaymaster._studies.capacity.figures import Room
+    from quaymaster._studies.capacity.measuring import RoomObserver
+    from quaymaster._studies.recording.simulating import RecordObserver
 
 __all__ = ["command"]
 
@@ -132,8 +134,8 @@ def command(
             raise click.UsageError(f"{name} cannot be printed by -o name")
     run_timings = RunTimings() if timings else None
     seen = RunObserver() if report_file else None
-    room = RoomObserver() if with_capacity else None
-    recorder = RecordObserver(record_file) if record_file is not None else None
+    room = _room_observer() if with_capacity else None
+    recorder = _recorder(record_file) if record_file is not None else None
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
@@ -144,6 +146,8 @@ def command(
         observers,
     )
     if report_file and seen is not None and seen.run is not None:
+        from quaymaster._cli.reports import write_report  # noqa: PLC0415 - see below
+
         title = ", ".join(options.paths) or options.context or "Simulation"
         run = attrs.evolve(seen.run, result=_noted(seen.run.result, inputs))
         write_report(report_file, [run], title=title)
@@ -155,6 +159,22 @@ def command(
         sys.exit(SOME_UNSCHEDULED)
     if strict and result.notices:
         sys.exit(NOT_STRICT)
+
+
+# What few runs need is imported when it is needed: a small simulation takes about as
+# long as its imports.
+
+
+def _room_observer() -> "RoomObserver":
+    from quaymaster._studies.capacity.measuring import RoomObserver  # noqa: PLC0415
+
+    return RoomObserver()
+
+
+def _recorder(file: str) -> "RecordObserver":
+    from quaymaster._studies.recording.simulating import RecordObserver  # noqa: PLC0415
+
+    return RecordObserver(file)
 
 
 def _simulated(
@@ -189,7 +209,7 @@ def _print(
     result: SimulationResult,
     output: OutputFormat,
     timings: RunTimings | None,
-    room: Room | None,
+    room: "Room | None",
 ) -> None:
     match output:
         case OutputFormat.NAME:
@@ -197,6 +217,8 @@ def _print(
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
             if room is not None:
+                from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
+
                 print_line()
                 print_groups(room)
             if timings is not None:
@@ -206,5 +228,7 @@ def _print(
             if timings is not None:
                 document["timings"] = timings.document()
             if room is not None:
+                from quaymaster._cli.rooms import room_document  # noqa: PLC0415 - above
+
                 document["capacity"] = room_document(room)
             print_document(document, output)

@@ -29,7 +29,8 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.report_option import report_option
+from quaymaster._cli.reports import write_report
 from quaymaster._cli.what_if_results import (
     as_document,
     changes_table,

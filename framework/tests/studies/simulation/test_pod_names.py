@@ -124,6 +124,13 @@ def test_namespace_says_where_to_look() -> None:
     pods = [make_pod(name="p", namespace=name) for name in ("blue", "red")]
     assert found("p", *pods, namespace="red") == "red/p"
     assert found("pod/p", *pods, namespace="blue") == "blue/p"
+    assert found("red/deploy/web", *both).startswith("red/web-")
+    assert found("red/pod/p", *pods) == "red/p"
+
+
+def test_two_namespaces_that_differ_are_an_error() -> None:
+    with pytest.raises(PodNotFoundError, match="it is not in the namespace blue"):
+        found("red/pod/p", make_pod(name="p", namespace="red"), namespace="blue")
 
 
 @pytest.mark.parametrize(
@@ -135,8 +142,8 @@ def test_namespace_says_where_to_look() -> None:
         ("deploy/wbe", r"no such Deployment; did you mean deployment/web\?"),
         ("deploy/none", "the Deployment has no pods"),
         ("deploy/twice", "2 namespaces have it: default, red; name one"),
-        ("a/b/c", "expected NAME, NAMESPACE/NAME or KIND/NAME"),
-        ("deploy/", "expected NAME, NAMESPACE/NAME or KIND/NAME"),
+        ("a/b/c/d", "expected NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
+        ("deploy/", "expected NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
         ("zzzzzz", "pod 'zzzzzz': no such pod$"),
     ],
 )

@@ -163,6 +163,8 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
         priority: None counts as 0.
         preemption_policy: ``PreemptLowerPriority`` (also if None) or ``Never``.
         resources: Requests and limits of the pod as a whole.
+        node_name: In the template of a workload, the node that its pods are created
+            with. Empty in the spec of a pod, which has its own ``node_name``.
     """
 
     volumes: tuple[Volume, ...] = ()
@@ -187,6 +189,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     resource_claims: tuple[PodResourceClaim, ...] = ()
     resources: ResourceRequirements | None = None
     scheduling_group: PodSchedulingGroup | None = None
+    node_name: str = ""
 
 
 class PodCondition(ApiValue, frozen=True, kw_only=True):

@@ -103,10 +103,12 @@ class SpecPool:
     def share_spec(self, spec: PodSpec) -> PodSpec:
         """Return the one spec that is shared by all equal ones.
 
-        The volume with the service account's token is dropped: its name would make
-        every pod different.
+        The volume with the service account's token is dropped, and so is the node's
+        name: they would make every pod different.
         """
         spec = _without_token_volume(spec)
+        if spec.node_name:
+            spec = msgspec.structs.replace(spec, node_name="")
         # A digest distinguishes texts as well, and has a tenth of their size.
         key = hashlib.blake2b(ENCODER.encode(spec), digest_size=20).digest()
         shared = self._specs.get(key)

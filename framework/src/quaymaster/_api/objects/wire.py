@@ -42,23 +42,11 @@ class _PodTree(ApiValue, frozen=True, kw_only=True):
     status: PodStatus = PodStatus()
 
 
-class _Place(ApiValue, frozen=True, kw_only=True):
-    """The fields of a spec that a `PodSpec` does not have."""
-
-    node_name: str = ""
-
-
-class _WireSpec(PodSpec, frozen=True, kw_only=True):
-    """A spec with the node's name where Kubernetes has it."""
-
-    node_name: str = ""
-
-
 class _WirePod(ApiValue, frozen=True, kw_only=True):
     """A pod as Kubernetes has it, to check a tree against."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: _WireSpec = _WireSpec()
+    spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
 
@@ -155,11 +143,10 @@ def _decode_pod(text: JsonText, pool: SpecPool) -> Pod:
 def _pod_of(tree: object, pool: SpecPool) -> Pod:
     parts = msgspec.convert(tree, _PodTree, dec_hook=dec_hook)
     spec = msgspec.convert(parts.spec, PodSpec, dec_hook=dec_hook)
-    place = msgspec.convert(parts.spec, _Place)
     return Pod(
         metadata=pool.share_metadata(parts.metadata),
         spec=pool.share_spec(spec),
-        node_name=place.node_name,
+        node_name=spec.node_name,
         status=pool.share_pod_status(parts.status),
     )
 

@@ -1,7 +1,7 @@
 """The core of the in-memory cluster: versions, storage, deletion, ended pods."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     Namespace,
     Node,
     ObjectMeta,
+    PersistentVolumeClaim,
     Pod,
     PodStatus,
     PriorityClass,
@@ -28,6 +29,7 @@ from quaymaster._clusters.inmemory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
     SYSTEM_PRIORITY_CLASSES,
 )
+from quaymaster._clusters.inmemory.attachments import Attachments
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
@@ -80,8 +82,10 @@ class ClusterCore:
         shortfalls: The pods that workloads lack.
         quotas: The limits and the usage of namespaces.
         controllers: They are called with every change; None for no controllers.
+        attachments: The volumes that are attached to nodes, and pods that wait.
         silent: The names of nodes whose kubelets do not answer: pods neither start nor
             end there.
+        runs_pods: Whether bound pods run.
     """
 
     def __init__(
@@ -104,10 +108,12 @@ class ClusterCore:
         self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
+        self.runs_pods = kubelet
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
+        self.attachments = Attachments(self.objects)
         self._moment = Time(clock.now())
         self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
         # Implied objects: a loaded object of the same key replaces them.
@@ -167,10 +173,10 @@ class ClusterCore:
             self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
-        if isinstance(obj, Pod) and obj.node_name:
-            obj = replace(obj, status=self._bound(obj.status, obj.node_name))
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
+        if isinstance(new, Pod) and new.node_name:
+            new = replace(new, status=self._status_with_node(new))
         store.put(_ADDED, key, new, self.version)
         self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
@@ -204,13 +210,16 @@ class ClusterCore:
                 metadata, annotations={**metadata.annotations, **annotations}
             )
         seconds = self._kubelet.seconds_to_start(pod)
-        if seconds and node_name not in self.silent:
+        is_waiting = bool(pod.spec.volumes) and self.attachments.add(pod, node_name)
+        if is_waiting:
+            status = self._kubelet.waiting(pod.status)
+        elif seconds and node_name not in self.silent:
             status = self._kubelet.starting(pod.status, seconds)
         else:
             status = self._bound(pod.status, node_name)
         new = replace(pod, metadata=metadata, node_name=node_name, status=status)
         self._pods.put(_MODIFIED, key, new, self.version)
-        if seconds:
+        if seconds and not is_waiting:
             self._kubelet.start_later(new, seconds)
         if self.controllers is not None:
             self.controllers.pod_changed(pod, new)
@@ -257,6 +266,8 @@ class ClusterCore:
             if pod.is_terminating:
                 self.let_go_if_due(pod)
                 continue
+            if self.attachments.is_waiting(pod.uid):
+                continue
             seconds = self._kubelet.seconds_to_start(pod)
             if seconds and pod.status.phase == "Pending":
                 self._kubelet.start_later(pod, seconds)
@@ -296,6 +307,24 @@ class ClusterCore:
             creation_timestamp=self._now() if created is None else created,
         )
 
+    def _status_with_node(self, pod: Pod) -> PodStatus:
+        """Return the status of a pod that is created with a node."""
+        if pod.spec.volumes and not pod.is_finished:
+            may_wait = pod.status.phase == "Pending"
+            if self.attachments.add(pod, pod.node_name, may_wait=may_wait):
+                return self._kubelet.waiting(pod.status)
+        return self._bound(pod.status, pod.node_name)
+
+    def _start_waiting(self, keys: Iterable[str]) -> None:
+        """Start pods that have waited for volumes."""
+        for key in keys:
+            pod = self._pods.objects[key]
+            seconds = self._kubelet.seconds_to_start(pod)
+            if math.isinf(seconds):
+                status = self._kubelet.starting(pod.status, seconds)
+                self.change(pod, replace(pod, status=status))
+            self._kubelet.start_later(pod, seconds)
+
     def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
         """Return the status of a pod from the moment of its binding."""
         if node_name in self.silent:
@@ -334,14 +363,19 @@ class ClusterCore:
     def _notify(self, old: ApiObject | None, new: ApiObject | None) -> None:
         if not self.quotas.is_empty:
             self._charge(old, new)
-        if isinstance(old if new is None else new, Pod):
+        obj = old if new is None else new
+        if isinstance(obj, Pod):
+            if obj.spec.volumes and obj.node_name and (new is None or obj.is_finished):
+                self._start_waiting(self.attachments.remove(obj))
             controllers = self.controllers
             if controllers is not None:
                 # Both are pods, or None.
                 controllers.pod_changed(old, new)  # type: ignore[arg-type]
             return
-        if isinstance(new if old is None else old, _CLASSES):
+        if isinstance(obj, _CLASSES):
             self.refresh_classes()
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._start_waiting(self.attachments.claim_changed(obj.key))
         if isinstance(old, ResourceQuota) or isinstance(new, ResourceQuota):
             # Both are quotas, or None.
             self._quota_changed(old, new)  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.admission.problems import place_of
+from quaymaster._clusters.inmemory.attachment_notices import notices_of_attachments
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
     has_replica,
     starts_in_order,
@@ -148,6 +149,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
             f"the input has none: {_listed(claims)}",
         )
     yield from notices_of_provisioners(core)
+    yield from notices_of_attachments(core)
     shortfalls = list(core.shortfalls)
     for shortfall in shortfalls[:_WORKLOADS]:
         where = place_of(_workload_of(shortfall, core))

@@ -29,6 +29,7 @@ from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.foreign import ForeignObjects
+from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
 from quaymaster._clusters.manifests.texts import (
     ObjectText,
@@ -129,8 +130,20 @@ class Collector:
         self._read_content(content, name)
         self._stored = len(self._objects)
 
-    def read_path(self, name: str) -> None:
-        """Read a file, all files of a directory, or standard input."""
+    def read(self, source: ManifestInput) -> None:
+        """Read a file, all files of a directory, standard input, a text or a stream."""
+        try:
+            text = named_text(source)
+        except (OSError, UnreadableError) as error:
+            self._complain(str(getattr(source, "name", "input")), message=str(error))
+            return
+        if text is not None:
+            self._paths.append(text.name)
+            self._read_content(text.content, text.name)
+        elif isinstance(source, (str, os.PathLike)):
+            self._read_path(os.fspath(source))
+
+    def _read_path(self, name: str) -> None:
         self._paths.append(name)
         if name:
             self._read_existing(name)
@@ -299,7 +312,7 @@ class Collector:
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
-            obj = self._in_namespace(obj, source)
+            obj = self._in_namespace(obj)
         metadata = obj.metadata
         if metadata.name:
             number = len(self._objects)
@@ -317,21 +330,14 @@ class Collector:
         if count % _OBJECTS_PER_REPORT == 0 and self._on_progress is not None:
             self._on_progress(count)
 
-    def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
+    def _in_namespace(self, obj: ObjT) -> ObjT:
         """Return the object, in the requested namespace if it names none."""
-        metadata, wanted = obj.metadata, self._namespace
-        if not metadata.namespace:
-            metadata = msgspec.structs.replace(
-                metadata, namespace=wanted or self._default_namespace
-            )
-            return msgspec.structs.replace(obj, metadata=metadata)
-        if wanted and metadata.namespace != wanted and not metadata.uid:
-            where = f"{source} ({obj.kind} {obj.key})"
-            message = f"expected the namespace that was asked for, {wanted!r}, got"
-            self._complain(
-                where, "metadata.namespace", f"{message} {metadata.namespace!r}"
-            )
-        return obj
+        if obj.metadata.namespace:
+            return obj
+        metadata = msgspec.structs.replace(
+            obj.metadata, namespace=self._namespace or self._default_namespace
+        )
+        return msgspec.structs.replace(obj, metadata=metadata)
 
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
         """Add an object that was read before: the later version of two wins."""

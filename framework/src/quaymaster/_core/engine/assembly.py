@@ -9,7 +9,11 @@ from quaymaster._core.contract.trace import TraceTopic
 from quaymaster._core.engine.binding_cycle import BindingCycle
 from quaymaster._core.engine.effective_slices import EffectiveSlices
 from quaymaster._core.engine.event_handlers import EventHandlers
-from quaymaster._core.engine.failure import Failure, FailureHandler
+from quaymaster._core.engine.failure import (
+    Failure,
+    FailureHandler,
+    FailureListener,
+)
 from quaymaster._core.engine.framework import backoff_policy, queue_profiles
 from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.measured_attempts import MeasuredAttempts
@@ -104,6 +108,9 @@ def _failures(
     measured: MeasuredAttempts | None,
     history: AttemptHistory,
 ) -> FailureHandler:
+    listeners: tuple[FailureListener, ...] = (history,)
+    if measured is not None:
+        listeners = (history, measured)
     return FailureHandler(
         clock=runner.clock,
         queue=queue,
@@ -111,9 +118,8 @@ def _failures(
         lookup=runner.stored_pod,
         patch_status=patches.send,
         record=runner.cluster.record,
-        history=history,
-        told=on_failure,
-        measured=measured,
+        on_failure=on_failure,
+        listeners=listeners,
     )
 
 

@@ -6,7 +6,7 @@ Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes 
 
 import enum
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import attrs
@@ -24,7 +24,13 @@ from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 from quaymaster._core.state.cache import Cache
 
-__all__ = ["Failure", "FailureHandler", "FailureKind", "failure_of"]
+__all__ = [
+    "Failure",
+    "FailureHandler",
+    "FailureKind",
+    "FailureListener",
+    "failure_of",
+]
 
 _POD_SCHEDULED = "PodScheduled"
 _MAX_NOTE_LENGTH = 1024  # what the API server takes; upstream cuts there, too
@@ -120,14 +126,8 @@ class Failure:
         return nominating.node_name
 
 
-class KeepsFailures(Protocol):
-    """Remembers how attempts failed."""
-
-    def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
-
-
-class MeasuresFailures(Protocol):
-    """Takes the times of attempts that failed."""
+class FailureListener(Protocol):
+    """Is called with each attempt that failed, before its pod is requeued."""
 
     def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
 
@@ -142,9 +142,8 @@ class FailureHandler:
         lookup: The informers' pods.
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
-        told: Called with every pod that goes on waiting, and why.
-        measured: Takes the times of attempts, if given.
-        history: Remembers how attempts failed, if given.
+        on_failure: Called with each pod that is requeued, and with the failure.
+        listeners: Called with each attempt that failed, in this order.
     """
 
     def __init__(
@@ -156,9 +155,8 @@ class FailureHandler:
         lookup: PodLookup,
         patch_status: Callable[[Pod, PodStatusPatch], None],
         record: Callable[[EventNote], None],
-        told: Callable[[Pod, Failure], None] | None = None,
-        measured: "MeasuresFailures | None" = None,
-        history: KeepsFailures | None = None,
+        on_failure: Callable[[Pod, Failure], None] | None = None,
+        listeners: Iterable[FailureListener] = (),
     ) -> None:
         self._clock = clock
         self._queue = queue
@@ -166,9 +164,8 @@ class FailureHandler:
         self._lookup = lookup
         self._patch_status = patch_status
         self._record = record
-        self._history = history
-        self._told = told
-        self._measured = measured
+        self._on_failure = on_failure
+        self._listeners = tuple(listeners)
 
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
@@ -181,10 +178,8 @@ class FailureHandler:
             was_nominated: Whether the attempt has nominated it, of which the informers
                 may not know yet.
         """
-        if self._history is not None:
-            self._history.failed(queued, failure)
-        if self._measured is not None:
-            self._measured.failed(queued, failure)
+        for listener in self._listeners:
+            listener.failed(queued, failure)
         queued.unschedulable_plugins = failure.unschedulable_plugins
         queued.pending_plugins = failure.pending_plugins
         queued.gating_plugin = ""
@@ -247,8 +242,8 @@ class FailureHandler:
             )
 
     def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
-        if self._told is not None:
-            self._told(pod, failure)
+        if self._on_failure is not None:
+            self._on_failure(pod, failure)
         self._record(
             EventNote(
                 regarding=pod,

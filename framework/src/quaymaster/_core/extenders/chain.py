@@ -7,7 +7,7 @@ Mirrors ``findNodesThatPassExtenders``, the extenders' part of ``prioritizeNodes
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import numpy as np
@@ -16,13 +16,15 @@ from quaymaster._api.objects import Pod
 from quaymaster._core.config.settings import Extender
 from quaymaster._core.contract.results import Candidate
 from quaymaster._core.contract.status import Status
-from quaymaster._core.extenders.client import ExtenderClient
 from quaymaster._core.extenders.errors import ExtenderError
 from quaymaster._core.extenders.victims import Victims
 from quaymaster._core.extenders.wire import FilterAnswer
 from quaymaster._core.state.arrays import Int64Array, Rows
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
+
+if TYPE_CHECKING:
+    from quaymaster._core.extenders.client import ExtenderClient
 
 __all__ = [
     "EXTENDER",
@@ -98,7 +100,7 @@ class Extenders:
 
     def __init__(self, configs: Iterable[Extender] = ()) -> None:
         ordered = sorted(configs, key=lambda config: config.ignorable)
-        clients = [ExtenderClient(config) for config in ordered]
+        clients = [_client(config) for config in ordered]
         self._filters = [client for client in clients if client.config.filter_verb]
         self._scorers = [client for client in clients if client.config.prioritize_verb]
         self._binders = [client for client in clients if client.config.bind_verb]
@@ -214,7 +216,16 @@ class Extenders:
 NO_EXTENDERS: Final = Extenders()
 
 
-def _lost(client: ExtenderClient, annotations: Iterable[str]) -> str:
+def _client(config: Extender) -> "ExtenderClient":
+    # HTTP and TLS take 10 ms to import, and few configurations have extenders.
+    from quaymaster._core.extenders.client import (  # noqa: PLC0415 - above
+        ExtenderClient,
+    )
+
+    return ExtenderClient(config)
+
+
+def _lost(client: "ExtenderClient", annotations: Iterable[str]) -> str:
     return (
         f"extender {client.name} binds the pod, but cannot write the annotations that "
         f"plugins set: {', '.join(annotations)}"
@@ -229,7 +240,7 @@ def _rejections(answer: FilterAnswer) -> Mapping[str, Status]:
 
 
 def _scores(
-    client: ExtenderClient, answer: Sequence[tuple[str, int]], names: Sequence[str]
+    client: "ExtenderClient", answer: Sequence[tuple[str, int]], names: Sequence[str]
 ) -> ExtenderScores:
     by_name: dict[str, int] = {}
     for name, score in answer:
@@ -244,7 +255,7 @@ def _scores(
 
 
 def _candidates(
-    client: ExtenderClient, victims: Mapping[str, Victims], nodes: NodeTable
+    client: "ExtenderClient", victims: Mapping[str, Victims], nodes: NodeTable
 ) -> Sequence[Candidate]:
     """Convert an extender's answer to candidates, sorted by the names of their nodes.
 
@@ -264,7 +275,7 @@ def _candidates(
 
 
 def _pods(
-    client: ExtenderClient, node_name: str, uids: Sequence[str], nodes: NodeTable
+    client: "ExtenderClient", node_name: str, uids: Sequence[str], nodes: NodeTable
 ) -> tuple[Pod, ...]:
     node = nodes.get(node_name)
     if node is None:

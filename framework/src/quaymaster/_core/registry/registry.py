@@ -5,7 +5,7 @@ entry's name is the plugin's name in profiles, its value the plugin's class. A c
 imported when it is first needed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TypeAlias, cast, get_type_hints
 
@@ -198,14 +198,25 @@ class RegisteredPlugin:
             kubernetes: The version of Kubernetes to follow, since later versions added
                 hooks; by default any.
         """
-        plugin = self.load()
         return any(
-            kubernetes is None
-            or kubernetes.since(first_kubernetes(getattr(plugin, hook)))
-            for point in self.extension_points
-            if point.key == key
-            for hook in self._hooks.intersection(point.hooks)
+            kubernetes is None or kubernetes.since(version)
+            for version in self._first_versions.get(key, ())
         )
+
+    @cached_property
+    def _first_versions(self) -> Mapping[str, Set[str]]:
+        """The first Kubernetes versions of the hooks, by key of extension point.
+
+        A profile asks for each point, and again for each wildcard.
+        """
+        plugin = self.load()
+        versions: dict[str, set[str]] = {}
+        for point in self.extension_points:
+            versions.setdefault(point.key, set()).update(
+                first_kubernetes(getattr(plugin, hook))
+                for hook in self._hooks.intersection(point.hooks)
+            )
+        return versions
 
     @cached_property
     def _hooks(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from quaymaster._base.errors import QuaymasterError
 
-__all__ = ["AllocationError", "InvalidPoolsError", "StepLimitError"]
+__all__ = ["AllocationError", "InvalidPoolsError", "StepLimitError", "VerdictError"]
 
 
 class AllocationError(QuaymasterError):
@@ -26,3 +26,7 @@ class StepLimitError(QuaymasterError):
     def __init__(self, steps: int) -> None:
         super().__init__(f"no devices were found within {steps} steps")
         self.steps = steps
+
+
+class VerdictError(QuaymasterError):
+    """An expression cannot be compiled, or has no value for a device."""

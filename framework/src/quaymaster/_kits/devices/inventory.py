@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from quaymaster._api.cel import of_stored_selectors
 from quaymaster._api.objects import CounterSet, DeviceTaintRule, Node, ResourceSlice
 from quaymaster._api.objects.owned_taints import as_read_by, taints_devices_of
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
@@ -84,7 +83,6 @@ class Inventory:
         self._ignores_groups = device_rules.is_1_37 and not device_rules.minds_groups
         self._kubernetes = kubernetes
         self._rules = {rule.name: as_read_by(rule, kubernetes) for rule in rules}
-        self._selectors = of_stored_selectors(kubernetes)
         self._all: dict[str, SlicedDevices] = {}
         self._by_pool: dict[PoolId, dict[str, SlicedDevices]] = {}
         self._local: dict[str, dict[str, SlicedDevices]] = {}
@@ -97,7 +95,7 @@ class Inventory:
         """Take a slice in; one of the same name is replaced."""
         self.remove(resource_slice)
         name = resource_slice.name
-        sliced = SlicedDevices(resource_slice, self._rules.values(), self._selectors)
+        sliced = SlicedDevices(resource_slice, self._rules.values(), self._kubernetes)
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
         if not self._is_ignored(sliced):

@@ -10,12 +10,12 @@ from quaymaster._kits.devices.allocated import AllocatedDevices
 from quaymaster._kits.devices.capacities import CapacityError, capacity_problem
 from quaymaster._kits.devices.constraints import make_constraint
 from quaymaster._kits.devices.counters import AvailableCounters
-from quaymaster._kits.devices.errors import AllocationError
+from quaymaster._kits.devices.errors import AllocationError, VerdictError
 from quaymaster._kits.devices.ids import DeviceId
 from quaymaster._kits.devices.inventory import Pool
 from quaymaster._kits.devices.requests import ClaimRequests, Request
 from quaymaster._kits.devices.rules import DeviceRules
-from quaymaster._kits.devices.sliced import SlicedDevice, VerdictError
+from quaymaster._kits.devices.sliced import SlicedDevice
 
 __all__ = ["BlockedDevice", "DeviceObstacle", "ObstacleKind", "Obstacles"]
 

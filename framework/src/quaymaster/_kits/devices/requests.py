@@ -22,8 +22,8 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.owned_taints import OwnedTaint
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._kits.devices.errors import AllocationError
-from quaymaster._kits.devices.sliced import SlicedDevice, VerdictError
+from quaymaster._kits.devices.errors import AllocationError, VerdictError
+from quaymaster._kits.devices.sliced import SlicedDevice
 
 __all__ = ["ClaimRequests", "ClassOf", "Request", "requests_of", "tolerates_device"]
 

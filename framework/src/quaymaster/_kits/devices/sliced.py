@@ -5,19 +5,10 @@ Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import TYPE_CHECKING
 
 import attrs
 
-from kubernetes_cel import (
-    CelCompilationError,
-    CelEvaluationError,
-    DeviceEnvironment,
-    Value,
-    compile_selector,
-    device_value,
-)
-from quaymaster._api.cel import of_stored_selectors
 from quaymaster._api.objects import (
     Device,
     DeviceTaintRule,
@@ -31,19 +22,14 @@ from quaymaster._api.objects.selectors import (
     SelectorError,
     compile_node_selector,
 )
-from quaymaster._base.errors import QuaymasterError
-from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
-from quaymaster._kits.devices.errors import AllocationError
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+from quaymaster._kits.devices.errors import AllocationError, VerdictError
 from quaymaster._kits.devices.ids import DeviceId, PoolId
 
-__all__ = ["SlicedDevice", "SlicedDevices", "VerdictError"]
+if TYPE_CHECKING:
+    from quaymaster._kits.devices.subjects import SelectorSubject
 
-_STORED: Final = of_stored_selectors(DEFAULT_KUBERNETES)
-"""The CEL environment of a scheduler of the default version."""
-
-
-class VerdictError(QuaymasterError):
-    """An expression is none, or has no value for a device."""
+__all__ = ["SlicedDevice", "SlicedDevices"]
 
 
 @attrs.define(eq=False)
@@ -64,8 +50,8 @@ class SlicedDevice:
     is_shared: bool
     taints: Sequence[OwnedTaint]
     _reach: "_Reach"
-    _environment: DeviceEnvironment = _STORED
-    _value: dict[str, Value] | None = None
+    _kubernetes: Kubernetes = DEFAULT_KUBERNETES
+    _subject: "SelectorSubject | None" = None
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
     def matches(self, expression: str) -> bool:
@@ -82,18 +68,16 @@ class SlicedDevice:
         raise verdict
 
     def _ask(self, expression: str) -> bool | VerdictError:
-        try:
-            selector = compile_selector(expression, self._environment)
-        except CelCompilationError as error:
-            return VerdictError(f"CEL compile error: {error}")
-        try:
-            if self._value is None:
-                self._value = _value_of(
-                    self.id.driver, self.device, self._environment.list_attributes
-                )
-            return selector.matches(self._value)
-        except CelEvaluationError as error:
-            return VerdictError(f"CEL runtime error: {error}")
+        if self._subject is None:
+            # The compiler of CEL takes 40 ms to import; most clusters have no selector.
+            from quaymaster._kits.devices.subjects import (  # noqa: PLC0415 - above
+                SelectorSubject,
+            )
+
+            self._subject = SelectorSubject(
+                self.id.driver, self.device, self._kubernetes
+            )
+        return self._subject.verdict(expression)
 
     def is_on(self, node: Node) -> bool:
         """Whether a node reaches the device, where its slice leaves that to it.
@@ -110,7 +94,7 @@ class SlicedDevices:
     Args:
         resource_slice: The slice.
         rules: The rules that taint devices.
-        environment: The CEL environment of selectors of its devices.
+        kubernetes: The version of Kubernetes whose selectors apply.
 
     Attributes:
         slice: The slice.
@@ -124,7 +108,7 @@ class SlicedDevices:
         self,
         resource_slice: ResourceSlice,
         rules: Collection[DeviceTaintRule] = (),
-        environment: DeviceEnvironment = _STORED,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         spec = resource_slice.spec
         self.slice = resource_slice
@@ -137,7 +121,7 @@ class SlicedDevices:
                 bool(device.allow_multiple_allocations),
                 owned_taints(resource_slice, device, rules),
                 _Reach(device),
-                environment,
+                kubernetes,
             )
             for device in spec.devices
         ]
@@ -192,32 +176,4 @@ def _has_groups(resource_slice: ResourceSlice) -> bool:
         part.compatibility_groups
         for device in resource_slice.spec.devices
         for part in device.consumes_counters
-    )
-
-
-def _value_of(driver: str, device: Device, list_attributes: bool) -> dict[str, Value]:
-    attributes = {
-        name: {
-            "int": attribute.int_value,
-            "bool": attribute.bool_value,
-            "string": attribute.string_value,
-            "version": attribute.version_value,
-            "ints": attribute.int_values,
-            "bools": attribute.bool_values,
-            "strings": attribute.string_values,
-            "versions": attribute.version_values,
-        }
-        for name, attribute in device.attributes.items()
-    }
-    return device_value(
-        driver,
-        {
-            "attributes": attributes,
-            "capacity": {
-                name: {"value": capacity.value}
-                for name, capacity in device.capacity.items()
-            },
-            "allowMultipleAllocations": device.allow_multiple_allocations,
-        },
-        list_attributes=list_attributes,
     )

@@ -1,5 +1,6 @@
 """Metrics of how full nodes are: utilisation, imbalance, fragmentation."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 import attrs
@@ -13,14 +14,12 @@ from quaymaster._studies.experiments.levels import Levels
 from quaymaster._studies.experiments.metrics import Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
-__all__ = ["FragmentedRoom", "Imbalance", "Utilisation"]
+__all__ = ["FragmentedRoom", "Imbalance", "LevelMetric", "Utilisation"]
 
 
 @attrs.define(kw_only=True, eq=False)
-class Utilisation(Metric):
-    """What part of what the nodes offer is requested, from 0 to 1, by resource.
-
-    Columns: ``cpu``, ``memory`` and so on at the end, ``cpu.mean`` over time.
+class LevelMetric(Metric):
+    """A metric of amounts by resource: at the end, and as curves.
 
     Attributes:
         every: After how many arrivals a point of the curves is read; 0 for no curves.
@@ -30,23 +29,45 @@ class Utilisation(Metric):
     _levels: Levels = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._levels = Levels(_utilisation, self.every)
+        self._levels = Levels(self._read, self.every)
+
+    @staticmethod
+    @abstractmethod
+    def _read(run: Run) -> Mapping[str, float]:
+        """Return the amounts now, by column."""
 
     def arrive(self, run: Run) -> None:
         """Read a point of the curves."""
         self._levels.arrive(run)
 
-    def time_passes(self, run: Run, seconds: float) -> None:
-        """Add to the means."""
-        self._levels.time_passes(run, seconds)
-
     def end(self, run: Run) -> Measured:
-        """Say how full the nodes are, were on the mean, and were at each point."""
+        """Return the amounts at the end, the means if any, and the curves."""
         return self._levels.end(run)
 
 
 @attrs.define(kw_only=True, eq=False)
-class Imbalance(Metric):
+class Utilisation(LevelMetric):
+    """What part of what the nodes offer is requested, from 0 to 1, by resource.
+
+    Columns: ``cpu``, ``memory`` and so on at the end, ``cpu.mean`` over time.
+
+    Attributes:
+        every: After how many arrivals a point of the curves is read; 0 for no curves.
+    """
+
+    @staticmethod
+    def _read(run: Run) -> Mapping[str, float]:
+        columns = AmountColumns.of(run.snapshot.nodes)
+        sums = columns.sums(_all(columns))
+        return {name: amounts.utilization for name, amounts in sums.items()}
+
+    def time_passes(self, run: Run, seconds: float) -> None:
+        """Add to the means."""
+        self._levels.time_passes(run, seconds)
+
+
+@attrs.define(kw_only=True, eq=False)
+class Imbalance(LevelMetric):
     """How unevenly the nodes are filled, by resource.
 
     It is the standard deviation of their utilisation, as `GroupRoom.imbalance`.
@@ -56,27 +77,18 @@ class Imbalance(Metric):
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
 
-    every: int = attrs.field(default=0, validator=integer(0))
-    _levels: Levels = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._levels = Levels(_imbalance, self.every)
-
-    def arrive(self, run: Run) -> None:
-        """Read a point of the curves."""
-        self._levels.arrive(run)
+    @staticmethod
+    def _read(run: Run) -> Mapping[str, float]:
+        columns = AmountColumns.of(run.snapshot.nodes)
+        return columns.imbalance(_all(columns))
 
     def time_passes(self, run: Run, seconds: float) -> None:
         """Add to the means."""
         self._levels.time_passes(run, seconds)
 
-    def end(self, run: Run) -> Measured:
-        """Say how uneven it is, was on the mean, and was at each point."""
-        return self._levels.end(run)
-
 
 @attrs.define(kw_only=True, eq=False)
-class FragmentedRoom(Metric):
+class FragmentedRoom(LevelMetric):
     """What part of the free room typical pods cannot use, from 0 to 1, by resource.
 
     It is `GroupRoom.fragmentation`, and ``stranded`` for what no typical pod at all can
@@ -87,37 +99,16 @@ class FragmentedRoom(Metric):
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
 
-    every: int = attrs.field(default=0, validator=integer(0))
-    _levels: Levels = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._levels = Levels(_fragmentation, self.every)
-
-    def arrive(self, run: Run) -> None:
-        """Read a point of the curves."""
-        self._levels.arrive(run)
-
-    def end(self, run: Run) -> Measured:
-        """Say how fragmented it is, and was at each point."""
-        return self._levels.end(run)
-
-
-def _utilisation(run: Run) -> Mapping[str, float]:
-    columns = AmountColumns.of(run.snapshot.nodes)
-    return {name: one.utilization for name, one in columns.sums(_all(columns)).items()}
-
-
-def _imbalance(run: Run) -> Mapping[str, float]:
-    columns = AmountColumns.of(run.snapshot.nodes)
-    return columns.imbalance(_all(columns))
-
-
-def _fragmentation(run: Run) -> Mapping[str, float]:
-    columns = AmountColumns.of(run.snapshot.nodes)
-    lost = Fragmentation(columns, fitting_shapes(run.simulation))
-    at = _all(columns)
-    stranded = {f"{name}.stranded": one for name, one in lost.stranded(at).items()}
-    return {**lost.mean(at), **stranded}
+    @staticmethod
+    def _read(run: Run) -> Mapping[str, float]:
+        columns = AmountColumns.of(run.snapshot.nodes)
+        lost = Fragmentation(columns, fitting_shapes(run.simulation))
+        rows = _all(columns)
+        stranded = lost.stranded(rows).items()
+        return {
+            **lost.mean(rows),
+            **{f"{name}.stranded": amount for name, amount in stranded},
+        }
 
 
 def _all(columns: AmountColumns) -> RowArray:

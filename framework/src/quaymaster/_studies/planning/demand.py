@@ -15,7 +15,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.pod_requests import status_changes_requests
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
-from quaymaster._clusters.inmemory.controllers.daemon_sets import node_of
+from quaymaster._clusters.inmemory.controllers.daemon_pods import node_of
 from quaymaster._clusters.inmemory.controllers.deployments import find_set
 from quaymaster._clusters.inmemory.controllers.stateful_sets import has_replica
 from quaymaster._studies.planning.amounts import Amounts, offered, requested, total

@@ -42,7 +42,8 @@ class PodChoice:
     Attributes:
         selector: What their labels are, as kubectl has it: app=web,tier in (a, b).
         namespace: Their namespace.
-        of: The workload that they belong to, as KIND/NAME: deploy/web, job/nightly.
+        of: The workload that they belong to, as KIND/NAME or NAMESPACE/KIND/NAME:
+            deploy/web, batch/job/nightly.
         name: Their name; a * stands for any letters.
         priority_at_least: Their priority is this or more.
         priority_at_most: Their priority is this or less.
@@ -51,7 +52,11 @@ class PodChoice:
     selector: str | None = None
     namespace: str | None = attrs.field(default=None, validator=non_empty())
     of: str | None = attrs.field(
-        default=None, validator=matching("[^/]+/[^/]+", "KIND/NAME such as deploy/web")
+        default=None,
+        validator=matching(
+            "[^/]+/[^/]+(?:/[^/]+)?",
+            "KIND/NAME or NAMESPACE/KIND/NAME, such as deploy/web",
+        ),
     )
     name: str | None = attrs.field(default=None, validator=non_empty())
     priority_at_least: int | None = None

@@ -55,10 +55,10 @@ def node_test(selector: str | None) -> NodeTest:
 
 
 def _owner_test(text: str) -> PodTest:
-    word, _, name = text.partition("/")
+    *namespaces, word, name = text.split("/")
 
     def is_of(one: PodLife) -> bool:
-        return any(
+        return one.pod.namespace in (namespaces or [one.pod.namespace]) and any(
             owner.name == name and kind_fits(word, owner.kind, owner.api_version)
             for owner in one.owners
         )

@@ -14,6 +14,7 @@ __all__ = ["NodeNotFoundError", "PodNotFoundError", "Wanted"]
 
 _SHOWN: Final = 5  # names that fit, in a message of one line
 _NEAR: Final = 3  # similar names, in the same message
+_PARTS: Final = ("namespace", "kind", "name")
 
 
 class PodNotFoundError(QuaymasterError):
@@ -66,8 +67,9 @@ class Wanted:
     """A pod by name, or the first pod of a workload; it may not exist yet.
 
     Args:
-        text: ``name``, ``namespace/name``, or ``kind/name`` as for kubectl:
-            singular, plural or short, with or without a group.
+        text: ``name``, ``namespace/name``, ``kind/name`` or ``namespace/kind/name``.
+            The kind is as for kubectl: singular, plural or short, with or without a
+            group.
         namespace: Where to look only; empty for all namespaces.
         cluster: The cluster with the pods and their owners.
 
@@ -77,14 +79,16 @@ class Wanted:
 
     def __init__(self, text: str, namespace: str, cluster: InMemoryCluster) -> None:
         self._text = text
-        self._namespace = namespace
         self._cluster = cluster
-        first, slash, last = text.partition("/")
-        if "/" in last or not (last if slash else first):
-            expected = "expected NAME, NAMESPACE/NAME or KIND/NAME"
+        parts = text.split("/")
+        if len(parts) > len(_PARTS) or not all(parts):
+            expected = "expected NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME"
             raise PodNotFoundError(text, [], problem=expected)
-        self._kind = first if slash else ""
-        self._name = last if slash else first
+        own, self._kind, self._name = [""] * (len(_PARTS) - len(parts)) + parts
+        if own and namespace not in ("", own):
+            problem = f"it is not in the namespace {namespace}"
+            raise PodNotFoundError(text, [], problem=problem)
+        self._namespace = own or namespace
         self._tried: dict[str, Pod] = {}
 
     def takes(self, pod: Pod) -> bool:

@@ -15,9 +15,9 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
-from quaymaster._base.errors import QuaymasterError
+from quaymaster._studies.simulation.trial_error import TrialError
 
-__all__ = ["LEAVES", "Saver", "TrialError", "handler_of", "skip"]
+__all__ = ["LEAVES", "Saver", "handler_of", "skip"]
 
 _Buffer: TypeAlias = "bytearray | array.array[Any]"
 _BufferT = TypeVar("_BufferT", bytearray, "array.array[Any]")
@@ -27,10 +27,6 @@ _Handler: TypeAlias = Callable[["Saver", Any], Iterable[object]]
 
 _RUNNING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _UNSET: Final = object()
-
-
-class TrialError(QuaymasterError):
-    """A state that a trial cannot save, or a call that a trial does not allow."""
 
 
 class Saver(Protocol):

@@ -7,6 +7,7 @@ from quaymaster.objects import PersistentVolumeClaim, StatefulSet
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_pod
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
+from tests.kit.volumes import make_default_class
 from tests.kit.workloads import LABELS, make_stateful_set, scale
 
 
@@ -42,7 +43,12 @@ def test_pods_of_a_stateful_set_know_their_number_and_claims() -> None:
 
 def test_pod_of_a_stateful_set_returns_under_its_name_when_it_is_gone() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_stateful_set(2, claims=["data"]), clock=clock, nodes=1)
+    cluster = make_cluster(
+        make_default_class("Immediate"),
+        make_stateful_set(2, claims=["data"]),
+        clock=clock,
+        nodes=1,
+    )
     schedule(cluster)
     first = cluster.get(Pod, "default/web-0")
     cluster.delete(Pod, "default/web-0")

@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
-from quaymaster._api.cel import of_new_selectors
 from quaymaster._api.objects import (
     ApiObject,
     CSIDriver,
@@ -126,7 +125,6 @@ class Admission:
         self._label_nodes = label_nodes
         self._taint_times = TaintTimes(now)
         self._kubernetes = kubernetes
-        self._selectors = of_new_selectors(kubernetes)
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
         self._repeats = Repeats()
@@ -235,7 +233,7 @@ class Admission:
             and isinstance(old, DeviceClass)
             and new.spec.selectors != old.spec.selectors
         ):
-            check_class_expressions(new, self._selectors, report)
+            check_class_expressions(new, self._kubernetes, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
         if isinstance(admitted, DeviceTaintRule) and isinstance(old, DeviceTaintRule):
@@ -303,7 +301,7 @@ class Admission:
     def _check_device_class(self, device_class: DeviceClass, report: Report) -> None:
         check_device_class(device_class, report)
         if not is_already_admitted(device_class):
-            check_class_expressions(device_class, self._selectors, report)
+            check_class_expressions(device_class, self._kubernetes, report)
 
     def _device_claim(self, claim: ResourceClaim, report: Report) -> ResourceClaim:
         spec = default_claim_of_devices(claim.spec)
@@ -311,7 +309,7 @@ class Admission:
         # A controller copies the template, whose expressions were checked when it was
         # stored.
         if not is_already_admitted(claim) and CLAIM_OF_POD not in claim.annotations:
-            check_claim_expressions(spec, "spec", self._selectors, report)
+            check_claim_expressions(spec, "spec", self._kubernetes, report)
         return replace(claim, spec=spec)
 
     def _device_claim_template(
@@ -320,7 +318,7 @@ class Admission:
         spec = default_claim_of_devices(template.spec.spec)
         check_device_claim(spec, "spec.spec", report)
         if not is_already_admitted(template):
-            check_claim_expressions(spec, "spec.spec", self._selectors, report)
+            check_claim_expressions(spec, "spec.spec", self._kubernetes, report)
         return replace(template, spec=replace(template.spec, spec=spec))
 
 

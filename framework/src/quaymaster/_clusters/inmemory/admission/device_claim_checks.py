@@ -6,13 +6,6 @@ Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubernetes_cel import (
-    LONGEST_SELECTOR,
-    SELECTOR_COST_LIMIT,
-    CelCompilationError,
-    DeviceEnvironment,
-    compile_selector,
-)
 from quaymaster._api.objects import (
     DeviceClaim,
     DeviceClaimConfiguration,
@@ -27,6 +20,7 @@ from quaymaster._api.objects import (
     ResourceClaimSpec,
 )
 from quaymaster._api.objects.resource_names import is_extended_resource
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.syntax import (
     CSI_DRIVER_NAME,
@@ -78,7 +72,7 @@ def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> No
 
 
 def check_claim_expressions(
-    spec: ResourceClaimSpec, path: str, environment: DeviceEnvironment, report: Report
+    spec: ResourceClaimSpec, path: str, kubernetes: Kubernetes, report: Report
 ) -> None:
     """Check the expressions in the selectors of a new claim.
 
@@ -88,30 +82,30 @@ def check_claim_expressions(
     Args:
         spec: The spec of the claim.
         path: The path of the spec.
-        environment: The CEL environment of new selectors.
+        kubernetes: The version of the API server that the selectors are sent to.
         report: Collects the problems.
     """
     for index, request in enumerate(spec.devices.requests):
         at = f"{path}.devices.requests[{index}]"
         if request.exactly is not None:
             selectors = request.exactly.selectors
-            _check_expressions(selectors, f"{at}.exactly", environment, report)
+            _check_expressions(selectors, f"{at}.exactly", kubernetes, report)
         for number, subrequest in enumerate(request.first_available):
             where = f"{at}.firstAvailable[{number}]"
-            _check_expressions(subrequest.selectors, where, environment, report)
+            _check_expressions(subrequest.selectors, where, kubernetes, report)
 
 
 def check_class_expressions(
-    device_class: DeviceClass, environment: DeviceEnvironment, report: Report
+    device_class: DeviceClass, kubernetes: Kubernetes, report: Report
 ) -> None:
     """Check the expressions of a class if it is new or its selectors have changed.
 
     Args:
         device_class: The class.
-        environment: The CEL environment of new selectors.
+        kubernetes: The version of the API server that the selectors are sent to.
         report: Collects the problems.
     """
-    _check_expressions(device_class.spec.selectors, "spec", environment, report)
+    _check_expressions(device_class.spec.selectors, "spec", kubernetes, report)
 
 
 def check_device_class(device_class: DeviceClass, report: Report) -> None:
@@ -189,24 +183,33 @@ def _check_selectors(
 def _check_expressions(
     selectors: Sequence[DeviceSelector],
     path: str,
-    environment: DeviceEnvironment,
+    kubernetes: Kubernetes,
     report: Report,
 ) -> None:
     for index, selector in enumerate(selectors):
         if selector.cel is not None and selector.cel.expression:
             at = f"{path}.selectors[{index}].cel.expression"
-            _check_expression(selector.cel.expression, at, environment, report)
+            _check_expression(selector.cel.expression, at, kubernetes, report)
 
 
 def _check_expression(
-    expression: str, path: str, environment: DeviceEnvironment, report: Report
+    expression: str, path: str, kubernetes: Kubernetes, report: Report
 ) -> None:
+    # Imported here: it takes 40 ms, and most clusters have no selectors.
+    from kubernetes_cel import (  # noqa: PLC0415 - above
+        LONGEST_SELECTOR,
+        SELECTOR_COST_LIMIT,
+        CelCompilationError,
+        compile_selector,
+    )
+    from quaymaster._api.cel import of_new_selectors  # noqa: PLC0415 - above
+
     size = len(expression.encode())
     if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
     else:
         try:
-            cost = compile_selector(expression, environment).max_cost
+            cost = compile_selector(expression, of_new_selectors(kubernetes)).max_cost
         except CelCompilationError as error:
             report.add(path, f"{error}, in {expression!r}")
         else:

@@ -188,6 +188,10 @@ class PodAdmission:
             check_annotations(metadata.annotations, where, report)
             check_pod_annotations(metadata.annotations, where, report)
         spec = self._spec(template.spec, report, f"{path}.spec", self._templates)
+        node_name = template.spec.node_name
+        if node_name:
+            report.formed(node_name, SUBDOMAIN, f"{path}.spec.nodeName")
+            spec = replace(spec, node_name=node_name)
         return replace(template, spec=spec)
 
     def _rules(self, namespace: str) -> SpecRules:

@@ -1,7 +1,6 @@
 """Deployments: one ReplicaSet per template, and rolling updates between them.
 
-Mirrors ``pkg/controller/deployment`` (Kubernetes v1.36), but for ``minReadySeconds``
-and for the proportional scaling of a Deployment whose size changes during an update.
+Mirrors ``pkg/controller/deployment`` (Kubernetes v1.37).
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from quaymaster._api.objects import (
     Deployment,
     LabelSelector,
     ObjectMeta,
-    Pod,
     PodTemplateSpec,
     ReplicaSet,
     ReplicaSetSpec,
@@ -22,14 +20,23 @@ from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.requirements import parse_int64
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.admission.defaults import default_template_spec
+from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.families import Families
 from quaymaster._clusters.inmemory.controllers.ownership import Ownership, selector_of
 from quaymaster._clusters.inmemory.controllers.pods import (
-    is_ready,
     owner_reference,
     record_failure,
 )
-from quaymaster._clusters.inmemory.controllers.rollouts import deployment_limits
+from quaymaster._clusters.inmemory.controllers.replica_scaling import (
+    ReplicaScaler,
+    desired_replicas,
+    replicas_of,
+    size_annotations,
+)
+from quaymaster._clusters.inmemory.controllers.rolling_updates import (
+    RollingUpdater,
+    new_replicas,
+)
 from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
 from quaymaster._clusters.inmemory.names import safe_hash
 from quaymaster._core.contract.cluster import ForbiddenError, InvalidError
@@ -48,6 +55,7 @@ class DeploymentController:
         families: The pods of each ReplicaSet.
         ownership: Finds pods whose ReplicaSet is missing.
         sets: Finds the ReplicaSets of each Deployment.
+        availability: Decides which pods are available.
     """
 
     def __init__(
@@ -56,11 +64,14 @@ class DeploymentController:
         families: Families,
         ownership: Ownership,
         sets: SetIndex,
+        availability: Availability,
     ) -> None:
         self._cluster = cluster
         self._families = families
         self._ownership = ownership
         self._sets = sets
+        self._scaler = ReplicaScaler(cluster, families, availability)
+        self._updater = RollingUpdater(self._scaler)
 
     def sync(self, deployment: Deployment) -> None:
         """Take one step towards the wanted number of pods of the newest template."""
@@ -70,38 +81,61 @@ class DeploymentController:
         self._sets.claim(deployment)
         sets = self._sets.of(deployment.uid)
         new = find_set(deployment, sets)
-        # Identity: `new` is one of these very objects.
-        old = [other for other in sets if other is not new and _count(other)]
-        if deployment.spec.paused:
-            active = old if new is None else [new, *old]
-            if len(active) == 1:
-                self._scale(active[0], _wanted(deployment))
-            return
-        self._listen(sets, bool(old))
-        if deployment.spec.strategy.type == "Recreate" and self._remove(new, sets):
-            return
-        if new is None:
-            try:
-                new = self._create(deployment, sets)
-            except (ForbiddenError, InvalidError) as error:
-                record_failure(self._cluster, deployment, error, _wanted(deployment))
-                return
-        new = self._grow(deployment, new, old)
-        self._shrink(deployment, new, old)
+        if new is not None:
+            new = self._with_min_ready(deployment, new)
+        # Identity: `new` is one of these very objects, or its successor.
+        old = [each for each in sets if new is None or each.uid != new.uid]
+        self._listen(sets, any(map(replicas_of, old)))
+        if deployment.spec.paused or _is_resized(deployment, sets):
+            self._scaler.rescale(deployment, new, old)
+        elif deployment.spec.strategy.type == "Recreate":
+            self._recreate(deployment, new, old)
+        else:
+            new = self._ensure_new(deployment, new, old)
+            if new is not None:
+                self._updater.step(deployment, new, old)
 
-    def _remove(self, new: ReplicaSet | None, sets: Sequence[ReplicaSet]) -> bool:
+    def _recreate(
+        self, deployment: Deployment, new: ReplicaSet | None, old: list[ReplicaSet]
+    ) -> None:
+        if self._remove(deployment, old):
+            return
+        new = self._ensure_new(deployment, new, old)
+        if new is not None:
+            self._scaler.scale(deployment, new, replicas_of(deployment))
+
+    def _ensure_new(
+        self, deployment: Deployment, new: ReplicaSet | None, old: list[ReplicaSet]
+    ) -> ReplicaSet | None:
+        """Return the newest ReplicaSet, created if needed; None if it is refused."""
+        if new is not None:
+            return new
+        try:
+            return self._create(deployment, old)
+        except (ForbiddenError, InvalidError) as error:
+            count = replicas_of(deployment)
+            record_failure(self._cluster, deployment, error, count)
+            return None
+
+    def _with_min_ready(self, deployment: Deployment, new: ReplicaSet) -> ReplicaSet:
+        seconds = deployment.spec.min_ready_seconds
+        if new.spec.min_ready_seconds == seconds:
+            return new
+        spec = replace(new.spec, min_ready_seconds=seconds)
+        return self._cluster.change(new, replace(new, spec=spec))
+
+    def _remove(self, deployment: Deployment, old: Sequence[ReplicaSet]) -> bool:
         """Scale the old ReplicaSets to 0, and return whether any of their pods remain.
 
         A pod remains until its containers have ended or its object is removed.
         """
         is_any_left = False
-        # Identity: `new` is one of these very objects.
-        for old in [other for other in sets if other is not new]:
-            family = self._families.of(old.uid)
-            if _count(old) or family.active or family.leaving:
+        for each in old:
+            family = self._families.of(each.uid)
+            if replicas_of(each) or family.active or family.leaving:
                 is_any_left = True
                 family.wants_starts = True
-                self._scale(old, 0)
+                self._scaler.scale(deployment, each, 0)
         return is_any_left
 
     def _restore_sets(self, deployment: Deployment) -> None:
@@ -127,65 +161,19 @@ class DeploymentController:
                 restored = replace(restored, metadata=metadata)
                 self._cluster.add(self._cluster.admit(restored))
 
-    def _create(self, deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet:
+    def _create(self, deployment: Deployment, old: Sequence[ReplicaSet]) -> ReplicaSet:
         taken = self._cluster.objects(ReplicaSet)
         template = ENCODER.encode(deployment.spec.template)
         attempt, name_hash = 0, safe_hash(template)
         while f"{deployment.key}-{name_hash}" in taken:
             attempt += 1
             name_hash = safe_hash(template + str(attempt).encode())
-        new = _replica_set_of(
-            deployment, f"{deployment.name}-{name_hash}", name_hash, 0
-        )
-        annotations = {_REVISION: str(len(sets) + 1)}
+        name = f"{deployment.name}-{name_hash}"
+        count = new_replicas(deployment, 0, sum(map(replicas_of, old)))
+        new = _replica_set_of(deployment, name, name_hash, count)
+        annotations = size_annotations(deployment) | {_REVISION: _next_revision(old)}
         new = replace(new, metadata=replace(new.metadata, annotations=annotations))
         return self._cluster.add(self._cluster.admit(new))
-
-    def _grow(
-        self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
-    ) -> ReplicaSet:
-        wanted = _wanted(deployment)
-        surge, _ = deployment_limits(deployment.spec.strategy, wanted)
-        most = wanted + (surge if old else 0)
-        room = max(0, most - _count(new) - sum(map(_count, old)))
-        return self._scale(new, min(wanted, _count(new) + room))
-
-    def _shrink(
-        self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
-    ) -> None:
-        wanted = _wanted(deployment)
-        _, unavailable = deployment_limits(deployment.spec.strategy, wanted)
-        least = wanted - unavailable
-        total = _count(new) + sum(map(_count, old))
-        budget = total - least - (_count(new) - self._available(new))
-        if budget <= 0:
-            return
-        # Pods that are not ready go first: that costs no availability.
-        useless = [_count(other) - self._available(other) for other in old]
-        old = self._take(old, useless, budget)
-        available = self._available(new) + sum(map(self._available, old))
-        self._take(old, [_count(other) for other in old], available - least)
-
-    def _take(
-        self, sets: Sequence[ReplicaSet], counts: Sequence[int], budget: int
-    ) -> list[ReplicaSet]:
-        """Scale ReplicaSets down, each by its count, all by the budget at most."""
-        scaled = []
-        for each, count in zip(sets, counts, strict=True):
-            step = max(0, min(count, budget))
-            budget -= step
-            scaled.append(self._scale(each, _count(each) - step))
-        return scaled
-
-    def _scale(self, target: ReplicaSet, count: int) -> ReplicaSet:
-        if count == _count(target):
-            return target
-        spec = replace(target.spec, replicas=count)
-        return self._cluster.change(target, replace(target, spec=spec))
-
-    def _available(self, target: ReplicaSet) -> int:
-        pods = self._cluster.objects(Pod)
-        return sum(is_ready(pods[key]) for key in self._families.of(target.uid).active)
 
     def _listen(self, sets: Sequence[ReplicaSet], is_rolling: bool) -> None:
         for each in sets:
@@ -209,6 +197,7 @@ def _replica_set_of(
         ),
         spec=ReplicaSetSpec(
             replicas=replicas,
+            min_ready_seconds=deployment.spec.min_ready_seconds,
             selector=replace(selector, match_labels=selector.match_labels | label),
             template=replace(
                 template, metadata=replace(template.metadata, labels=labels)
@@ -249,11 +238,15 @@ def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
     )
 
 
-def _count(replica_set: ReplicaSet) -> int:
-    replicas = replica_set.spec.replicas
-    return 1 if replicas is None else replicas
+def _is_resized(deployment: Deployment, sets: Sequence[ReplicaSet]) -> bool:
+    """Return whether the size of a Deployment has changed since its last scaling."""
+    wanted = replicas_of(deployment)
+    return any(
+        replicas_of(each) and desired_replicas(each) not in (None, wanted)
+        for each in sets
+    )
 
 
-def _wanted(deployment: Deployment) -> int:
-    replicas = deployment.spec.replicas
-    return 1 if replicas is None else replicas
+def _next_revision(old: Sequence[ReplicaSet]) -> str:
+    revisions = (parse_int64(each.annotations.get(_REVISION, "")) for each in old)
+    return str(max((revision or 0 for revision in revisions), default=0) + 1)

@@ -63,6 +63,8 @@ class KnownProvisioner:
         reach: The nodes that can reach a volume.
         documentation: Where its volumes are documented.
         topology_key: The label that its own driver sets on nodes, or empty.
+        is_attached: Whether its CSIDriver object says that volumes are attached to a
+            node before they are mounted.
         needs_node: Whether it provisions only for a selected node, so never for classes
             that bind at once.
     """
@@ -73,6 +75,7 @@ class KnownProvisioner:
     documentation: str
     topology_key: str = ""
     needs_node: bool = False
+    is_attached: bool = True
 
 
 def known_provisioner(name: str) -> KnownProvisioner | None:
@@ -113,6 +116,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("openebs/lvm-localpv"),
         "openebs.io/nodename",
+        is_attached=False,
     ),
     _K(
         "zfs.csi.openebs.io",
@@ -120,6 +124,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("openebs/zfs-localpv"),
         "openebs.io/nodename",
+        is_attached=False,
     ),
     _K(
         "topolvm.io",
@@ -127,6 +132,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("topolvm/topolvm"),
         "topology.topolvm.io/node",
+        is_attached=False,
     ),
     _K(
         "topolvm.cybozu.com",
@@ -134,6 +140,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("topolvm/topolvm"),
         "topology.topolvm.cybozu.com/node",
+        is_attached=False,
     ),
     _K(
         "hostpath.csi.k8s.io",
@@ -148,6 +155,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("kubevirt/hostpath-provisioner"),
         "topology.hostpath.csi/node",
+        is_attached=False,
     ),
     _K(
         "kubevirt.io/hostpath-provisioner",
@@ -231,6 +239,12 @@ KNOWN_PROVISIONERS: Final = (
         "topology.diskplugin.csi.alibabacloud.com/zone",
     ),
     _K(
+        "blockvolume.csi.oraclecloud.com",
+        _S.CSI,
+        _R.ZONE,
+        _github("oracle/oci-cloud-controller-manager"),
+    ),
+    _K(
         "csi.scaleway.com",
         _S.CSI,
         _R.ZONE,
@@ -282,24 +296,28 @@ KNOWN_PROVISIONERS: Final = (
         _S.CSI,
         _R.EVERYWHERE,
         _github("kubernetes-csi/csi-driver-nfs"),
+        is_attached=False,
     ),
     _K(
         "smb.csi.k8s.io",
         _S.CSI,
         _R.EVERYWHERE,
         _github("kubernetes-csi/csi-driver-smb"),
+        is_attached=False,
     ),
     _K(
         "efs.csi.aws.com",
         _S.CSI,
         _R.EVERYWHERE,
         _github("kubernetes-sigs/aws-efs-csi-driver"),
+        is_attached=False,
     ),
     _K(
         "file.csi.azure.com",
         _S.CSI,
         _R.EVERYWHERE,
         _github("kubernetes-sigs/azurefile-csi-driver"),
+        is_attached=False,
     ),
     _K(
         "filestore.csi.storage.gke.io",
@@ -312,12 +330,27 @@ KNOWN_PROVISIONERS: Final = (
         _S.CSI,
         _R.EVERYWHERE,
         _github("ceph/ceph-csi"),
+        is_attached=False,
     ),
     _K(
         "*rbd.csi.ceph.com",
         _S.CSI,
         _R.EVERYWHERE,
         _github("ceph/ceph-csi"),
+    ),
+    _K(
+        "fss.csi.oraclecloud.com",
+        _S.CSI,
+        _R.EVERYWHERE,
+        _github("oracle/oci-cloud-controller-manager"),
+        is_attached=False,
+    ),
+    _K(
+        "pxd.portworx.com",
+        _S.CSI,
+        _R.EVERYWHERE,
+        _github("libopenstorage/operator"),
+        is_attached=False,
     ),
     _K(
         "driver.longhorn.io",

@@ -36,6 +36,7 @@ from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.autoscalers import (
     AutoscalerController,
 )
+from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
 from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetController
@@ -56,15 +57,13 @@ from quaymaster._clusters.inmemory.controllers.ephemeral import (
     remove_claims,
 )
 from quaymaster._clusters.inmemory.controllers.families import Families
-from quaymaster._clusters.inmemory.controllers.garbage import remove_pods_later
 from quaymaster._clusters.inmemory.controllers.jobs import JobController
-from quaymaster._clusters.inmemory.controllers.node_taints import (
-    NodeTaintController,
-)
+from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
 from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
+from quaymaster._clusters.inmemory.controllers.stateful_set_claims import SetClaims
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
     StatefulSetController,
 )
@@ -96,6 +95,9 @@ class Controllers:
     Args:
         cluster: The cluster.
         workloads: Whether workloads get their pods.
+
+    Attributes:
+        nodes: The controllers of nodes.
     """
 
     def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
@@ -104,18 +106,22 @@ class Controllers:
         self._families = Families()
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
-        self._daemon_sets = DaemonSetController(cluster, self._families)
-        self._stateful_sets = StatefulSetController(cluster, self._families)
+        availability = Availability(cluster.clock, self._mark_object)
+        self._daemon_sets = DaemonSetController(cluster, self._families, availability)
+        self._set_claims = SetClaims(cluster)
+        self._stateful_sets = StatefulSetController(
+            cluster, self._families, availability, self._set_claims
+        )
         self._jobs = JobController(cluster, self._families, self._mark_object)
         self._autoscalers = AutoscalerController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
-        self._node_taints = NodeTaintController(cluster)
+        self.nodes = NodeControllers(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
-            cluster, self._families, self._ownership, self._sets
+            cluster, self._families, self._ownership, self._sets, availability
         )
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
             Deployment: deployments.sync,
@@ -172,6 +178,7 @@ class Controllers:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
+        self.nodes.pod_changed(old, new)
         if old is None or new is None:
             self._ephemeral_changed(old, new)
         pod = old if new is None else new
@@ -269,7 +276,7 @@ class Controllers:
 
     def _sync_node(self, node: Node) -> None:
         add_slices(self._cluster, node)
-        self._node_taints.sync(node)
+        self.nodes.taints.sync(node)
 
     def _sync_pod(self, pod: Pod) -> None:
         add_claims(self._cluster, pod)
@@ -281,6 +288,8 @@ class Controllers:
         if not self._syncs_workloads:
             return False
         for owner in gone:
+            if isinstance(owner, StatefulSet) and owner.spec.volume_claim_templates:
+                self._set_claims.set_removed(owner)
             pods = self._cluster.objects(Pod)
             for key in list(self._families.of(owner.uid)):
                 self._cluster.delete(pods[key])
@@ -327,6 +336,8 @@ class Controllers:
         else:
             self._ownership.stranger_removed(pod, reference)
             self._member_changed(reference.uid, pod, None)
+            if reference.kind == "StatefulSet" and pod.spec.volumes:
+                self._set_claims.pod_removed(pod)
 
     def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
         if not uid:
@@ -411,6 +422,13 @@ class Controllers:
             self._mark(OwnerId(PersistentVolumeClaim, new.key))
         elif old is not None:
             self._claims.claim_removed(old)
+            self._resync_sets(old.namespace)
+
+    def _resync_sets(self, namespace: str) -> None:
+        """Sync the StatefulSets that may lack a claim now, or may replace one."""
+        for key, owner in self._cluster.objects(StatefulSet).items():
+            if owner.spec.volume_claim_templates and owner.namespace == namespace:
+                self._mark(OwnerId(StatefulSet, key))
 
     def _device_claim_changed(
         self, old: ResourceClaim | None, new: ResourceClaim | None
@@ -447,15 +465,15 @@ class Controllers:
         node = old if new is None else new
         if node is None:
             return
-        if new is not None and self._node_taints.needs_sync(old, new):
+        if new is not None and self.nodes.taints.needs_sync(old, new):
             self._mark(OwnerId(Node, new.name))
+        self.nodes.node_changed(old, new)
         if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
         self._claims.nodes_changed()
         if new is None:
-            remove_pods_later(self._cluster, node.name)
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
             self._mark(OwnerId(Node, node.name))

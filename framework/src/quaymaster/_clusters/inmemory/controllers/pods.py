@@ -6,15 +6,19 @@ Mirrors ``pkg/controller/controller_utils.go`` (Kubernetes v1.36).
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from attrs import evolve
+from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
     ObjectMeta,
     OwnerReference,
     Pod,
+    PodSpec,
     PodTemplateSpec,
+    SpecKey,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
@@ -71,7 +75,7 @@ def pod_of_template(
         labels: More labels than those of the template.
         annotations: More annotations than those of the template.
     """
-    metadata = template.metadata
+    metadata, spec = template.metadata, template.spec
     return Pod(
         metadata=ObjectMeta(
             name=name,
@@ -82,8 +86,17 @@ def pod_of_template(
             finalizers=metadata.finalizers,
             owner_references=(owner_reference(owner),),
         ),
-        spec=template.spec,
+        spec=_WITHOUT_NODE.of_spec(spec) if spec.node_name else spec,
+        node_name=spec.node_name,
     )
+
+
+def _without_node(spec: PodSpec) -> PodSpec:
+    """Return the spec that all pods of a template share."""
+    return replace(spec, node_name="")
+
+
+_WITHOUT_NODE: Final = SpecKey(_without_node)
 
 
 def add_pods(

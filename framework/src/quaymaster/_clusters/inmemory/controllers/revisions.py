@@ -22,15 +22,18 @@ class History:
     Attributes:
         current: The hash that all pods had when they were last equal.
         newest: The hash of the current template.
+        current_replicas: How many pods of the hash `current` there were at the last
+            sync; only for StatefulSets.
     """
 
-    __slots__ = ("_first", "_templates", "current", "newest")
+    __slots__ = ("_first", "_templates", "current", "current_replicas", "newest")
 
     def __init__(self, revision: str, template: PodTemplateSpec) -> None:
         self._first = revision
         self._templates = {revision: template}
         self.current = revision
         self.newest = revision
+        self.current_replicas = 0
 
     def add(self, revision: str, template: PodTemplateSpec) -> None:
         """Record the newest template."""

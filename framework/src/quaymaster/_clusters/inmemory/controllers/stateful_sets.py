@@ -1,23 +1,18 @@
 """StatefulSets: numbered pods with stable names, and claims of their own.
 
-Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.37), except ``minReadySeconds``.
-Pods of an older template are replaced from the highest ordinal down: as many at a time
-as ``maxUnavailable`` allows, or one by one while its feature gate is off.
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.37). Pods of an older template are
+replaced from the highest ordinal down: as many at a time as ``maxUnavailable`` allows,
+or one by one while its feature gate is off.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import (
-    PersistentVolumeClaim,
-    PersistentVolumeClaimVolumeSource,
-    Pod,
-    StatefulSet,
-    Volume,
-)
+from quaymaster._api.objects import Pod, StatefulSet
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.families import Families
 from quaymaster._clusters.inmemory.controllers.index_ranges import parse_index
 from quaymaster._clusters.inmemory.controllers.pods import (
@@ -32,13 +27,22 @@ from quaymaster._clusters.inmemory.controllers.revisions import (
     History,
     Revisions,
 )
+from quaymaster._clusters.inmemory.controllers.stateful_set_claims import (
+    SetClaims,
+    claim_volumes,
+    ordinals,
+)
 from quaymaster._clusters.inmemory.controllers.stateful_set_updates import (
     Replica,
     first_outdated,
     outdated_within,
     unavailable_limit,
 )
-from quaymaster._core.contract.cluster import ForbiddenError, InvalidError
+from quaymaster._core.contract.cluster import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+)
 
 __all__ = ["StatefulSetController", "has_replica", "starts_in_order"]
 
@@ -47,11 +51,26 @@ _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 
 
 class StatefulSetController:
-    """Creates and deletes the numbered pods of StatefulSets."""
+    """Creates and deletes the numbered pods of StatefulSets.
 
-    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+    Args:
+        cluster: The cluster.
+        families: The pods of each StatefulSet.
+        availability: Decides which pods are available.
+        claims: Creates the claims of pods.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterAccess,
+        families: Families,
+        availability: Availability,
+        claims: SetClaims,
+    ) -> None:
         self._cluster = cluster
         self._families = families
+        self._availability = availability
+        self._claims = claims
         self._revisions = Revisions()
         kubernetes = cluster.kubernetes
         self._has_limits = kubernetes.has("stateful-set-max-unavailable")
@@ -68,25 +87,18 @@ class StatefulSetController:
         """
         if owner.metadata.deletion_timestamp is not None:
             return
-        family = self._families.of(owner.uid)
         history = self._revisions.note(owner.uid, owner.spec.template)
-        is_ordered = starts_in_order(owner)
         by_ordinal = self._by_ordinal(owner)
-        wanted = _ordinals(owner)
-        self._complete(owner, history, by_ordinal, wanted)
+        self._complete(owner, history, by_ordinal)
         is_rolling = history.current != history.newest
-        family.wants_starts = is_ordered or is_rolling
-        for ordinal in wanted:
-            pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
-            if is_ordered and not _is_up(pod):
-                self._wait(owner, ordinal, by_ordinal, wanted)
-                return
-        # As upstream, pods without an ordinal are left alone.
-        numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
-        surplus = sorted(numbered - set(wanted), reverse=True)
-        self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
-        if is_rolling and not (surplus and is_ordered):
-            self._roll(owner, history, wanted)
+        family = self._families.of(owner.uid)
+        family.wants_starts = starts_in_order(owner) or is_rolling
+        if self._fill(owner, by_ordinal) and self._condemn(owner, by_ordinal):
+            self._roll(owner, history)
+        history.current_replicas = sum(
+            not pod.is_terminating and history.of(pod.labels) == history.current
+            for pod in self._by_ordinal(owner).values()
+        )
 
     def _by_ordinal(self, owner: StatefulSet) -> dict[int, Pod]:
         """Return the existing pods; a pod without an ordinal has a negative number."""
@@ -94,32 +106,88 @@ class StatefulSetController:
         return {_ordinal(key): pods[key] for key in self._families.of(owner.uid)}
 
     def _complete(
-        self,
-        owner: StatefulSet,
-        history: History,
-        by_ordinal: Mapping[int, Pod],
-        wanted: range,
+        self, owner: StatefulSet, history: History, by_ordinal: Mapping[int, Pod]
     ) -> None:
         """Record that an update is done, if all pods are new and ready."""
         is_on_delete = owner.spec.update_strategy.type == "OnDelete"
         if is_on_delete and not self._completes_on_delete:
             return
+        wanted = ordinals(owner)
         numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
         if numbered == set(wanted) and all(
-            _is_up(by_ordinal[ordinal])
+            _is_running(by_ordinal[ordinal])
             and history.of(by_ordinal[ordinal].labels) == history.newest
             for ordinal in wanted
         ):
             history.current = history.newest
 
-    def _roll(self, owner: StatefulSet, history: History, wanted: range) -> None:
+    def _fill(self, owner: StatefulSet, by_ordinal: Mapping[int, Pod]) -> bool:
+        """Create the missing pods, and the missing claims of pending ones.
+
+        Returns:
+            Whether pods may be deleted now.
+        """
+        is_ordered = starts_in_order(owner)
+        for ordinal in ordinals(owner):
+            pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
+            try:
+                self._claims.sync(owner, ordinal, pod)
+            except (ForbiddenError, InvalidError, ConflictError) as error:
+                record_failure(self._cluster, owner, error, 0)
+                return False
+            if is_ordered and not self._is_up(owner, pod):
+                self._wait(owner, ordinal, by_ordinal)
+                return False
+        return True
+
+    def _condemn(self, owner: StatefulSet, by_ordinal: Mapping[int, Pod]) -> bool:
+        """Delete the pods beyond the end: one by one, or all of them at once.
+
+        As upstream, pods without an ordinal are left alone.
+
+        Returns:
+            Whether outdated pods may be replaced now.
+        """
+        wanted = ordinals(owner)
+        surplus = [
+            ordinal for ordinal in by_ordinal if ordinal >= 0 and ordinal not in wanted
+        ]
+        for ordinal in surplus:
+            self._claims.mark(owner, ordinal, by_ordinal[ordinal], is_condemned=True)
+        condemned = [by_ordinal[ordinal] for ordinal in sorted(surplus, reverse=True)]
+        if starts_in_order(owner):
+            if condemned and self._may_go(owner, condemned):
+                self._cluster.delete(condemned[0])
+            return not condemned
+        for pod in condemned:
+            if not pod.is_terminating:
+                self._cluster.delete(pod)
+        return True
+
+    def _may_go(self, owner: StatefulSet, condemned: Sequence[Pod]) -> bool:
+        """Return whether the last pod of an ordered set may be deleted.
+
+        If it is not available, a pod of a lower ordinal that is not available either
+        must become so first.
+        """
+        last = condemned[0]
+        if last.is_terminating:
+            return False
+        # Identity: all of them are the very objects of `condemned`.
+        down = [pod for pod in condemned if not self._is_up(owner, pod)]
+        return last not in down or down[-1] is last
+
+    def _roll(self, owner: StatefulSet, history: History) -> None:
         """Delete the outdated pods that may be replaced now."""
         strategy = owner.spec.update_strategy
-        if strategy.type == "OnDelete":
+        if strategy.type == "OnDelete" or history.current == history.newest:
             return
         # Read them again: some may have been created or deleted a moment ago.
         by_ordinal = self._by_ordinal(owner)
-        replicas = [_replica(by_ordinal.get(ordinal), history) for ordinal in wanted]
+        wanted = ordinals(owner)
+        replicas = [
+            self._replica(owner, by_ordinal.get(ordinal), history) for ordinal in wanted
+        ]
         partition = _partition(owner)
         outdated = (
             outdated_within(
@@ -134,17 +202,29 @@ class StatefulSetController:
         for pod in list(outdated):
             self._cluster.delete(pod)
 
+    def _replica(
+        self, owner: StatefulSet, pod: Pod | None, history: History
+    ) -> Replica:
+        is_old = pod is not None and history.of(pod.labels) != history.newest
+        return Replica(pod, is_old=is_old, is_available=self._is_up(owner, pod))
+
+    def _is_up(self, owner: StatefulSet, pod: Pod | None) -> bool:
+        """Return whether a pod no longer keeps the next one waiting."""
+        if pod is None or pod.is_terminating:
+            return False
+        if pod.status.phase == "Succeeded":
+            return True
+        minimum = owner.spec.min_ready_seconds
+        return self._availability.is_available(pod, owner, minimum)
+
     def _wait(
-        self,
-        owner: StatefulSet,
-        ordinal: int,
-        by_ordinal: Mapping[int, Pod],
-        wanted: range,
+        self, owner: StatefulSet, ordinal: int, by_ordinal: Mapping[int, Pod]
     ) -> None:
-        """Record the pods that are not created before another one is ready."""
-        there = sum(ordinal < other < wanted.stop for other in by_ordinal)
-        missing = wanted.stop - ordinal - 1 - there
+        """Record the pods that are not created before another one is available."""
+        end = ordinals(owner).stop
+        there = sum(ordinal < other < end for other in by_ordinal)
         name = f"{owner.name}-{ordinal}"
+        missing = end - ordinal - 1 - there
         self._cluster.shortfalls.add(owner, missing, waits_for=name)
 
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
@@ -159,18 +239,19 @@ class StatefulSetController:
                 self._cluster.shortfalls.add(owner, 1, waits_for=pod.name)
         if pod is not None:
             return pod
-        self._create(owner, ordinal)
+        if not self._claims.are_stale(owner, ordinal):
+            self._create(owner, ordinal)
         return None
 
     def _create(self, owner: StatefulSet, ordinal: int) -> None:
         name = f"{owner.name}-{ordinal}"
         try:
-            self._add_claims(owner, ordinal)
-        except (ForbiddenError, InvalidError) as error:
+            self._claims.add_missing(owner, ordinal)
+        except (ForbiddenError, InvalidError, ConflictError) as error:
             record_failure(self._cluster, owner, error, 1)
             return
         history = self._revisions.note(owner.uid, owner.spec.template)
-        is_kept = ordinal in _ordinals(owner)[: _partition(owner)]
+        is_kept = ordinal in ordinals(owner)[: _kept_count(owner, history)]
         revision = history.current if is_kept else history.newest
         pod = pod_of_template(
             owner,
@@ -183,32 +264,9 @@ class StatefulSetController:
             },
         )
         if owner.spec.volume_claim_templates:
-            volumes = _volumes(owner, ordinal, pod.spec.volumes)
+            volumes = claim_volumes(owner, ordinal, pod.spec.volumes)
             pod = replace(pod, spec=replace(pod.spec, volumes=volumes))
         add_pods(self._cluster, owner, pod)
-
-    def _add_claims(self, owner: StatefulSet, ordinal: int) -> None:
-        existing = self._cluster.objects(PersistentVolumeClaim)
-        selector = owner.spec.selector
-        labels = {} if selector is None else selector.match_labels
-        for template in owner.spec.volume_claim_templates:
-            metadata = replace(
-                template.metadata,
-                name=_claim_name(template, owner, ordinal),
-                uid="",
-                namespace=owner.namespace,
-                labels=template.metadata.labels | labels,
-            )
-            claim = replace(template, metadata=metadata)
-            if claim.key not in existing:
-                self._cluster.add(self._cluster.admit(claim))
-
-    def _condemn(self, surplus: Iterable[Pod], is_ordered: bool) -> None:
-        for pod in surplus:
-            if not pod.is_terminating:
-                self._cluster.delete(pod)
-            if is_ordered:
-                return
 
 
 def starts_in_order(owner: StatefulSet) -> bool:
@@ -220,13 +278,7 @@ def has_replica(owner: StatefulSet, name: str) -> bool:
     """Return whether a StatefulSet should have a pod of this name."""
     prefix, _, ordinal = name.rpartition("-")
     is_name = prefix == owner.name and str(parse_index(ordinal)) == ordinal
-    return is_name and int(ordinal) in _ordinals(owner)
-
-
-def _ordinals(owner: StatefulSet) -> range:
-    start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
-    count = 1 if owner.spec.replicas is None else owner.spec.replicas
-    return range(start, start + count)
+    return is_name and int(ordinal) in ordinals(owner)
 
 
 def _partition(owner: StatefulSet) -> int:
@@ -235,9 +287,16 @@ def _partition(owner: StatefulSet) -> int:
     return 0 if rolling is None else rolling.partition or 0
 
 
-def _replica(pod: Pod | None, history: History) -> Replica:
-    is_old = pod is not None and history.of(pod.labels) != history.newest
-    return Replica(pod, is_old=is_old, is_available=_is_up(pod))
+def _kept_count(owner: StatefulSet, history: History) -> int:
+    """Return how many pods, from the lowest ordinal on, get the older template.
+
+    As in ``newVersionedStatefulSetPod``, a strategy without parameters gives it to as
+    many as have it now.
+    """
+    strategy = owner.spec.update_strategy
+    if strategy.type == "RollingUpdate" and strategy.rolling_update is None:
+        return history.current_replicas
+    return _partition(owner)
 
 
 def _has_ended(pod: Pod) -> bool:
@@ -246,9 +305,9 @@ def _has_ended(pod: Pod) -> bool:
     return pod.is_finished and not is_done
 
 
-def _is_up(pod: Pod | None) -> bool:
-    """Return whether a pod no longer keeps the next one waiting."""
-    if pod is None or pod.is_terminating:
+def _is_running(pod: Pod) -> bool:
+    """Return whether a pod is ready, or has done its work."""
+    if pod.is_terminating:
         return False
     return pod.status.phase == "Succeeded" or (
         pod.status.phase == "Running" and is_ready(pod)
@@ -258,25 +317,3 @@ def _is_up(pod: Pod | None) -> bool:
 def _ordinal(key: str) -> int:
     ordinal = parse_index(key.rpartition("-")[2])
     return -1 if ordinal is None else ordinal
-
-
-def _claim_name(
-    template: PersistentVolumeClaim, owner: StatefulSet, ordinal: int
-) -> str:
-    return f"{template.name}-{owner.name}-{ordinal}"
-
-
-def _volumes(
-    owner: StatefulSet, ordinal: int, volumes: tuple[Volume, ...]
-) -> tuple[Volume, ...]:
-    claimed = {
-        template.name: Volume(
-            name=template.name,
-            persistent_volume_claim=PersistentVolumeClaimVolumeSource(
-                claim_name=_claim_name(template, owner, ordinal)
-            ),
-        )
-        for template in owner.spec.volume_claim_templates
-    }
-    others = (volume for volume in volumes if volume.name not in claimed)
-    return (*claimed.values(), *others)

@@ -1,0 +1,89 @@
+"""The claims of StatefulSets: created when they are missing, deleted by policy."""
+
+from msgspec.structs import replace
+
+from quaymaster import Pod
+from quaymaster.inmemory import InMemoryCluster, PodTimes
+from quaymaster.objects import (
+    PersistentVolumeClaim,
+    StatefulSet,
+    StatefulSetPersistentVolumeClaimRetentionPolicy,
+)
+from tests.kit.clusters import (
+    make_cluster,
+    names_of,
+    object_names,
+    pass_time,
+    react,
+    schedule,
+)
+from tests.kit.workloads import make_stateful_set, scale
+
+
+def claims(cluster: InMemoryCluster) -> list[str]:
+    return object_names(cluster.list(PersistentVolumeClaim).items)
+
+
+def retaining_set(replicas: int, *, deleted: str = "", scaled: str = "") -> StatefulSet:
+    owner = make_stateful_set(replicas, claims=["data"])
+    policy = StatefulSetPersistentVolumeClaimRetentionPolicy(
+        when_deleted=deleted, when_scaled=scaled
+    )
+    spec = replace(owner.spec, persistent_volume_claim_retention_policy=policy)
+    return replace(owner, spec=spec)
+
+
+def settled(owner: StatefulSet) -> InMemoryCluster:
+    times = PodTimes(termination_seconds=0.0)
+    cluster = make_cluster(owner, nodes=1, times=times)
+    schedule(cluster)
+    return cluster
+
+
+def test_missing_claim_of_a_pending_pod_is_created() -> None:
+    cluster = make_cluster(make_stateful_set(1, claims=["data"]), nodes=1)
+    before = cluster.get(PersistentVolumeClaim, "default/data-web-0")
+    cluster.delete(PersistentVolumeClaim, "default/data-web-0")
+    react(cluster)
+    after = cluster.get(PersistentVolumeClaim, "default/data-web-0")
+    assert after.uid != before.uid
+
+
+def test_missing_claim_of_a_running_pod_is_not_created() -> None:
+    cluster = settled(make_stateful_set(1, claims=["data"]))
+    cluster.delete(PersistentVolumeClaim, "default/data-web-0")
+    pass_time(cluster, 0)
+    assert claims(cluster) == []
+    cluster.delete(Pod, "default/web-0")
+    pass_time(cluster, 0)
+    assert claims(cluster) == ["data-web-0"]
+
+
+def test_claims_stay_by_default() -> None:
+    cluster = settled(retaining_set(2))
+    scale(cluster, StatefulSet, 1)
+    pass_time(cluster, 0)
+    cluster.delete(StatefulSet, "default/web")
+    pass_time(cluster, 0)
+    assert names_of(cluster) == []
+    assert claims(cluster) == ["data-web-0", "data-web-1"]
+
+
+def test_claims_go_with_a_pod_beyond_the_end_if_the_policy_says_so() -> None:
+    cluster = settled(retaining_set(3, scaled="Delete"))
+    scale(cluster, StatefulSet, 1)
+    pass_time(cluster, 0)
+    assert claims(cluster) == ["data-web-0"]
+    cluster.delete(Pod, "default/web-0")
+    pass_time(cluster, 0)
+    assert claims(cluster) == ["data-web-0"]
+
+
+def test_claims_go_with_their_set_if_the_policy_says_so() -> None:
+    cluster = settled(retaining_set(2, deleted="Delete"))
+    scale(cluster, StatefulSet, 1)
+    pass_time(cluster, 0)
+    assert claims(cluster) == ["data-web-0", "data-web-1"]
+    cluster.delete(StatefulSet, "default/web")
+    pass_time(cluster, 0)
+    assert claims(cluster) == []
