@@ -53,11 +53,8 @@ from quaymaster._clusters.inmemory.controllers.ephemeral import (
     remove_claims,
 )
 from quaymaster._clusters.inmemory.controllers.families import Families
-from quaymaster._clusters.inmemory.controllers.garbage import remove_pods_later
 from quaymaster._clusters.inmemory.controllers.jobs import JobController
-from quaymaster._clusters.inmemory.controllers.node_taints import (
-    NodeTaintController,
-)
+from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
@@ -94,6 +91,9 @@ class Controllers:
     Args:
         cluster: The cluster.
         workloads: Whether workloads get their pods.
+
+    Attributes:
+        nodes: The controllers of nodes.
     """
 
     def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
@@ -110,7 +110,7 @@ class Controllers:
         )
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
-        self._node_taints = NodeTaintController(cluster)
+        self.nodes = NodeControllers(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
@@ -170,6 +170,7 @@ class Controllers:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
+        self.nodes.pod_changed(old, new)
         if old is None or new is None:
             self._ephemeral_changed(old, new)
         pod = old if new is None else new
@@ -266,7 +267,7 @@ class Controllers:
 
     def _sync_node(self, node: Node) -> None:
         add_slices(self._cluster, node)
-        self._node_taints.sync(node)
+        self.nodes.taints.sync(node)
 
     def _sync_pod(self, pod: Pod) -> None:
         add_claims(self._cluster, pod)
@@ -450,15 +451,15 @@ class Controllers:
         node = old if new is None else new
         if node is None:
             return
-        if new is not None and self._node_taints.needs_sync(old, new):
+        if new is not None and self.nodes.taints.needs_sync(old, new):
             self._mark(OwnerId(Node, new.name))
+        self.nodes.node_changed(old, new)
         if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
         self._claims.nodes_changed()
         if new is None:
-            remove_pods_later(self._cluster, node.name)
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
             self._mark(OwnerId(Node, node.name))
