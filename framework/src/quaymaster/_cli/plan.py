@@ -35,6 +35,7 @@ from quaymaster._studies.planning.question import Loss
 __all__ = ["command"]
 
 NO_PLAN = 1
+NONE_FOUND = 3
 NOT_STRICT = 1
 
 _LIMIT: Final = re.compile(
@@ -142,7 +143,8 @@ def command(
     groups: the cheapest ones if the groups have prices, else the fewest. Every plan is
     simulated, and the answer has a lower bound for all plans.
 
-    The exit code is 1 if no plan exists.
+    The exit code is 1 if there is no such plan, and 3 if none was found although there
+    may be one.
     """
     request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
@@ -163,7 +165,7 @@ def command(
         print_document(plan_document(found), output)
     print_notices(found.notices)
     if not found.is_found:
-        sys.exit(NO_PLAN)
+        sys.exit(NO_PLAN if found.is_final else NONE_FOUND)
     if strict and found.notices:
         sys.exit(NOT_STRICT)
 

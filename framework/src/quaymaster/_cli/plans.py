@@ -95,8 +95,13 @@ def _print_obstacle(found: Plan) -> None:
             rest = len(found.unplaced) - len(shown)
             print_line(f"and {counted(rest, 'more pod')}")
         print_line()
-    proof = "proven" if found.is_final else f"{counted(found.tried, 'plan')} tried"
-    print_line(f"no plan: {found.obstacle} ({proof})")
+    if found.is_final:
+        print_line(f"no plan: {found.obstacle} (proven)")
+    else:
+        tried = counted(found.tried, "plan")
+        print_line(
+            f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
+        )
 
 
 def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
