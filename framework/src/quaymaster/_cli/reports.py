@@ -22,11 +22,11 @@ def observed_inputs(
     *,
     more: Iterable[ApiObject] = (),
 ) -> ObservedRun:
-    """Simulate inputs to show them, with a progress bar.
+    """Simulate inputs for a report, with a progress bar.
 
     Args:
         inputs: The inputs.
-        options: The options that they were read by.
+        options: The options of the inputs.
         more: Objects to simulate with them.
     """
     with progress_bar() as progress, inputs.located():
@@ -53,16 +53,16 @@ def write_report(
     """Write the page that shows some runs.
 
     Args:
-        file: Where to.
-        runs: What was observed.
+        file: The path of the page.
+        runs: The observed runs.
         title: The page's title.
-        tables: What else it shows; each a `ReportTable`.
-        replay: A replay that it shows.
+        tables: More tables, each a `ReportTable`.
+        replay: A replay to show.
 
     Raises:
         OutputError: The file cannot be written.
     """
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
     page = report(*runs, title=title, tables=tables, replay=replay)
