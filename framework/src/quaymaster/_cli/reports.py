@@ -49,6 +49,7 @@ def write_report(
     title: str,
     tables: Sequence[Any] = (),
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -58,6 +59,7 @@ def write_report(
         title: The page's title.
         tables: What else it shows; each a `ReportTable`.
         replay: A replay that it shows.
+        steps: Whether the runs are states of one cluster, each after a step.
 
     Raises:
         OutputError: The file cannot be written.
@@ -65,7 +67,7 @@ def write_report(
     # Not needed by those who ask for no report.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
-    page = report(*runs, title=title, tables=tables, replay=replay)
+    page = report(*runs, title=title, tables=tables, replay=replay, steps=steps)
     try:
         Path(file).write_text(page, encoding="utf-8")
     except OSError as error:
