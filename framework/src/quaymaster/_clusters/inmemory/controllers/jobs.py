@@ -11,6 +11,7 @@ from typing import Final
 
 from quaymaster._api.objects import Job, Pod
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.deletion_order import deletion_order
 from quaymaster._clusters.inmemory.controllers.families import Families, Family
 from quaymaster._clusters.inmemory.controllers.job_progress import (
     Progress,
@@ -20,7 +21,6 @@ from quaymaster._clusters.inmemory.controllers.job_progress import (
 )
 from quaymaster._clusters.inmemory.controllers.pods import (
     add_pods,
-    deletion_order,
     pod_of_template,
 )
 from quaymaster._clusters.inmemory.names import limit_base

@@ -114,7 +114,7 @@ class Controllers:
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
-        replicas = ReplicaController(cluster, self._families)
+        replicas = ReplicaController(cluster, self._families, self._sets)
         deployments = DeploymentController(
             cluster, self._families, self._ownership, self._sets, availability
         )
