@@ -28,7 +28,6 @@ NOT_YET: tuple[str, ...] = (
     "docs/reference",
     "docs/site",
     "framework/src/_quaymaster_pytest.py",
-    "framework/cel",
     "framework/tests",
     "tests",
 )

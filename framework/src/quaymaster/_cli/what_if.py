@@ -44,7 +44,7 @@ from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.change import ClusterChange
 from quaymaster._studies.changes.cordoning import Cordon, Uncordon
-from quaymaster._studies.changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
+from quaymaster._studies.changes.draining import Drain
 from quaymaster._studies.changes.node_changes import (
     AddNodes,
     FailNodes,
@@ -54,6 +54,7 @@ from quaymaster._studies.changes.node_changes import (
     ReturnNodes,
 )
 from quaymaster._studies.changes.object_changes import Apply, Delete
+from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
@@ -72,6 +73,7 @@ NOT_ALL_WELL = 1
 _NODES = "NODE|SELECTOR"
 _CHANGES = (
     ("drain", _NODES, "Cordon nodes and evict their pods, as kubectl drain does."),
+    ("rotate", _NODES, "Replace nodes by new ones of their kind, under budgets."),
     ("cordon", _NODES, "Let nodes take no more pods."),
     ("uncordon", _NODES, "Let nodes take pods again."),
     ("remove", _NODES, "Delete nodes without a drain."),
@@ -112,11 +114,7 @@ def _parameter(name: str) -> str:
     return f"change_{name.replace('-', '_')}"
 
 
-def _timeout(
-    _context: click.Context, _option: click.Parameter, text: str | None
-) -> float:
-    if text is None:
-        return DRAIN_TIMEOUT_SECONDS
+def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> float:
     length = parse_duration(text)
     if length is None or length < timedelta(0):
         raise click.BadParameter(f"expected a duration such as 90s or 5m, got {text!r}")
@@ -129,9 +127,27 @@ def _timeout(
 @click.option(
     "--drain-timeout",
     metavar="DURATION",
-    callback=_timeout,
-    help="How long a drain tries again what was refused, for each node, in virtual "
-    "time.  [default: 10m]",
+    default="10m",
+    show_default=True,
+    callback=_seconds,
+    help="How long a drain or a rotation tries again what was refused, for each node, "
+    "in virtual time.",
+)
+@click.option(
+    "--surge",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many new nodes a rotation adds before it deletes old ones.",
+)
+@click.option(
+    "--boot",
+    metavar="DURATION",
+    default="60s",
+    show_default=True,
+    callback=_seconds,
+    help="How long a new node of a rotation needs until it takes pods.",
 )
 @click.option(
     "--fail-mode",
@@ -153,6 +169,8 @@ def _timeout(
 def command(
     options: InputOptions,
     drain_timeout: float,
+    surge: int,
+    boot: float,
     fail_mode: str,
     topology_keys: tuple[str, ...],
     prices: Prices,
@@ -180,7 +198,10 @@ def command(
     scenario, and without --begin-config, the configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
-    reader = _Reader(inputs, options, drain_timeout, FailureMode(fail_mode))
+    rotation = RotateNodes(
+        nodes="", surge=surge, boot_seconds=boot, timeout_seconds=drain_timeout
+    )
+    reader = _Reader(inputs, options, rotation, FailureMode(fail_mode))
     changes = [
         change
         for name, text in in_order(change_repack=("",) * change_repack, **given)
@@ -237,7 +258,7 @@ class _Reader:
     Args:
         inputs: What the command has read.
         options: The options that say what that is.
-        drain_timeout: How long drains try, in seconds.
+        rotation: How nodes are rotated, and how long drains try.
         fail_mode: How nodes fail.
 
     Attributes:
@@ -250,14 +271,14 @@ class _Reader:
         self,
         inputs: Inputs,
         options: InputOptions,
-        drain_timeout: float,
+        rotation: RotateNodes,
         fail_mode: FailureMode,
     ) -> None:
         self.inputs = inputs
         self.seed = options.seed
         self._has_scenario = False
         self._options = options
-        self._drain_timeout = drain_timeout
+        self._rotation = rotation
         self._fail_mode = fail_mode
         self._namespace = options.namespace or ""
         self._kinds = declared_kinds(inputs.config, inputs.registry)
@@ -269,6 +290,7 @@ class _Reader:
             return self._steps(text)
         make: dict[str, Callable[[str], ClusterChange]] = {
             "drain": self._drain,
+            "rotate": lambda text: attrs.evolve(self._rotation, nodes=text),
             "cordon": lambda text: Cordon(nodes=text),
             "uncordon": lambda text: Uncordon(nodes=text),
             "remove": lambda text: RemoveNodes(nodes=text),
@@ -306,7 +328,7 @@ class _Reader:
         return changes_of(scenario, seed=self.seed if _is_seed_given() else None)
 
     def _drain(self, text: str) -> ClusterChange:
-        return Drain(nodes=text, timeout_seconds=self._drain_timeout)
+        return Drain(nodes=text, timeout_seconds=self._rotation.timeout_seconds)
 
     def _delete(self, text: str) -> ClusterChange:
         target = Target.parse(text, self._namespace, f"delete {text}")

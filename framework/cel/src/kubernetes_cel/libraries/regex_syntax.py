@@ -249,7 +249,7 @@ class _Reader:
         return inside
 
     def _code(self) -> int:
-        """Take an escape that stands for one character."""
+        """Parse an escape of one character, and return its code point."""
         begin = self._at
         letter = self._pattern[begin + 1 : begin + 2]
         self._at += 2

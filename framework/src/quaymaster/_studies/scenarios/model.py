@@ -35,6 +35,7 @@ __all__ = [
     "NodeChoice",
     "Patch",
     "Repack",
+    "RotateNodes",
     "Scale",
     "SetImage",
     "StartInput",
@@ -206,6 +207,23 @@ class Drain:
 
 
 @attrs.frozen(kw_only=True)
+class RotateNodes:
+    """Replaces nodes by new ones of the same kind, some at a time.
+
+    Attributes:
+        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
+        surge: How many new nodes there are before old ones are deleted.
+        boot: How long a new node needs until it takes pods.
+        timeout: How long refused evictions are tried again, for each node.
+    """
+
+    nodes: str = attrs.field(validator=_a_name)
+    surge: int = attrs.field(default=1, validator=integer(1))
+    boot: timedelta = attrs.field(default=timedelta(seconds=60), validator=_time)
+    timeout: timedelta = attrs.field(default=timedelta(minutes=10), validator=_time)
+
+
+@attrs.frozen(kw_only=True)
 class FailNodes:
     """Loses nodes together with their pods.
 
@@ -294,6 +312,7 @@ class Step:
         cordon: Lets nodes take no more pods.
         uncordon: Lets nodes take pods again.
         drain: Cordons nodes and evicts their pods.
+        rotate_nodes: Replaces nodes by new ones of their kind, under budgets.
         fail_nodes: Loses nodes together with their pods.
         fail_zone: Loses all nodes of a zone together with their pods.
         return_nodes: Brings back nodes that have failed.
@@ -319,6 +338,7 @@ class Step:
     cordon: NodeChoice | None = None
     uncordon: NodeChoice | None = None
     drain: Drain | None = None
+    rotate_nodes: RotateNodes | None = None
     fail_nodes: FailNodes | None = None
     fail_zone: FailZone | None = None
     return_nodes: NodeChoice | None = None
@@ -358,6 +378,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "cordon": "cordon",
     "uncordon": "uncordon",
     "drain": "drain",
+    "rotate_nodes": "rotateNodes",
     "fail_nodes": "failNodes",
     "fail_zone": "failZone",
     "return_nodes": "returnNodes",

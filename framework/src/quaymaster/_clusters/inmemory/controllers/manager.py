@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     DeviceTaintRule,
+    HorizontalPodAutoscaler,
     Job,
     LimitRange,
     Node,
@@ -32,6 +33,9 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.autoscalers import (
+    AutoscalerController,
+)
 from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
@@ -112,7 +116,8 @@ class Controllers:
         self._stateful_sets = StatefulSetController(
             cluster, self._families, availability, self._set_claims
         )
-        self._jobs = JobController(cluster, self._families)
+        self._jobs = JobController(cluster, self._families, self._mark_object)
+        self._autoscalers = AutoscalerController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
         self.nodes = NodeControllers(cluster)
@@ -130,6 +135,7 @@ class Controllers:
             StatefulSet: self._stateful_sets.sync,
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
+            HorizontalPodAutoscaler: self._autoscalers.sync,
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
@@ -140,6 +146,7 @@ class Controllers:
         }
         self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
             Node: self._node_changed,
+            HorizontalPodAutoscaler: self._autoscalers.autoscaler_changed,
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
@@ -152,6 +159,7 @@ class Controllers:
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
+        self._marked_scalers: dict[OwnerId, None] = {}
         self._gone: list[ApiObject] = []
         self._has_new_volumes = False
         self._timer: Timer | None = None
@@ -263,9 +271,10 @@ class Controllers:
             self._is_settling = False
 
     def _sync_next(self) -> bool:
-        # The ReplicaSet of a Deployment goes first, so that pods are created in the
-        # order of their workloads.
-        marked = self._marked_sets or self._marked
+        # Autoscalers go first, so that a new workload begins with its size, and then
+        # the ReplicaSet of a Deployment, so that pods are created in the order of their
+        # workloads.
+        marked = self._marked_scalers or self._marked_sets or self._marked
         if not marked:
             return False
         identity = next(iter(marked))
@@ -300,8 +309,12 @@ class Controllers:
         return bool(gone)
 
     def _mark(self, identity: OwnerId) -> None:
-        is_set = identity.kind is ReplicaSet
-        (self._marked_sets if is_set else self._marked)[identity] = None
+        if identity.kind is ReplicaSet:
+            self._marked_sets[identity] = None
+        elif identity.kind is HorizontalPodAutoscaler:
+            self._marked_scalers[identity] = None
+        else:
+            self._marked[identity] = None
         self._wake()
 
     def _mark_object(self, kind: type[ApiObject], key: str) -> None:
@@ -345,7 +358,7 @@ class Controllers:
         if owner is None:
             return
         if owner.kind is Job:
-            self._jobs.pod_changed(uid, old, new)
+            concerns_owner |= self._jobs.pod_changed(uid, old, new)
         elif owner.kind is DaemonSet and concerns_owner:
             self._daemon_sets.pod_changed(uid, old, new)
         if concerns_owner:
@@ -380,6 +393,7 @@ class Controllers:
         if old is None:
             self._ownership.owner_added(new)
         self._mark(OwnerId(type(new), new.key))
+        self._autoscalers.workload_changed(new)
         self._budgets.scale_changed(new.namespace)
 
     def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
