@@ -74,33 +74,33 @@ _NODES = "NODE|SELECTOR"
 _CHANGES = (
     ("drain", _NODES, "Cordon nodes and evict their pods, as kubectl drain does."),
     ("rotate", _NODES, "Replace nodes by new ones of their kind, under budgets."),
-    ("cordon", _NODES, "Let nodes take no more pods."),
-    ("uncordon", _NODES, "Let nodes take pods again."),
+    ("cordon", _NODES, "Mark nodes as unschedulable."),
+    ("uncordon", _NODES, "Mark nodes as schedulable."),
     ("remove", _NODES, "Delete nodes without a drain."),
     ("fail", _NODES, "Lose nodes with their pods, as --fail-mode says."),
     ("return", _NODES, "Bring back nodes that have failed."),
     ("fail-zone", "ZONE", "Lose all nodes of a zone with their pods."),
     ("add-nodes", "SPEC", "Add nodes, such as 3:cpu=4,memory=16Gi,zones=3."),
     ("scale", "KIND/NAME=N", "Give a workload another number of pods."),
-    ("apply", "FILE", "Make or change what a file or a directory has."),
-    ("delete", "KIND/NAME", "Delete an object with all that belongs to it."),
+    ("apply", "FILE", "Create or change the objects of a file or a directory."),
+    ("delete", "KIND/NAME", "Delete an object and its dependents."),
     (
         "set-image",
         "KIND/NAME[:CONTAINER]=IMAGE",
         "Give containers another image, which rolls out new pods.",
     ),
-    ("config", "FILE", "Go on with another scheduler configuration."),
-    ("scenario", "FILE", "Make the steps of a scenario file, one after the other."),
+    ("config", "FILE", "Continue with another scheduler configuration."),
+    ("scenario", "FILE", "Run the steps of a scenario file in order."),
 )
 
 
 def _change_options(command: F) -> F:
-    """The options that are changes; they count in the order in which they come."""
+    """Add the options that are changes; their order on the command line counts."""
     command = click.option(
         "--repack",
         _parameter("repack"),
         count=True,
-        help="Schedule all pods anew, but those of DaemonSets and static ones.",
+        help="Schedule all pods again, except static pods and those of DaemonSets.",
     )(command)
     for name, metavar, text in reversed(_CHANGES):
         option = click.option(
@@ -130,7 +130,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     default="10m",
     show_default=True,
     callback=_seconds,
-    help="How long a drain or a rotation tries again what was refused, for each node, "
+    help="How long a drain or a rotation retries refused evictions, for each node, "
     "in virtual time.",
 )
 @click.option(
@@ -154,8 +154,8 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     type=click.Choice([mode.value for mode in FailureMode]),
     default=FailureMode.AT_ONCE.value,
     show_default=True,
-    help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
-    "notices after 50s, and pods go when their tolerations end, after 5m by default.",
+    help="AtOnce: nodes and pods are deleted together. Unreachable: the cluster "
+    "notices after 50s, and deletes pods when their tolerations end (default: 5m).",
 )
 @topology_key_option()
 @prices_option()
@@ -163,7 +163,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 @click.option(
     "--require-all",
     is_flag=True,
-    help="Exit with 1 if any pod is pending in the end, or a drain left pods behind.",
+    help="Exit with 1 if any pod is pending at the end, or a drain left pods behind.",
 )
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
@@ -180,22 +180,22 @@ def command(
     change_repack: int,
     **given: tuple[str, ...],
 ) -> None:
-    """Change a cluster step by step, and tell what becomes of its pods.
+    """Change a cluster step by step, and show what happens to its pods.
 
-    The manifests are simulated as with "simulate", until nothing moves any more: that
-    is before. Then each change is made and simulated to its end, in the order in which
-    they are on the command line.
+    The manifests are simulated as with "simulate" until the cluster has settled: that
+    is the state before. Then each change is applied and simulated until the cluster has
+    settled again, in the order of the command line.
 
     NODE|SELECTOR is the name of a node, or labels as kubectl -l has them: pool=old,
-    'zone in (a, b)', '!gpu'. KIND/NAME is as kubectl has it, and NAMESPACE/KIND/NAME
-    where several namespaces have one; with -n, it is looked for in that namespace only.
+    'zone in (a, b)', '!gpu'. KIND/NAME is as in kubectl, and NAMESPACE/KIND/NAME
+    if several namespaces have one; with -n, only that namespace is searched.
 
-    Evictions obey PodDisruptionBudgets as the eviction API does. What is refused is
-    tried again every five seconds of virtual time.
+    Evictions obey PodDisruptionBudgets as in the eviction API. Refused evictions are
+    retried every five seconds of virtual time.
 
-    The steps of a --scenario are made in its place, each at its time and not before the
-    change in front of it has settled; without a PATH, the cluster is that of the
-    scenario, and without --begin-config, the configuration.
+    The steps of a --scenario run at the place of that option, each at its time and not
+    before the previous change has settled. Without a PATH, the scenario's cluster is
+    used; without --begin-config, its configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
     rotation = RotateNodes(
@@ -237,14 +237,14 @@ def command(
 
 
 def _report(result: WhatIfResult, file: str) -> None:
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     tables = [
         ReportTable(title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
         for title, (columns, rows) in (
             ("Changes", changes_table(result)),
-            ("What became of pods", pods_table(result)),
+            ("What happened to pods", pods_table(result)),
             ("Pods per topology domain", spread_table(result)),
         )
         if rows
@@ -257,14 +257,14 @@ class _Reader:
 
     Args:
         inputs: What the command has read.
-        options: The options that say what that is.
+        options: The options about the input.
         rotation: How nodes are rotated, and how long drains try.
         fail_mode: How nodes fail.
 
     Attributes:
-        inputs: What the command has read, with what the first scenario adds.
-        seed: Decides what is random.
-        notices: What was left out or assumed while reading.
+        inputs: The inputs, with what the first scenario adds.
+        seed: The seed of random choices.
+        notices: What the reader left out or assumed.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ class _Reader:
         scenario = load_scenario(
             file,
             registry=self.inputs.registry,
-            kubernetes=self._options.configured.asked,
+            kubernetes=self._options.configured.chosen,
         )
         self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         options, inputs = self._options, self.inputs
@@ -352,7 +352,7 @@ class _Reader:
 
     def _use_config(self, file: str) -> ClusterChange:
         configured = attrs.evolve(
-            self._options.configured, file=file, asked=self.inputs.config.kubernetes
+            self._options.configured, file=file, chosen=self.inputs.config.kubernetes
         )
         config, notices = read_config(configured, self.inputs.registry)
         self.notices += notices
@@ -360,9 +360,9 @@ class _Reader:
 
 
 def _names_cluster(options: InputOptions) -> bool:
-    """Whether the command line says what there is at the beginning."""
+    """Whether the command line names the initial cluster."""
     live = (options.context, options.kubeconfig)
-    return bool(options.paths) or any(one is not None for one in live)
+    return bool(options.paths) or any(option is not None for option in live)
 
 
 def _is_seed_given() -> bool:

@@ -48,7 +48,7 @@ class Drain:
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
-        timeout_seconds: How long refused evictions are tried again, for each node.
+        timeout_seconds: How long refused evictions are retried, for each node.
         grace_period_seconds: Overrides the pods' own grace periods; None: does not.
     """
 

@@ -46,7 +46,7 @@ class RotateNodes:
         nodes: A name, or a label selector as kubectl's.
         surge: How many more nodes there are at a time; at least 1.
         boot_seconds: How long a new node needs until it takes pods.
-        timeout_seconds: How long refused evictions are tried again, for each node.
+        timeout_seconds: How long refused evictions are retried, for each node.
     """
 
     nodes: str
