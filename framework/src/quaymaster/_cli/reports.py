@@ -1,12 +1,12 @@
 """Writes the page that ``--report`` names."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
 from quaymaster._studies.recording.compared import ReplayResult
@@ -49,6 +49,7 @@ def write_report(
     title: str,
     tables: Sequence[Any] = (),
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -58,6 +59,7 @@ def write_report(
         title: The page's title.
         tables: More tables, each a `ReportTable`.
         replay: A replay to show.
+        steps: Whether the runs are states of one cluster, each after a step.
 
     Raises:
         OutputError: The file cannot be written.
@@ -65,8 +67,8 @@ def write_report(
     # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
-    page = report(*runs, title=title, tables=tables, replay=replay)
+    page = report(*runs, title=title, tables=tables, replay=replay, steps=steps)
     try:
-        Path(file).write_text(page, encoding="utf-8")
+        write_whole(file, page.encode())
     except OSError as error:
         raise OutputError(f"{file}: {error.strerror}") from error

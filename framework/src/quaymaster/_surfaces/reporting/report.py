@@ -63,6 +63,7 @@ def report(
     title: str = "Simulation",
     tables: Sequence[ReportTable] = (),
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> str:
     """Make a page that shows simulations: nodes, pods, time series, decisions.
 
@@ -74,6 +75,8 @@ def report(
         tables: What else the page is to show.
         replay: A replay to show: how its decisions compare, with the scores of both
             sides where they differ.
+        steps: Whether the runs are states of one cluster, each after a step. Then the
+            page opens on the last state, beside a map of the one before it.
 
     Returns:
         The page.
@@ -81,7 +84,9 @@ def report(
     Raises:
         ReportError: The library that draws the charts is not installed.
     """
-    document = report_document(runs, title=title, tables=tables, replay=replay)
+    document = report_document(
+        runs, title=title, tables=tables, replay=replay, steps=steps
+    )
     return _page(title, _packed(msgspec.json.encode(document)))
 
 
@@ -91,6 +96,7 @@ def report_document(
     title: str,
     tables: Sequence[ReportTable],
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> dict[str, object]:
     """Return what the page of a report reads, as plain data; see `report`."""
     return {
@@ -107,6 +113,7 @@ def report_document(
             for table in tables
         ],
         "replay": replay and replay_columns(replay),
+        "steps": steps,
     }
 
 
