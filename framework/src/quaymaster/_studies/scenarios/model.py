@@ -386,6 +386,9 @@ class Document:
         feature_gates: Its feature gates that are set otherwise than by default.
         seed: Decides what is random: the choice between equally good nodes, generated
             names, arrivals, run times.
+        startup: How long pods need until they are ready; by default five seconds for
+            pods of workloads, and nothing for other pods.
+        termination: How long a deleted pod needs to end; by default its grace period.
         input: What is there at the beginning.
         until: When it ends. By default once all steps are done, all times of assertions
             have passed, and nothing moves any more.
@@ -401,6 +404,8 @@ class Document:
     kubernetes_version: str = DEFAULT_KUBERNETES.version
     feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
     seed: int = attrs.field(default=0, validator=integer(0))
+    startup: timedelta | None = attrs.field(default=None, validator=_time)
+    termination: timedelta | None = attrs.field(default=None, validator=_time)
     input: StartInput = StartInput()
     until: timedelta | None = attrs.field(default=None, validator=_time)
     steps: tuple[Step, ...] = ()
