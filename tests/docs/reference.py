@@ -13,7 +13,7 @@ from pathlib import Path
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
-from tests.docs import experiment_files, scenario_files
+from tests.docs import experiment_files, provisioners, scenario_files
 from tests.docs.modules import modules_page
 
 __all__ = [
@@ -66,6 +66,7 @@ def write() -> None:
     """Write all pages, and remove what is no page any more."""
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
+    provisioners.PAGE.write_text(provisioners.provisioners_page(), encoding="utf-8")
     scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")
     experiments = experiment_files.experiment_page()
     experiment_files.PAGE.write_text(experiments, encoding="utf-8")

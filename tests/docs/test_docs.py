@@ -9,6 +9,8 @@ import pytest
 from tests.docs.command_line import PAGE, command_line
 from tests.docs.experiment_files import PAGE as EXPERIMENT_FILES
 from tests.docs.experiment_files import TUNING_PAGE, experiment_page, tuning_page
+from tests.docs.provisioners import PAGE as PROVISIONERS
+from tests.docs.provisioners import provisioners_page
 from tests.docs.reference import (
     FOLDER,
     MODULES,
@@ -56,6 +58,12 @@ def test_page_of_the_modules_is_up_to_date() -> None:
 def test_page_of_scenario_files_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their classes."""
     assert SCENARIO_FILES.read_text(encoding="utf-8") == scenario_page()
+
+
+@pytest.mark.house
+def test_page_of_provisioners_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of their list."""
+    assert PROVISIONERS.read_text(encoding="utf-8") == provisioners_page()
 
 
 @pytest.mark.house

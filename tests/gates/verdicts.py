@@ -61,6 +61,12 @@ APPLIES: Final[Mapping[str, Rule]] = {
         _VERSIONS,
         f"{_VERSION_TESTS}::test_gate_that_changes_nothing_is_accepted",
     ),
+    "HPAScaleToZero": Rule(
+        "HorizontalPodAutoscalers may have minReplicas 0",
+        f"{_INMEMORY}admission/autoscaler_checks.py",
+        f"{_INMEMORY_TESTS}controllers/test_autoscalers.py::"
+        "test_autoscalers_scale_to_zero_if_the_gate_is_on",
+    ),
     "MaxUnavailableStatefulSet": Rule(
         "StatefulSets replace several pods at once",
         f"{_INMEMORY}controllers/stateful_set_updates.py",
@@ -173,10 +179,6 @@ DOES_NOT_APPLY: Final[Mapping[str, str]] = {
     "HPAOptimizedSelectorStore": (
         "how the controller of HorizontalPodAutoscalers finds them; they are skipped "
         "with a notice"
-    ),
-    "HPAScaleToZero": (
-        "HorizontalPodAutoscalers are skipped with a notice; replicas of 0 are taken "
-        "in both versions"
     ),
     "HugepageAwareEviction": "kubelets here evict no pods for memory",
     "InPlacePodVerticalScalingMemoryBackedVolumes": (

@@ -6,6 +6,7 @@ from kubernetes_cel import (
     CelCostError,
     CelEvaluationError,
     compile_selector,
+    device_environment,
     device_value,
 )
 
@@ -41,6 +42,13 @@ def cost_of(text: str) -> int:
 def test_cost_is_counted_as_upstream_counts_it(text: str, most: int, cost: int) -> None:
     assert compile_selector(text).max_cost == most
     assert cost_of(text) == cost
+
+
+@pytest.mark.parametrize(("version", "cost"), [("1.36", 5), ("1.37", 4)])
+def test_prefix_costs_what_is_read(version: str, cost: int) -> None:
+    text = f"""'{"a" * 30}'.startsWith(device.driver)"""
+    selector = compile_selector(text, device_environment(version))
+    assert selector.measure({"device": DEVICE}).cost == cost
 
 
 def loops(depth: int, inner: str) -> str:

@@ -1,6 +1,11 @@
 """What tests see of ``quaymaster._surfaces.extender_server``."""
 
-from quaymaster._surfaces.extender_server.bodies import Bodies, Body, Piece
+from quaymaster._surfaces.extender_server.bodies import (
+    Bodies,
+    BodiesFullError,
+    Body,
+    Piece,
+)
 from quaymaster._surfaces.extender_server.http_server import (
     ExtenderServer,
     ServerOptions,
@@ -13,6 +18,7 @@ from quaymaster._surfaces.extender_server.service import ExtenderService, Unknow
 __all__ = [
     "WINDOW",
     "Bodies",
+    "BodiesFullError",
     "Body",
     "ExtenderServer",
     "ExtenderService",

@@ -25,7 +25,7 @@ from kubernetes_cel.ast import (
     UintLiteral,
     qualified_name,
 )
-from kubernetes_cel.declarations import Functions, Overload
+from kubernetes_cel.declarations import CallCost, Functions, Overload
 from kubernetes_cel.errors import CelCompilationError
 from kubernetes_cel.lexer import place_of
 from kubernetes_cel.ranges import Range
@@ -73,6 +73,9 @@ class Environment:
         fields: The types of fields, by the name of their struct type.
         inputs: The variables that an evaluation needs, in order.
         size_at: The sizes of variables and their parts.
+        converts_optionals: Whether a chain converts the content of an optional value
+            to its native form (cel-go v0.26.0, Kubernetes 1.36).
+        call_cost: Returns the actual cost of a call.
     """
 
     variables: Mapping[str, Type]
@@ -80,6 +83,8 @@ class Environment:
     fields: Mapping[str, Mapping[str, Type]]
     inputs: tuple[str, ...]
     size_at: SizeAt
+    converts_optionals: bool
+    call_cost: CallCost
 
 
 @attrs.frozen(eq=False)

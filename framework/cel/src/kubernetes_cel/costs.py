@@ -18,7 +18,7 @@ from kubernetes_cel.libraries.quantities import Semver
 from kubernetes_cel.libraries.urls import URL
 from kubernetes_cel.values import MAP_TYPES, Optional, Value
 
-__all__ = ["READ_ONCE", "SIMPLE", "TRAVERSED", "call_cost"]
+__all__ = ["READ_ONCE", "SIMPLE", "TRAVERSED", "call_cost", "call_cost_1_36"]
 
 _LIST_CALL: Final = 11
 """The cost of a call that returns a list."""
@@ -48,14 +48,13 @@ _ORDERS: Final = frozenset(
 )
 _READ_BY_OVERLOAD: Final = frozenset(
     {
-        "starts_with_string",
-        "ends_with_string",
         "string_to_bytes",
         "bytes_to_string",
         "strings_quote",
         "string_format",
     }
 )
+_AFFIXES: Final = frozenset({"starts_with_string", "ends_with_string"})
 _OPAQUE: Final = (Amount, Semver, IP, CIDR, URL, Format)
 
 
@@ -145,6 +144,7 @@ _BY_OVERLOAD_LAST: Final[dict[str, Callable[[Sequence[Value], Value], int]]] = {
     **dict.fromkeys(
         _READ_BY_OVERLOAD, lambda arguments, _: _read(_inner_size(arguments[0]))
     ),
+    **dict.fromkeys(_AFFIXES, lambda arguments, _: _read(_inner_size(arguments[1]))),
     **dict.fromkeys((*_ORDERS, "equals", "not_equals"), _smaller),
     "add_string": _added,
     "add_bytes": _added,
@@ -178,6 +178,19 @@ def call_cost(called: Overload | str, arguments: Sequence[Value], result: Value)
             return cost
         tracker = _BY_OVERLOAD_LAST.get(overload)
     return 1 if tracker is None else tracker(arguments, result)
+
+
+def call_cost_1_36(
+    called: Overload | str, arguments: Sequence[Value], result: Value
+) -> int:
+    """Return the cost of a call in Kubernetes 1.36 (cel-go v0.26.0).
+
+    There ``startsWith`` and ``endsWith`` read the whole string. Since cel-go v0.29.2
+    they read as much as the prefix or suffix has.
+    """
+    if isinstance(called, Overload) and called.name in _AFFIXES:
+        return _read(_inner_size(arguments[0]))
+    return call_cost(called, arguments, result)
 
 
 def _by_function(

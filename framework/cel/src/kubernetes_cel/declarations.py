@@ -5,7 +5,7 @@ overload is declared as a call, such as ``list(T).slice(int, int) -> list(T)``.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -13,7 +13,7 @@ import attrs
 from kubernetes_cel.types import Kind, Type, type_named
 from kubernetes_cel.values import Value
 
-__all__ = ["Functions", "Overload", "function", "functions_of", "method"]
+__all__ = ["CallCost", "Functions", "Overload", "function", "functions_of", "method"]
 
 
 @attrs.frozen(eq=False)
@@ -55,6 +55,12 @@ def _collect(within: Type, parameters: dict[Type, None]) -> None:
 
 
 Functions = Mapping[str, tuple[Overload, ...]]
+CallCost = Callable[[Overload | str, Sequence[Value], Value], int]
+"""Returns the actual cost of a call.
+
+Its arguments are the overload (or the function, if several overloads are possible), the
+arguments of the call, and its result or error.
+"""
 
 _FUNCTION: Final = re.compile(r"(.+?)\((.*)\) -> (.+)")
 _METHOD: Final = re.compile(r"(.+)\.(@?\w+)\((.*)\) -> (.+)")

@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 
 from kubernetes_cel.base_environment import OVERLOADS, VARIABLES, VERSIONS, Environment
+from kubernetes_cel.costs import call_cost, call_cost_1_36
 from kubernetes_cel.declarations import functions_of
 from kubernetes_cel.errors import CelVersionError
 from kubernetes_cel.libraries import lists
@@ -59,9 +60,9 @@ def device_environment(
 
     Args:
         version: The minor version of Kubernetes, such as ``1.37``.
-        list_attributes: Whether the feature gate DRAListTypeAttributes applies. It
-            applies to stored selectors, as a scheduler compiles them, in any case. The
-            API server compiles new selectors without it unless it is enabled.
+        list_attributes: Whether selectors may use the features of the gate
+            DRAListTypeAttributes. A scheduler compiles stored selectors with them. The
+            API server compiles new selectors with them only if the gate is enabled.
 
     Raises:
         CelVersionError: The version is not supported.
@@ -69,19 +70,20 @@ def device_environment(
     if version not in VERSIONS:
         raise CelVersionError(version, VERSIONS)
     if not list_attributes:
-        return _environment(ANY, "", list_attributes=False)
+        return _environment(version, ANY, "", list_attributes=False)
     if version == "1.36":
-        return _environment(ANY, "dra_includes_dyn_dyn", list_attributes=False)
-    return _environment(DYN, "list_includes_dyn_dyn", list_attributes=True)
+        return _environment(version, ANY, "dra_includes_dyn_dyn", list_attributes=False)
+    return _environment(version, DYN, "list_includes_dyn_dyn", list_attributes=True)
 
 
 @functools.cache
 def _environment(
-    attribute: Type, includes: str, *, list_attributes: bool
+    version: str, attribute: Type, includes: str, *, list_attributes: bool
 ) -> DeviceEnvironment:
     """Make an environment.
 
     Args:
+        version: The minor version of Kubernetes.
         attribute: The type of attributes.
         includes: The overload of ``includes``; empty if there is no such function.
         list_attributes: Whether attributes may be lists.
@@ -93,6 +95,8 @@ def _environment(
         fields={_DEVICE.name: _fields(attribute)},
         inputs=("device",),
         size_at=_size_at,
+        converts_optionals=version == "1.36",
+        call_cost=call_cost_1_36 if version == "1.36" else call_cost,
         attribute_type=attribute,
         list_attributes=list_attributes,
     )

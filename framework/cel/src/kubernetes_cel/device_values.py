@@ -71,7 +71,7 @@ def _attribute_value(name: str, attribute: Mapping[str, Value]) -> Value:
 
 
 def _list_value(name: str, attribute: Mapping[str, Value]) -> Value:
-    """The list of an attribute, or None if it is of one value."""
+    """Return the list value of an attribute, or None if it has a single value."""
     for kind in _LISTS:
         values: Sequence[Value] | None = attribute.get(kind)
         if values is not None:

@@ -11,7 +11,6 @@ import attrs
 
 from kubernetes_cel.ast import height_of
 from kubernetes_cel.checker import Checked, Environment, check
-from kubernetes_cel.costs import call_cost
 from kubernetes_cel.depth import deep_calls
 from kubernetes_cel.errors import CelEvaluationError, CelVariableError
 from kubernetes_cel.estimates import estimate_cost
@@ -82,8 +81,10 @@ class CompiledExpression:
         self._checked = checked
         # Metering costs time, so cheap expressions have none. Estimates may be a
         # little too low: hence the factor.
-        meter = Meter(cost_limit, call_cost) if self.max_cost * 2 > cost_limit else None
-        run: Run = make_program(checked, environment.inputs, meter)
+        meter = None
+        if self.max_cost * 2 > cost_limit:
+            meter = Meter(cost_limit, environment.call_cost)
+        run: Run = make_program(checked, environment, meter)
         self._run = _with_deep_calls(run) if height_of(checked.root) > _DEEP else run
 
     def __repr__(self) -> str:
@@ -113,8 +114,8 @@ class CompiledExpression:
         """
         values = self._values(variables)
         with deep_calls():
-            meter = Meter(self.cost_limit, call_cost)
-            program = make_program(self._checked, self.environment.inputs, meter)
+            meter = Meter(self.cost_limit, self.environment.call_cost)
+            program = make_program(self._checked, self.environment, meter)
             result, cost = program.metered(*values)
         if isinstance(result, CelEvaluationError):
             return Measurement(value=None, error=result, cost=cost)

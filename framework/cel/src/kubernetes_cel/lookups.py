@@ -22,7 +22,19 @@ from kubernetes_cel.values import (
     to_key,
 )
 
-__all__ = ["begun", "is_present", "step", "usable", "without_native_form"]
+__all__ = [
+    "Convert",
+    "begun",
+    "is_present",
+    "native",
+    "step",
+    "unchanged",
+    "usable",
+    "without_native_form",
+]
+
+Convert = Callable[[Value], Value]
+"""Converts the content of an optional value when a chain unwraps it."""
 
 _FORMLESS: Final[set[type]] = set()
 
@@ -45,8 +57,13 @@ def without_native_form(kind: type) -> None:
     _FORMLESS.add(kind)
 
 
-def _native(value: Value) -> Value:
-    """Return the value to which upstream converts the content of an optional value."""
+def unchanged(value: Value) -> Value:
+    """Return the content of an optional value, as cel-go v0.29.2 does (1.37)."""
+    return value
+
+
+def native(value: Value) -> Value:
+    """Return the native form of the content, as cel-go v0.26.0 does (1.36)."""
     kind = type(value)
     if kind in _FORMLESS:
         return CelEvaluationError(
@@ -55,24 +72,24 @@ def _native(value: Value) -> Value:
     if kind is TypeValue:
         return value.name
     if kind is Optional:
-        return _native(value.value) if value.present else None
+        return native(value.value) if value.present else None
     return value
 
 
-def begun(value: Value) -> Value:
+def begun(value: Value, convert: Convert) -> Value:
     """Return the value of a chain without fields and indexes."""
     if type(value) is Optional and value.present:
-        return Optional(_native(value.value))
+        return Optional(convert(value.value))
     return value
 
 
-def _entered(value: Value, *, first: bool) -> Value:
+def _entered(value: Value, convert: Convert, *, first: bool) -> Value:
     """Return the value of a chain before a field or index is applied to it."""
     if not first or type(value) is not Optional:
         return value
     if not value.present:
         return _ABSENT
-    inner = _native(value.value)
+    inner = convert(value.value)
     if isinstance(inner, CelEvaluationError):
         raise inner
     return _Passing(inner)
@@ -81,6 +98,7 @@ def _entered(value: Value, *, first: bool) -> Value:
 def step(
     operand: Evaluate,
     index: Evaluate,
+    convert: Convert,
     *,
     first: bool,
     last: bool,
@@ -92,6 +110,7 @@ def step(
     Args:
         operand: The value.
         index: The name, key or index.
+        convert: Converts the content of an optional value.
         first: Whether it is the first field or index of its chain.
         last: Whether it is the last one.
         optional: Whether it is written with ``?``.
@@ -100,7 +119,7 @@ def step(
     """
 
     def member(frame: Frame) -> Value:
-        value = _entered(operand(frame), first=first)
+        value = _entered(operand(frame), convert, first=first)
         if value is _ABSENT:
             entered = _ABSENT
         elif type(value) is _Passing:
@@ -151,11 +170,13 @@ def _member_of(value: Value, index: Value) -> _Passing:
     return _ABSENT
 
 
-def is_present(value: Value, field: str, *, first: bool) -> bool:
+def is_present(value: Value, field: str, convert: Convert, *, first: bool) -> bool:
     """Return the value of ``has(value.field)``."""
-    entered = _entered(value, first=first)
+    entered = _entered(value, convert, first=first)
     if type(entered) is _Passing:
-        return entered is not _ABSENT and is_present(entered.value, field, first=False)
+        return entered is not _ABSENT and is_present(
+            entered.value, field, convert, first=False
+        )
     if type(entered) is list:
         _position(field)
     if type(entered) in MAP_TYPES:

@@ -4,12 +4,12 @@ Mirrors ``interpreter/runtimecost.go`` (cel-go v0.26.0). A node adds its cost wh
 has a value or an error. Nodes that ``&&``, ``||`` and conditions skip cost nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import attrs
 
-from kubernetes_cel.declarations import Overload
+from kubernetes_cel.declarations import CallCost
 from kubernetes_cel.errors import CelCostError
 from kubernetes_cel.frames import COST, Evaluate, Frame
 from kubernetes_cel.values import Value
@@ -28,12 +28,11 @@ class Meter:
 
     Attributes:
         limit: The cost limit.
-        call_cost: Returns the cost of a call. Its arguments are the overload or the
-            function, the arguments of the call, and its result or error.
+        call_cost: Returns the cost of a call.
     """
 
     limit: int
-    call_cost: Callable[[Overload | str, Sequence[Value], Value], int]
+    call_cost: CallCost
 
     def pay(self, frame: Frame, cost: int) -> None:
         """Add a cost to that of an evaluation.

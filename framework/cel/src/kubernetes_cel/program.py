@@ -23,7 +23,7 @@ from kubernetes_cel.ast import (
     UintLiteral,
 )
 from kubernetes_cel.calls import make_call
-from kubernetes_cel.checker import Checked
+from kubernetes_cel.checker import Checked, Environment
 from kubernetes_cel.declarations import Overload
 from kubernetes_cel.dispatch import dispatcher
 from kubernetes_cel.equality import surely_equal
@@ -44,7 +44,15 @@ from kubernetes_cel.frames import (
 from kubernetes_cel.lexer import place_of
 from kubernetes_cel.libraries.conversions import CONVERSIONS
 from kubernetes_cel.libraries.regexes import PATTERN_ARGUMENTS, prepared
-from kubernetes_cel.lookups import begun, is_present, step, usable
+from kubernetes_cel.lookups import (
+    Convert,
+    begun,
+    is_present,
+    native,
+    step,
+    unchanged,
+    usable,
+)
 from kubernetes_cel.loops import Step, collect, count, quantify
 from kubernetes_cel.metering import LIST_COST, MAP_COST, Meter
 from kubernetes_cel.values import (
@@ -86,32 +94,34 @@ class Program:
 
 
 def make_program(
-    checked: Checked, inputs: Sequence[str], meter: Meter | None = None
+    checked: Checked, environment: Environment, meter: Meter | None = None
 ) -> Program:
     """Compile a checked tree.
 
     Args:
         checked: The tree.
-        inputs: The variables that an evaluation needs, in order.
+        environment: The environment in which the tree was checked.
         meter: The meter of costs; None if costs are not counted.
 
     Raises:
         CelCompilationError: A constant cannot be converted, or is not a regular
             expression.
     """
-    maker = _Maker(checked, inputs, meter)
+    maker = _Maker(checked, environment, meter)
     evaluate = maker.make(checked.root)
-    return Program(evaluate, maker.size - FIRST - len(inputs))
+    return Program(evaluate, maker.size - FIRST - len(environment.inputs))
 
 
 class _Maker:
     """Compiles the nodes of one tree."""
 
     def __init__(
-        self, checked: Checked, inputs: Sequence[str], meter: Meter | None
+        self, checked: Checked, environment: Environment, meter: Meter | None
     ) -> None:
         self._checked = checked
         self._meter = meter
+        self._convert = native if environment.converts_optionals else unchanged
+        inputs = environment.inputs
         self._places = {name: [place] for place, name in enumerate(inputs, FIRST)}
         self._bound: set[int] = set()
         self.size = FIRST + len(inputs)
@@ -147,7 +157,7 @@ class _Maker:
         places = self._places.get(node.name)
         if not places:
             return Constant(TypeValue(node.name))
-        place = places[-1]
+        place, convert = places[-1], self._convert
         if place in self._bound:
 
             def bound(frame: Frame) -> Value:
@@ -156,13 +166,15 @@ class _Maker:
                     value = value.bind(frame, place)
                 if isinstance(value, CelEvaluationError):
                     raise value
-                return begun(value) if last else value
+                return begun(value, convert) if last else value
 
             return self._paid(bound)
 
         def variable(frame: Frame) -> Value:
             value = frame[place]
-            return begun(value) if last and type(value) is Optional else value
+            if last and type(value) is Optional:
+                return begun(value, convert)
+            return value
 
         return self._paid(variable)
 
@@ -174,7 +186,8 @@ class _Maker:
         first = not _is_step(node.operand)
         if node.test_only:
             # Upstream configures that ``has`` costs nothing itself.
-            return lambda frame: is_present(operand(frame), field, first=first)
+            convert = self._convert
+            return lambda frame: is_present(operand(frame), field, convert, first=first)
         return self._member(operand, Constant(field), first=first, last=last)
 
     def _operand(self, node: Expression) -> Evaluate:
@@ -218,8 +231,16 @@ class _Maker:
         pay = None if self._meter is None else self._meter.payment(1)
         key = index.value if isinstance(index, Constant) else None
         if type(key) is str and pay is None and not optional:
-            return _by_key(operand, key, first=first, last=last)
-        return step(operand, index, first=first, last=last, optional=optional, pay=pay)
+            return _by_key(operand, key, self._convert, first=first, last=last)
+        return step(
+            operand,
+            index,
+            self._convert,
+            first=first,
+            last=last,
+            optional=optional,
+            pay=pay,
+        )
 
     def _check_index(self, node: Expression, index: Value) -> None:
         try:
@@ -321,13 +342,14 @@ class _Maker:
     def _condition(self, node: Call) -> Evaluate:
         test = self.make(node.arguments[0])
         then, other = map(self._branch, node.arguments[1:])
+        convert = self._convert
 
         def condition(frame: Frame) -> Value:
             value = test(frame)
             if value is True:
-                return begun(then(frame))
+                return begun(then(frame), convert)
             if value is False:
-                return begun(other(frame))
+                return begun(other(frame), convert)
             raise no_such_overload()
 
         return condition
@@ -512,13 +534,20 @@ def _valid(value: Value) -> Value:
     return value
 
 
-def _by_key(operand: Evaluate, key: str, *, first: bool, last: bool) -> Evaluate:
+def _by_key(
+    operand: Evaluate, key: str, convert: Convert, *, first: bool, last: bool
+) -> Evaluate:
     """Compile a member with a constant name.
 
     Most members are keys that their map has, so that lookup comes first.
     """
     otherwise = step(
-        lambda frame: frame[-1], Constant(key), first=first, last=last, optional=False
+        lambda frame: frame[-1],
+        Constant(key),
+        convert,
+        first=first,
+        last=last,
+        optional=False,
     )
 
     def member(frame: Frame) -> Value:

@@ -7,7 +7,13 @@ import click
 
 from quaymaster._cli.configuration import ConfigSource, config_options
 from quaymaster._cli.inputs import InputOptions, read_inputs
-from quaymaster._cli.listening import bind_option, read_tls, tls_options
+from quaymaster._cli.listening import (
+    bind_option,
+    check_encryption,
+    plain_http_option,
+    read_tls,
+    tls_options,
+)
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import announce, print_line
@@ -42,6 +48,7 @@ __all__ = ["command"]
     metavar="FILE",
     help="Take questions only from clients with a certificate of these authorities.",
 )
+@plain_http_option("pods, nodes and answers")
 @click.option(
     "--max-request-bytes",
     type=click.IntRange(min=1),
@@ -58,6 +65,7 @@ def command(
     tls_cert_file: str | None,
     tls_private_key_file: str | None,
     client_ca_file: str | None,
+    plain_http: bool,
     max_request_bytes: int,
 ) -> None:
     """Serve a profile's plugins to kube-scheduler, as its extender.
@@ -72,6 +80,7 @@ def command(
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
     tls = read_tls(tls_cert_file, tls_private_key_file, client_ca_file)
+    check_encryption(address[0], tls, plain_http=plain_http)
     options = ServerOptions(tls=tls, max_request_bytes=max_request_bytes)
     inputs = read_inputs(
         InputOptions(paths=tuple(paths), configured=configured),

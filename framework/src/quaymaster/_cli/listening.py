@@ -8,7 +8,13 @@ import click
 
 from quaymaster._base.serving.tls import CertificateError, ServerTLS, TLSFiles
 
-__all__ = ["bind_option", "is_loopback", "read_tls", "tls_options"]
+__all__ = [
+    "bind_option",
+    "check_encryption",
+    "plain_http_option",
+    "read_tls",
+    "tls_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,7 +88,34 @@ def read_tls(
         raise click.UsageError(str(error)) from error
 
 
-def is_loopback(host: str) -> bool:
+def plain_http_option(what: str) -> Callable[[F], F]:
+    """The option ``--plain-http``.
+
+    Args:
+        what: What others can read then.
+    """
+    return click.option(
+        "--plain-http",
+        is_flag=True,
+        help=f"Do without TLS although other machines reach the address: {what} can be "
+        "read on their way.",
+    )
+
+
+def check_encryption(host: str, tls: ServerTLS | None, *, plain_http: bool) -> None:
+    """Refuse plain HTTP on an address that other machines reach, unless it is wanted.
+
+    Raises:
+        UsageError: It is refused.
+    """
+    if tls is None and not plain_http and not _is_loopback(host):
+        raise click.UsageError(
+            f"other machines reach {host}: expected --tls-cert-file and "
+            "--tls-private-key-file, or --plain-http to do without"
+        )
+
+
+def _is_loopback(host: str) -> bool:
     """Whether only this machine reaches an address; a name other than localhost: no."""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -16,7 +16,8 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.listening import (
     bind_option,
-    is_loopback,
+    check_encryption,
+    plain_http_option,
     read_tls,
     tls_options,
 )
@@ -60,12 +61,7 @@ class _Access:
 @input_options
 @bind_option("127.0.0.1:8090")
 @tls_options
-@click.option(
-    "--plain-http",
-    is_flag=True,
-    help="Do without TLS although other machines reach the address: tokens and answers "
-    "can be read on their way.",
-)
+@plain_http_option("tokens and answers")
 @click.option(
     "--workers",
     metavar="N",
@@ -152,11 +148,7 @@ def command(
     from quaymaster._surfaces.service.serving import ServeOptions, serve  # noqa: PLC0415 - above
 
     tls = read_tls(tls_cert_file, tls_private_key_file)
-    if tls is None and not plain_http and not is_loopback(address[0]):
-        raise click.UsageError(
-            f"other machines reach {address[0]}: expected --tls-cert-file and "
-            "--tls-private-key-file, or --plain-http to do without"
-        )
+    check_encryption(address[0], tls, plain_http=plain_http)
     if refresh and _STDIN in options.paths:
         raise click.UsageError(f"--refresh: {_READ_ONCE}")
     limits = ServiceLimits(

@@ -363,3 +363,11 @@ def test_the_command_serves_until_it_is_interrupted(
     assert answer["FailedAndUnresolvableNodes"] == {
         "n": "node(s) had untolerated taint(s)"
     }
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
+def test_plain_http_for_other_machines_is_bad_input(address: str) -> None:
+    arguments = ["extender", "--config", "default", "--bind", address]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "or --plain-http to do without" in " ".join(result.stderr.split())

@@ -23,10 +23,12 @@ TWO_NODES = [make_node(name=f"n{i}", capacity={"cpu": "4"}) for i in range(2)]
 class Client:
     """Calls the application as a server does."""
 
-    def __init__(self, *objects: ApiObject, **limits: Any) -> None:
+    def __init__(
+        self, *objects: ApiObject, token: str = "open sesame", **limits: Any
+    ) -> None:
         cluster = WarmCluster(objects, config=CONFIG, registry=REGISTRY)
         limited = ServiceLimits(**limits)
-        self._app = make_app(cluster, token="open sesame", limits=limited)
+        self._app = make_app(cluster, token=token, limits=limited)
 
     def ask(
         self,
@@ -296,3 +298,19 @@ def test_health_tells_what_is_known(client: Client) -> None:
         200,
         {"status": "ok", "nodes": 2, "pods": 1, "unscheduled": 0},
     )
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_scheme_of_the_token_has_no_case_and_the_token_any_character(
+    scheme: str,
+) -> None:
+    client = Client(*TWO_NODES, token="tökén")
+    headers = {"authorization": f"{scheme} tökén"}
+    status, _ = client.ask("/v1/fit", asked({"line": "cpu=1"}), headers=headers)
+    assert status == 200
+
+
+def test_body_that_is_nested_too_deeply_is_malformed(client: Client) -> None:
+    body = b'{"pods":[{"pod":' + b'{"a":' * 100_000
+    status, answer = client.ask("/v1/fit", body=body)
+    assert (status, answer["detail"]) == (400, "nested too deeply")

@@ -37,6 +37,7 @@ class Connection(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.is_closed = False
+        self.written = b""
 
     def close(self) -> None:
         self.is_closed = True
@@ -44,8 +45,11 @@ class Connection(asyncio.Transport):
     def is_closing(self) -> bool:
         return self.is_closed
 
+    def abort(self) -> None:
+        self.is_closed = True
+
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Nobody reads it."""
+        self.written = self.written + bytes(data)
 
 
 async def answer(_scope: Any, _receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
@@ -63,9 +67,8 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
         timers, connection = Timers(asyncio.get_running_loop()), Connection()
         config = uvicorn.Config(answer, lifespan="off")
         config.load()
-        protocol = TimedProtocol(
-            config, ServerState(), {}, cast("asyncio.AbstractEventLoop", timers)
-        )
+        loop = cast("asyncio.AbstractEventLoop", timers)
+        protocol = TimedProtocol(config, ServerState(), {}, loop, idle={}, most=9)
         protocol.connection_made(connection)
         for data in said:
             protocol.data_received(data)
@@ -81,3 +84,44 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
         assert all(timer.cancelled() for _, timer in heads)
 
     asyncio.run(play())
+
+
+def play(protocols: int, *said: bytes, most: int = 9) -> list[Connection]:
+    """Open connections of one server, and send the same to each."""
+
+    async def played() -> list[Connection]:
+        config = uvicorn.Config(answer, lifespan="off")
+        config.load()
+        state, connections = ServerState(), []
+        idle: dict[TimedProtocol, None] = {}
+        for _ in range(protocols):
+            protocol = TimedProtocol(config, state, {}, idle=idle, most=most)
+            connections.append(Connection())
+            protocol.connection_made(connections[-1])
+            for data in said:
+                if not connections[-1].is_closed:
+                    protocol.data_received(data)
+                await asyncio.sleep(0)
+        return connections
+
+    return asyncio.run(played())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [HEAD[:-2] + b"X: ", *[b"a" * 30_000] * 5],
+        [HEAD[:-2] + b"".join(b"X%d: a\r\n" % number for number in range(150))],
+        [HEAD[:-2], *[b"X: " + b"a" * 30_000 + b"\r\n"] * 5],
+    ],
+    ids=["endless field", "many fields", "long fields"],
+)
+def test_head_that_is_too_large_is_answered_with_400(said: list[bytes]) -> None:
+    (connection,) = play(1, *said)
+    assert connection.is_closed
+    assert connection.written.startswith(b"HTTP/1.1 400 ")
+
+
+def test_connection_that_is_idle_for_longest_makes_room_for_another() -> None:
+    connections = play(3, most=2)
+    assert [each.is_closed for each in connections] == [True, False, False]

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Final
 
+from quaymaster._api.objects.autoscaling import HorizontalPodAutoscaler
 from quaymaster._api.objects.core import (
     Binding,
     Event,
@@ -21,6 +22,7 @@ from quaymaster._api.objects.devices import (
     DeviceClass,
     ResourceSlice,
 )
+from quaymaster._api.objects.jobs import Job
 from quaymaster._api.objects.limits import (
     LimitRange,
     ResourceQuota,
@@ -53,7 +55,6 @@ from quaymaster._api.objects.storage import (
 from quaymaster._api.objects.workloads import (
     DaemonSet,
     Deployment,
-    Job,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
@@ -74,6 +75,7 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         StatefulSet,
         DaemonSet,
         Job,
+        HorizontalPodAutoscaler,
         PersistentVolume,
         PersistentVolumeClaim,
         StorageClass,

@@ -30,6 +30,8 @@ __all__ = [
     "ContainerPort",
     "ContainerResizePolicy",
     "ContainerRestartRule",
+    "ContainerState",
+    "ContainerStateTerminated",
     "ContainerStatus",
     "Pod",
     "PodCondition",
@@ -205,10 +207,25 @@ class PodCondition(ApiValue, frozen=True, kw_only=True):
     last_transition_time: Time | None = None
 
 
+class ContainerStateTerminated(ApiValue, frozen=True, kw_only=True):
+    """The end of a container."""
+
+    exit_code: Int32 = 0
+    finished_at: Time | None = None
+
+
+class ContainerState(ApiValue, frozen=True, kw_only=True):
+    """The state of a container: `terminated` is None until it has ended."""
+
+    terminated: ContainerStateTerminated | None = None
+
+
 class ContainerStatus(ApiValue, frozen=True, kw_only=True):
-    """The resources that the node has given to a running container."""
+    """The state of a container, and the resources that the node has given to it."""
 
     name: str = ""
+    state: ContainerState = ContainerState()
+    restart_count: Int32 = 0
     allocated_resources: dict[str, Quantity] = {}
     resources: ResourceRequirements | None = None
 

@@ -1,13 +1,13 @@
-"""Workloads, which make pods: Deployments, StatefulSets, Jobs and the like.
+"""Workloads, which make pods: Deployments, StatefulSets and the like.
 
-Mirrors k8s.io/api v0.36, ``apps/v1/types.go``, ``batch/v1/types.go`` and
-``core/v1/types.go``.
+Mirrors k8s.io/api v0.36, ``apps/v1/types.go`` and ``core/v1/types.go``. Jobs are in
+``jobs.py``.
 """
 
 from typing import ClassVar
 
 from quaymaster._api.objects.meta import ApiObject, ApiValue, LabelSelector
-from quaymaster._api.objects.numbers import Int32, Int64
+from quaymaster._api.objects.numbers import Int32
 from quaymaster._api.objects.pod import PodTemplateSpec
 from quaymaster._api.objects.rollouts import (
     DaemonSetUpdateStrategy,
@@ -21,10 +21,6 @@ __all__ = [
     "DaemonSetSpec",
     "Deployment",
     "DeploymentSpec",
-    "Job",
-    "JobCondition",
-    "JobSpec",
-    "JobStatus",
     "ReplicaSet",
     "ReplicaSetSpec",
     "ReplicationController",
@@ -33,7 +29,6 @@ __all__ = [
     "StatefulSetOrdinals",
     "StatefulSetPersistentVolumeClaimRetentionPolicy",
     "StatefulSetSpec",
-    "UncountedTerminatedPods",
 ]
 
 
@@ -155,73 +150,3 @@ class DaemonSet(ApiObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "DaemonSet"
 
     spec: DaemonSetSpec = DaemonSetSpec()
-
-
-class JobSpec(ApiValue, frozen=True, kw_only=True):
-    """How many pods must succeed, and how many may run at once.
-
-    Attributes:
-        completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
-        managed_by: The controller that creates its pods; None is the cluster's own.
-    """
-
-    parallelism: Int32 | None = None
-    completions: Int32 | None = None
-    active_deadline_seconds: Int64 | None = None
-    backoff_limit: Int32 | None = None
-    backoff_limit_per_index: Int32 | None = None
-    managed_by: str | None = None
-    selector: LabelSelector | None = None
-    template: PodTemplateSpec = PodTemplateSpec()
-    manual_selector: bool | None = None
-    completion_mode: str | None = None
-    suspend: bool | None = None
-
-
-class JobCondition(ApiValue, frozen=True, kw_only=True):
-    """A condition of a Job, such as ``Complete``.
-
-    Attributes:
-        type: ``Complete``, ``Failed``, ``SuccessCriteriaMet``, ``FailureTarget`` or
-            ``Suspended``.
-        status: ``True``, ``False`` or ``Unknown``.
-    """
-
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-
-
-class UncountedTerminatedPods(ApiValue, frozen=True, kw_only=True):
-    """The uids of pods that have ended and are not in the counts yet."""
-
-    succeeded: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-
-
-class JobStatus(ApiValue, frozen=True, kw_only=True):
-    """The status of a Job.
-
-    Attributes:
-        completed_indexes: Numbers and ranges, such as ``0,3-5``.
-        failed_indexes: The same for indexes that are not tried again.
-    """
-
-    conditions: tuple[JobCondition, ...] = ()
-    active: Int32 = 0
-    succeeded: Int32 = 0
-    failed: Int32 = 0
-    completed_indexes: str = ""
-    failed_indexes: str | None = None
-    uncounted_terminated_pods: UncountedTerminatedPods | None = None
-
-
-class Job(ApiObject, frozen=True, kw_only=True):
-    """Runs pods until enough of them have succeeded."""
-
-    api_version: ClassVar[str] = "batch/v1"
-    kind: ClassVar[str] = "Job"
-
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()

@@ -10,10 +10,11 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["Connections", "TimedReader", "send_parts"]
+__all__ = ["Connections", "TimedReader", "most_connections", "send_parts"]
 
 # Chosen, not measured: far more clients than a cluster has schedulers.
 _MOST: Final = 1024
+_OTHER_FILES: Final = 64  # that the process has open besides connections
 # Chosen, not measured: a body of this size is read by one call of the kernel.
 _LARGE: Final = 1 << 17
 _PARTS_AT_ONCE: Final = 1024  # IOV_MAX of Linux: `sendmsg` takes no more
@@ -72,6 +73,18 @@ class TimedReader(io.RawIOBase):
             raise TimeoutError from error
 
 
+def most_connections(most: int = _MOST) -> int:
+    """Return how many connections may be open: fewer than files may be (Unix)."""
+    try:
+        import resource  # noqa: PLC0415 - Unix only
+    except ImportError:
+        return most
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return most
+    return max(min(most, files - _OTHER_FILES, files * 3 // 4), 1)
+
+
 class Connections:
     """Tracks the open connections, and can close them.
 
@@ -80,6 +93,7 @@ class Connections:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._most = most_connections()
         self._idle: dict[socket.socket, None] = {}
         self._busy: set[socket.socket] = set()
 
@@ -87,7 +101,7 @@ class Connections:
         """Add a new connection."""
         with self._lock:
             self._idle[connection] = None
-            if len(self._idle) + len(self._busy) > _MOST:
+            if len(self._idle) + len(self._busy) > self._most:
                 _hang_up(next(iter(self._idle)))
 
     def set_busy(self, connection: socket.socket, is_busy: bool) -> None:

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Final, cast
 
 from quaymaster._base.serving.connections import TimedReader, send_parts
+from quaymaster._base.serving.heads import HeadError, read_fields
 
 if TYPE_CHECKING:  # it needs this module
     from quaymaster._base.serving.server import TimedServer
@@ -17,6 +18,9 @@ if TYPE_CHECKING:  # it needs this module
 __all__ = ["TimedHandler"]
 
 _CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
+
+# Time for the rest of a request that was already answered.
+_SECONDS_TO_LINGER: Final = 2.0
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +33,7 @@ class TimedHandler(BaseHTTPRequestHandler):
         buffered: The same reader, with a buffer.
     """
 
+    raw_requestline: bytes
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
@@ -43,7 +48,8 @@ class TimedHandler(BaseHTTPRequestHandler):
             self.request.do_handshake()
         super().setup()
         self.reader = TimedReader(self.request)
-        self.buffered = self.rfile = io.BufferedReader(self.reader, _CHUNK)
+        self.buffered = io.BufferedReader(self.reader, _CHUNK)
+        self.rfile = self.buffered
         self._is_first = True
 
     def handle_one_request(self) -> None:
@@ -59,6 +65,40 @@ class TimedHandler(BaseHTTPRequestHandler):
             return
         self.reader.deadline = time.monotonic() + server.read_seconds
         super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        """Read the head of a request; return whether it may be answered."""
+        self.command, self.request_version = "", self.protocol_version
+        self.requestline = ""
+        try:
+            fields = read_fields(self.raw_requestline, self.buffered.readline)
+        except HeadError as error:
+            status = HTTPStatus.BAD_REQUEST
+            if error.is_too_large:
+                status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            self.reject(status, f"{error}\n".encode(), "text/plain")
+            return False
+        self.rfile = io.BytesIO(fields)
+        try:
+            return super().parse_request()
+        finally:
+            self.rfile = self.buffered
+
+    def reject(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        """Respond without reading the body, and end the connection."""
+        self.close_connection = True
+        self.send_body(status, [body], [("Content-Type", kind)])
+        self._linger()
+
+    def _linger(self) -> None:
+        """Let the client finish sending; otherwise it would not see the response."""
+        self.reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
+        chunk = bytearray(_CHUNK)
+        try:
+            while self.reader.readinto(chunk):
+                pass
+        except OSError:
+            return
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
         """Log requests only at the level of debug messages."""

@@ -34,6 +34,7 @@ _OFF = (
     "DRAWorkloadResourceClaims",
     "GangScheduling",
     "GenericWorkload",
+    "HPAScaleToZero",
     "SchedulerAsyncAPICalls",
     "StorageCapacityScoring",
     "TaintTolerationComparisonOperators",

@@ -60,6 +60,7 @@ _LOCKED_ON = (
 )
 
 _OF_CLUSTER = (
+    "HPAScaleToZero",
     "MaxUnavailableStatefulSet",
     "PodLevelResourcesFixDefaulting",
     "PodLevelResourcesFixKubeletQOSClass",

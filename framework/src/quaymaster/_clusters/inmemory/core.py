@@ -85,6 +85,7 @@ class ClusterCore:
         attachments: The volumes that are attached to nodes, and pods that wait.
         silent: The names of nodes whose kubelets do not answer: pods neither start nor
             end there.
+        runs_pods: Whether bound pods run.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class ClusterCore:
         self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
         self.silent: set[str] = set()
+        self.runs_pods = kubelet
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)

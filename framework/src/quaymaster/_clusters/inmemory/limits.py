@@ -7,6 +7,7 @@ from quaymaster._api.objects import (
     ApiObject,
     DaemonSet,
     Deployment,
+    HorizontalPodAutoscaler,
     Job,
     Node,
     ReplicaSet,
@@ -15,6 +16,10 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.errors import Problem, counted
 from quaymaster._clusters.inmemory.admission.problems import place_of
+from quaymaster._clusters.inmemory.controllers.autoscalers import (
+    replicas_within,
+    scaled_kind,
+)
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 
 __all__ = ["MAX_PODS", "find_too_many"]
@@ -39,6 +44,7 @@ def find_too_many(
         nodes: How many nodes exist besides.
     """
     everything = list(objects)
+    sizes = _sizes(everything)
     uids = {obj.uid for obj in everything if obj.uid}
     nodes += sum(isinstance(obj, Node) for obj in everything)
     total, largest = 0, 0
@@ -46,6 +52,9 @@ def find_too_many(
     problems = []
     for obj in everything:
         count, field = _demand(obj, nodes)
+        scaler = sizes.get((type(obj), obj.key))
+        if scaler is not None and (size := replicas_within(scaler, count)) > count:
+            count, field = size, "spec.replicas"
         if count > limit:
             message = f"asks for {counted(count, 'pod')}, {_more_than(limit)}"
             problems.append(Problem(where=place_of(obj), path=field, message=message))
@@ -62,6 +71,18 @@ def find_too_many(
         )
         problems.append(Problem(where=where, path=path, message=message))
     return problems
+
+
+def _sizes(
+    objects: Iterable[ApiObject],
+) -> dict[tuple[type[ApiObject], str], HorizontalPodAutoscaler]:
+    """Return the autoscaler of each workload that has one."""
+    return {
+        (kind, f"{obj.namespace}/{obj.spec.scale_target_ref.name}"): obj
+        for obj in objects
+        if isinstance(obj, HorizontalPodAutoscaler)
+        and (kind := scaled_kind(obj)) is not None
+    }
 
 
 def _more_than(limit: int) -> str:

@@ -21,22 +21,20 @@ from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
-from quaymaster._base.input.json_values import json_tree
 from quaymaster._base.input.reading import UnreadableError
 from quaymaster._clusters.manifests.applying import applied
-from quaymaster._clusters.manifests.builtin_kinds import BUILTIN_KINDS
 from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.foreign import ForeignObjects
+from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
 from quaymaster._clusters.manifests.texts import (
+    ContentError,
     ObjectText,
     begins_json,
-    list_texts,
     object_texts,
 )
-from quaymaster._clusters.manifests.types import ObjectType
 from quaymaster._clusters.manifests.unrendered import (
     is_chart_template,
     rendering_hint,
@@ -44,7 +42,6 @@ from quaymaster._clusters.manifests.unrendered import (
     url_hint,
 )
 from quaymaster._clusters.manifests.validation import Validation
-from quaymaster._core.config.naming import show
 
 __all__ = ["Collector"]
 
@@ -129,8 +126,20 @@ class Collector:
         self._read_content(content, name)
         self._stored = len(self._objects)
 
-    def read_path(self, name: str) -> None:
-        """Read a file, all files of a directory, or standard input."""
+    def read(self, source: ManifestInput) -> None:
+        """Read a file, all files of a directory, standard input, a text or a stream."""
+        try:
+            text = named_text(source)
+        except (OSError, UnreadableError) as error:
+            self._complain(str(getattr(source, "name", "input")), message=str(error))
+            return
+        if text is not None:
+            self._paths.append(text.name)
+            self._read_content(text.content, text.name)
+        elif isinstance(source, (str, os.PathLike)):
+            self._read_path(os.fspath(source))
+
+    def _read_path(self, name: str) -> None:
         self._paths.append(name)
         if name:
             self._read_existing(name)
@@ -191,9 +200,11 @@ class Collector:
         try:
             cls = self._kinds.find(*entry.typed)
             if cls is None:
-                self._add_tree(json_tree(entry.text), entry)
+                self._add_other(entry)
             else:
                 self._add_object(entry, cls)
+        except ContentError as error:
+            self._complain(str(entry.source), error.path, error.message)
         except RecursionError:
             self._complain(str(entry.source), message="nested too deeply")
         except UnicodeDecodeError as error:
@@ -201,30 +212,19 @@ class Collector:
         except ValueError as error:
             self._complain(str(entry.source), message=f"malformed JSON: {error}")
 
-    def _add_tree(self, tree: object, entry: ObjectText) -> None:
-        """Add a tree that is not an object of a class that scheduling uses."""
-        if not isinstance(tree, Mapping):
-            message = "expected an object with apiVersion and kind, got"
-            self._complain(str(entry.source), message=f"{message} {show(tree)}")
+    def _add_other(self, entry: ObjectText) -> None:
+        """Add a list, or an object of a class that scheduling does not use."""
+        tree, typed, items = entry.fields(), entry.full_type(), entry.inner_texts()
+        if items is not None:
+            for item in items:
+                self._add(item)
             return
-        typed = self._type_of(tree, entry.source, entry.typed)
-        if typed is None:
-            return
-        items = tree.get("items")
-        if typed.item_type is not None and _is_list(items, typed.item_type):
-            if items is not None and not isinstance(items, list):
-                message = f"expected a list, got {show(items)}"
-                self._complain(str(entry.source), "items", message)
-                return
-            for inner in list_texts(items or [], typed.item_type, entry.source):
-                self._add(inner)
-        else:
-            self._has_foreign = True
-            problems = self._fields.check(entry).problems
-            self._problems += problems
-            # Otherwise the code that runs its pods would report the same again.
-            if not problems and not self._foreign.add(tree, typed, entry.source):
-                self._skipped[str(typed)] += 1
+        self._has_foreign = True
+        problems = self._fields.check(entry).problems
+        self._problems += problems
+        # Otherwise the code that runs its pods would report the same again.
+        if not problems and not self._foreign.add(tree, typed, entry.source):
+            self._skipped[str(typed)] += 1
 
     def _add_jobs(self) -> None:
         """Add the Jobs that run the pods of objects without a class."""
@@ -237,19 +237,6 @@ class Collector:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)
                     self._complain(f"{source} ({job.owner})", path, problem.message)
-
-    def _type_of(
-        self, tree: Mapping[str, object], source: Source, hint: ObjectType
-    ) -> ObjectType | None:
-        found = []
-        for field, default in (("apiVersion", hint.api_version), ("kind", hint.kind)):
-            value = tree.get(field) or default
-            if not isinstance(value, str) or not value:
-                message = f"expected the {field} of a Kubernetes object, got"
-                self._complain(str(source), field, f"{message} {show(value or None)}")
-                return None
-            found.append(value)
-        return ObjectType(*found)
 
     def _add_object(self, entry: ObjectText, cls: type[ApiObject]) -> None:
         obj: ApiObject | None = None
@@ -273,7 +260,8 @@ class Collector:
         if checked.used and (number := self._number_of(obj)) is not None:
             self._used_gates[number] = checked.used
         if cls in self._own_kinds:
-            self._add_pods_of(entry)
+            # Its pods run, too, if it has any.
+            self._foreign.add(entry.fields(), entry.typed, entry.source)
 
     def _gates_in_use(self, obj: ApiObject | None) -> frozenset[str]:
         """Return the disabled gates that the stored object of the same name uses."""
@@ -290,12 +278,6 @@ class Collector:
             metadata = msgspec.structs.replace(metadata, namespace=namespace)
             obj = msgspec.structs.replace(obj, metadata=metadata)
         return self._first.get((type(obj), obj.key))
-
-    def _add_pods_of(self, entry: ObjectText) -> None:
-        """Run the pods of an object of a declared kind, if it has any."""
-        tree = json_tree(entry.text)
-        if isinstance(tree, Mapping):
-            self._foreign.add(tree, entry.typed, entry.source)
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
@@ -350,7 +332,7 @@ class Collector:
 
     def _place_of(self, entry: ObjectText) -> str:
         """Return the place of an object, and its kind and key if they can be read."""
-        tree = json_tree(entry.text)
+        tree = entry.tree
         cls = self._kinds.find(*entry.typed)
         name = entry.typed.kind or "object"
         metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
@@ -362,17 +344,6 @@ class Collector:
                 f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
             )
         return f"{entry.source} ({name})"
-
-
-def _is_list(items: object, item_type: ObjectType) -> bool:
-    """Return whether an object whose kind ends in "List" is a list.
-
-    Args:
-        items: The object's items; may be None.
-        item_type: The type of the items.
-    """
-    is_builtin = not item_type.kind or item_type.kind in BUILTIN_KINDS
-    return is_builtin or isinstance(items, list)
 
 
 def _version(obj: ApiObject) -> int:

@@ -11,7 +11,6 @@ from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import Problem
-from quaymaster._base.input.json_values import json_tree
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.manifests.fields import (
     FieldFinding,
@@ -135,9 +134,9 @@ class FieldCheck:
             used: The gates of which a stored object of its name has fields.
         """
         structure = self._table.structure_of(*entry.typed)
-        tree = json_tree(entry.text)
-        tree = without_disabled_fields(tree, structure, self._table, used)
-        return entry._replace(text=msgspec.json.encode(tree))
+        tree = without_disabled_fields(entry.tree, structure, self._table, used)
+        text = msgspec.json.encode(tree)
+        return ObjectText(text, entry.typed, entry.source, entry.duplicates)
 
     def notices(self) -> list[Notice]:
         """Return the warnings, one for each kind and field."""

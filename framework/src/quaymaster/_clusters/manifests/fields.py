@@ -138,7 +138,7 @@ def wrong_values(
         ValueError: The text is not JSON.
         RecursionError: The text is nested too deeply.
     """
-    tree = json_tree(_text_of(entry, spec_is_known))
+    tree = json_tree(_without_spec(entry)) if spec_is_known else entry.tree
     return _shortened(
         [
             FieldFinding(found.path, complaint(found.value, found.expected))
@@ -169,13 +169,13 @@ def _in_object(
     spec_is_known: bool,
     kind: type[ApiObject] | None,
 ) -> Iterator[FieldFinding]:
-    text = _text_of(entry, spec_is_known)
     if entry.duplicates is None:
+        text = _without_spec(entry) if spec_is_known else bytes(entry.text)
         tree, paths = find_duplicates(text)
         for path in paths:
             yield FieldFinding(path_text(path), _DUPLICATE)
     else:
-        tree = json_tree(text)
+        tree = json_tree(_without_spec(entry)) if spec_is_known else entry.tree
         yield from _reported_duplicates(entry)
     if kind is None:
         structure = table.structure_of(*entry.typed)
@@ -184,13 +184,12 @@ def _in_object(
         yield from _in_class(find_unknown_in_class(tree, kind, table))
 
 
-def _text_of(entry: ObjectText, spec_is_known: bool) -> bytes:
-    """Return the text of an object, without a spec that has already been checked."""
+def _without_spec(entry: ObjectText) -> bytes:
+    """Return the text of an object whose spec has already been checked."""
     text = bytes(entry.text)
-    if spec_is_known:
-        spec = bytes(_SPEC_DECODER.decode(text).spec)
-        if text.count(b'"spec"') == text.count(spec) == 1:
-            text = text.replace(spec, b"null")
+    spec = bytes(_SPEC_DECODER.decode(text).spec)
+    if text.count(b'"spec"') == text.count(spec) == 1:
+        text = text.replace(spec, b"null")
     return text
 
 

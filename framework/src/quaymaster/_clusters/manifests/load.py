@@ -1,6 +1,5 @@
 """Loads manifests in one call."""
 
-import os
 from collections.abc import Callable, Iterable
 
 from quaymaster._api.objects import ApiObject, SpecPool
@@ -10,6 +9,7 @@ from quaymaster._base.garbage import collector_paused
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.manifests.collector import Collector
 from quaymaster._clusters.manifests.custom_kinds import read_custom_kinds
+from quaymaster._clusters.manifests.inputs import ManifestInput
 from quaymaster._clusters.manifests.loaded import Loaded
 from quaymaster._clusters.manifests.validation import Validation
 
@@ -17,7 +17,7 @@ __all__ = ["load"]
 
 
 def load(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: Iterable[ManifestInput],
     *,
     pool: SpecPool | None = None,
     kinds: Iterable[type[ApiObject]] = (),
@@ -37,7 +37,9 @@ def load(
     The garbage collector pauses meanwhile.
 
     Args:
-        paths: Files, directories, or ``-`` for standard input.
+        paths: Files, directories, ``-`` for standard input, texts, or open files. A
+            ``str`` of several lines, or one that begins with ``{``, is a text of YAML
+            or JSON, and so are ``bytes``; any other ``str`` is a path.
         pool: Shares equal parts between the objects.
         kinds: Kinds that plugins and packages declare, beside those of Kubernetes; see
             `quaymaster.config.declared_kinds`. Fields that their classes do not have
@@ -81,5 +83,5 @@ def load(
         for name, content in stored:
             collector.read_stored(name, content)
         for path in paths:
-            collector.read_path(os.fspath(path))
+            collector.read(path)
     return collector.result()

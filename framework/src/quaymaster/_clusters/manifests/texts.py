@@ -1,4 +1,4 @@
-"""Splits a file into the JSON of its objects, from YAML or JSON.
+"""Splits a file into its objects, from YAML or JSON, and recognises their types.
 
 YAML is converted to JSON, as in Kubernetes' tools, so all input is decoded alike.
 """
@@ -6,7 +6,7 @@ YAML is converted to JSON, as in Kubernetes' tools, so all input is decoded alik
 import mmap
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from quaymaster._base.input.json_values import (
     JsonText,
     JsonValue,
     head,
+    json_tree,
     json_values,
 )
 from quaymaster._base.input.reading import UnreadableError
@@ -22,37 +23,142 @@ from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import Document, read
 from quaymaster._base.input.yaml.streams import Piece, find_list, split_documents
 from quaymaster._base.input.yaml.values import Duplicate
+from quaymaster._clusters.manifests.builtin_kinds import BUILTIN_KINDS
 from quaymaster._clusters.manifests.loaded import Source
 from quaymaster._clusters.manifests.types import UNTYPED, ObjectType
+from quaymaster._core.config.naming import show
 
-__all__ = [
-    "ObjectText",
-    "begins_json",
-    "list_texts",
-    "object_texts",
-]
+__all__ = ["ContentError", "ObjectText", "begins_json", "object_texts"]
 
 _TOO_DEEP: Final = "nested too deeply"
+_UNREAD: Final = object()
 _LARGE: Final = 1 << 16  # bytes: below, speed does not matter
 
 T = TypeVar("T")
 
 
-class ObjectText(NamedTuple):
-    """One value of a file.
+class ContentError(ValueError):
+    """The content of an object is not what its type requires.
+
+    Attributes:
+        path: The field.
+        message: The problem.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+class ObjectText:
+    """One value of a file: its type, its JSON or its tree, and its place.
+
+    Args:
+        text: Its JSON.
+        typed: Its type, as far as it or its list names one.
+        source: Its place.
+        duplicates: The keys that its YAML has twice; None if it was JSON, which has not
+            been searched for them yet.
 
     Attributes:
         text: Its JSON.
         typed: Its type, as far as it or its list names one.
-        source: Where it is.
-        duplicates: The keys that its YAML has twice; None if it was JSON, which has not
-            been searched for them yet.
+        source: Its place.
+        duplicates: See above.
     """
 
-    text: JsonText
-    typed: ObjectType
-    source: Source
-    duplicates: tuple[Duplicate, ...] | None = None
+    __slots__ = ("_tree", "duplicates", "source", "text", "typed")
+
+    def __init__(
+        self,
+        text: JsonText,
+        typed: ObjectType,
+        source: Source,
+        duplicates: tuple[Duplicate, ...] | None = None,
+    ) -> None:
+        self.text = text
+        self.typed = typed
+        self.source = source
+        self.duplicates = duplicates
+        self._tree: object = _UNREAD
+
+    @classmethod
+    def of_json(
+        cls,
+        text: JsonText,
+        default: ObjectType,
+        source: Source,
+        duplicates: tuple[Duplicate, ...] | None = None,
+    ) -> "ObjectText":
+        """Recognise a JSON text; its list may name a default for its type."""
+        api_version, kind = head(text)
+        typed = ObjectType(api_version or default.api_version, kind or default.kind)
+        return cls(text, typed, source, duplicates)
+
+    @classmethod
+    def of_tree(
+        cls,
+        tree: object,
+        default: ObjectType,
+        source: Source,
+        duplicates: tuple[Duplicate, ...] | None = None,
+    ) -> "ObjectText":
+        """Recognise a value that was read from YAML, and write it as JSON."""
+        text = msgspec.json.encode(tree)
+        return cls(text, _type_in(tree, default), source, duplicates)
+
+    @property
+    def tree(self) -> object:
+        """The value as a tree, which is read once; do not change it.
+
+        Raises:
+            ValueError: The text is not JSON.
+            RecursionError: The text is nested too deeply.
+        """
+        if self._tree is _UNREAD:
+            self._tree = json_tree(self.text)
+        return self._tree
+
+    def fields(self) -> Mapping[str, object]:
+        """Return the tree of an object.
+
+        Raises:
+            ContentError: It is not an object.
+        """
+        if not isinstance(self.tree, Mapping):
+            message = "expected an object with apiVersion and kind, got"
+            raise ContentError("", f"{message} {show(self.tree)}")
+        return self.tree
+
+    def full_type(self) -> ObjectType:
+        """Return the type of an object.
+
+        Raises:
+            ContentError: Neither it nor its list names an apiVersion and a kind.
+        """
+        values = []
+        tree = self.fields()
+        for field, default in zip(("apiVersion", "kind"), self.typed, strict=True):
+            value = tree.get(field) or default
+            if not isinstance(value, str) or not value:
+                message = f"expected the {field} of a Kubernetes object, got"
+                raise ContentError(field, f"{message} {show(value or None)}")
+            values.append(value)
+        return ObjectType(*values)
+
+    def inner_texts(self) -> Iterator["ObjectText"] | None:
+        """Return the items of a list; None for other objects.
+
+        Raises:
+            ContentError: The items of a list are not a list.
+        """
+        item_type, items = self.full_type().item_type, self.fields().get("items")
+        if item_type is None or not _is_list(items, item_type):
+            return None
+        if items is not None and not isinstance(items, list):
+            raise ContentError("items", f"expected a list, got {show(items)}")
+        return _items_of(items or [], item_type, self.source)
 
 
 def begins_json(content: bytes | mmap.mmap) -> bool:
@@ -131,61 +237,56 @@ def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
 
 def _of_piece(piece: Piece, default: ObjectType, source: Source) -> ObjectText:
     if piece.document is None:
-        text = piece.json
-        api_version, kind = head(text)
-        typed = ObjectType(api_version or default.api_version, kind or default.kind)
-        return ObjectText(text, typed, source, ())
+        return ObjectText.of_json(piece.json, default, source, ())
     value, duplicates = piece.document
-    text = msgspec.json.encode(value)
-    return ObjectText(text, _type_in(value, default), source, duplicates)
+    return ObjectText.of_tree(value, default, source, duplicates)
 
 
 def _of_json(value: JsonValue, source: Source) -> Iterator[ObjectText]:
     typed = ObjectType(value.api_version, value.kind)
-    item_type = typed.item_type
-    if item_type is None or value.items is None:
+    if typed.item_type is None or value.items is None:
         yield ObjectText(value.text, typed, source)
         return
     for index, text in enumerate(value.items):
-        api_version, kind = head(text)
-        own = ObjectType(api_version or item_type.api_version, kind or item_type.kind)
-        yield ObjectText(text, own, source._replace(item=index))
+        yield ObjectText.of_json(text, typed.item_type, source._replace(item=index))
 
 
 def _of_yaml(document: Document, source: Source) -> Iterator[ObjectText]:
     tree, duplicates = document
-    typed = _type_in(tree, UNTYPED)
+    item_type = _type_in(tree, UNTYPED).item_type
     items = tree.get("items") if isinstance(tree, Mapping) else None
-    if typed.item_type is None or not isinstance(items, list):
-        text = msgspec.json.encode(tree)
-        yield ObjectText(text, typed, source, duplicates)
+    if item_type is None or not isinstance(items, list):
+        yield ObjectText.of_tree(tree, UNTYPED, source, duplicates)
         return
-    yield from list_texts(items, typed.item_type, source, duplicates)
+    yield from _items_of(items, item_type, source, duplicates)
 
 
-def list_texts(
+def _items_of(
     items: list[object],
     item_type: ObjectType,
     source: Source,
     duplicates: tuple[Duplicate, ...] | None = None,
 ) -> Iterator[ObjectText]:
-    """Yield the items of a list.
-
-    Args:
-        items: The items.
-        item_type: The type of items that name none.
-        source: The place of the list.
-        duplicates: The keys that the list has twice.
-    """
+    """Yield the items of a list; each has the duplicate keys within it."""
     for index, item in enumerate(items):
         inside = duplicates and tuple(
             duplicate._replace(path=duplicate.path[2:])
             for duplicate in duplicates
             if duplicate.path[:2] == ("items", index)
         )
-        text = msgspec.json.encode(item)
-        own = _type_in(item, item_type)
-        yield ObjectText(text, own, source._replace(item=index), inside)
+        place = source._replace(item=index)
+        yield ObjectText.of_tree(item, item_type, place, inside)
+
+
+def _is_list(items: object, item_type: ObjectType) -> bool:
+    """Return whether an object whose kind ends in "List" is a list.
+
+    Args:
+        items: The object's items; may be None.
+        item_type: The type of the items.
+    """
+    is_builtin = not item_type.kind or item_type.kind in BUILTIN_KINDS
+    return is_builtin or isinstance(items, list)
 
 
 def _type_in(tree: object, default: ObjectType) -> ObjectType:

@@ -150,6 +150,8 @@ class VictimColumns:
                 assert index is not None, "a pod on a node requests it"
                 columns[rank, index] = amount
 
+    # Doubles the room, so that a cluster that fills up copies each column only a few
+    # times.
     def _grow(self, ranks: int) -> None:
         more = max(ranks, 2 * len(self.priority)) - len(self.priority)
         self.priority = np.pad(

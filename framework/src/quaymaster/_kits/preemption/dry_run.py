@@ -86,14 +86,20 @@ class DryRun:
         """
         if wanted is None:
             wanted = len(rows)
+        # In a cluster full of pods of one priority, each pending pod would otherwise
+        # prepare a dry run that cannot succeed.
         if isinstance(self._rule, LowerPriority) and not self._are_below(pod, rows):
             nodes = self._handle.snapshot.nodes
             return Search((), SameStatus(nodes, rows, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
         if wanted and not budgets and self._uses_rows(state):
+            # The search starts at an offset, as upstream, so that not all preemptors
+            # choose the same nodes.
             turned = np.concatenate((rows[first:], rows[:first]))
             cached = self._row_search.find_cached(state, pod, turned, wanted)
             if cached is not None and cached.candidates:
+                # Statuses beside candidates are seldom read, so they are found by a
+                # second search if they are.
                 find = partial(self._find_uncached, state, pod, rows, first, wanted)
                 return Search(cached.candidates, LaterStatuses(lambda: find().statuses))
             if cached is not None:

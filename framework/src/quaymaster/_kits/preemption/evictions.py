@@ -155,6 +155,9 @@ class Evictions:
             if pod.priority < preemptor.priority
         ]
         self._under_way[preemptor.uid] = work
+        # As upstream, calls to the API server take place beside the next attempts, and
+        # the last victim goes after all others: its deletion is the event that requeues
+        # the preemptor, which then finds the room complete.
         self._handle.run_in_background(
             lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
             lambda outcome: self._most_evicted(work, outcome),
@@ -287,6 +290,8 @@ def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome
         patch = PodStatusPatch(condition=_condition(preemptor, victim))
         try:
             cluster.patch_pod_status(victim, patch)
+            # The uid, because a controller may have created another pod of this name
+            # meanwhile.
             cluster.delete(Pod, victim.key, uid=victim.uid)
         except NotFoundError:
             gone.append(victim)

@@ -15,6 +15,8 @@ from quaymaster._kits.preemption.row_memo import RowMemo
 __all__ = ["KnownCandidates"]
 
 
+# Of a hundred candidates only the best is read, so that the others never become
+# objects.
 class KnownCandidates(Candidates):
     """Candidates that are built when they are first read.
 
@@ -63,6 +65,8 @@ class KnownCandidates(Candidates):
 
     def best(self) -> "KnownCandidates":
         """Return the best candidates, sorted by node name."""
+        # One cost after another, as upstream: the next one is read only for candidates
+        # that are equal so far.
         left: RowArray = np.arange(len(self))
         for cost in self._costs:
             own = cost[left]

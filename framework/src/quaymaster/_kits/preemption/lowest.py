@@ -24,6 +24,8 @@ class LowestPriorities:
             rows: The rows of the nodes.
             priority: The priority to compare with.
         """
+        # Only nodes that changed since the last attempt are read: a comparison of one
+        # array then says that no pod can be a victim, before anything else is prepared.
         changed = nodes.changes.since(self._revision)
         if changed is None or len(self._lowest) != nodes.capacity:
             self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
@@ -31,6 +33,8 @@ class LowestPriorities:
         self._revision = nodes.changes.revision
         for row in changed:
             info = nodes.infos[row]
+            # The node counts its priorities from the first call on: before, the pods of
+            # a node were looked through for each attempt, also if there were thousands.
             lowest = None if info is None else info.lowest_priority
             self._lowest[row] = NOBODY if lowest is None else lowest
         below: BoolArray = self._lowest[rows] < priority

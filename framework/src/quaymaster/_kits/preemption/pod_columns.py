@@ -81,6 +81,7 @@ class PodColumns:
         """The groups as the rule returns them; some may have no pod on these nodes."""
         return self._grouped[1]
 
+    # On demand: only rules with groups pay for a call for each pod.
     @cached_property
     def _grouped(self) -> tuple[RowArray, Sequence[Hashable]]:
         codes = self._columns.group_codes(self.nodes, self._group)

@@ -43,6 +43,9 @@ class RowSearch:
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
         self._memos = RowMemos()
+        # Upstream tries all nodes in parallel and stops when there are enough. Here, a
+        # batch has as many nodes as the last search needed, which mostly ends the
+        # search with the first batch.
         # The number of nodes per candidate in the last search.
         self._effort = 1.0
 
@@ -87,6 +90,8 @@ class RowSearch:
             size = int(left * self._effort) + _SPARE
             infos = nodes.infos_at(rows[begun : begun + size])
             trial = self.trial(state, pod, infos)
+            # Scalar trials decide alone whatever a batch cannot: results must not
+            # depend on the way of the search.
             if not _is_certain(trial):
                 return None
             parts.append(_Part(infos, trial, left))
@@ -117,8 +122,12 @@ class RowSearch:
             part = rows[begun : begun + int(left * self._effort) + _SPARE]
             if not self._learn(state, pod, memo.unknown(part), lasting, memo):
                 return None
+            # The order of trying stays, since it decides which candidates are found
+            # first.
             candidates = part[memo.are_candidates(part)]
             if lasting.others:
+                # Filters without a signature may answer differently each time, so they
+                # run on the candidates alone: those are few.
                 passed = self._passing_others(state, pod, candidates, lasting)
                 if passed is None:
                     return None
@@ -168,6 +177,8 @@ class RowSearch:
         )
         if isinstance(passed, Status):
             return None
+        # An array of flags, because the rows are in the order of trying and the filters
+        # return them in ascending order.
         is_passed: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
         is_passed[passed.passed] = True
         return rows[is_passed[rows]]
@@ -203,6 +214,8 @@ class _Part:
         if len(trial.rows):
             is_found = trial.found[index] & (trial.rows[index] == order)
         places = is_found.nonzero()[0][:wanted]
+        # Upstream has not tried the nodes behind the last candidate, and reports no
+        # status of them.
         if len(places) == wanted:
             infos = infos[: places[-1] + 1]
         self.infos = infos

@@ -82,6 +82,7 @@ class RowTrial:
         pods = PodColumns(columns, nodes, rows, rule.group)
         # By rank and row: the possible victims.
         potential = _victims(rule, state, pod, pods)
+        # Nodes without a possible victim are settled; the filters do not run on them.
         concerned = np.flatnonzero(potential.any(axis=0))
         self.rows = rows[concerned]
         self._pods = PodColumns(columns, nodes, self.rows, rule.group)
@@ -94,12 +95,16 @@ class RowTrial:
         self._requested = _used(columns.requested[:, :, self.rows])
         self._non_zero = _used(columns.non_zero[:, :, self.rows])
         numbers = self.rows.tolist()
+        # Pods are looked up by uid when a candidate is read, since most candidates
+        # never are.
         self._uids = [columns.uids(row) for row in numbers]
         self._index_of = {row: index for index, row in enumerate(numbers)}
         self._statuses: list[tuple[BoolArray, NodeStatuses]] = []
         self.found: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.victims: BoolArray = np.zeros_like(self._potential)
         # The first is without nominated pods; the second, if any, is with them.
+        # A copy of the columns: the trial must not change what other code reads of the
+        # snapshot.
         self._tables = [nodes.imagined()]
         self._has_nominated: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.is_certain = self._imagine_nominated()
@@ -190,14 +195,20 @@ class RowTrial:
         if passed is None:
             return False
         self.found = passed = self._within_limit(np.arange(len(self.rows)), passed)
+        # The nodes go through their ranks together: one call of the filters per rank
+        # instead of one per pod and node. A node with few pods simply has nothing to
+        # return in late ranks.
         for rank in self._ranks:
             returning = (self._potential[rank] & passed).nonzero()[0]
             if not len(returning):
                 continue
             self._move(rank, returning, 1)
+            # Only sums over pods have changed since the first run, so filters that read
+            # none are not called again.
             fitting = self._fitting(returning, PodUse.SUMS)
             if fitting is None:
                 return False
+            # The limit, if any, counts these pods as present again.
             self._gone[rank, returning] = False
             fitting = self._within_limit(returning, fitting)
             leaving = returning[~fitting]
@@ -223,6 +234,7 @@ class RowTrial:
             table.pod_count[rows] += sign
 
     def _columns(self, table: NodeTable) -> Iterator[tuple[Int64Array, Int64Array]]:
+        # See `_used`: of many columns, these pods often request two.
         for index, amounts in self._requested:
             yield table.requested[index], amounts
         for index, amounts in self._non_zero:
@@ -238,6 +250,8 @@ class RowTrial:
         fitting = self._filtered(self._tables[-1], indices, pod_use)
         if fitting is None or len(self._tables) == 1:
             return fitting
+        # As upstream, a pod must fit with the nominated pods, and also if none of them
+        # ever comes.
         again = (fitting & nominated).nonzero()[0]
         if len(again):
             alone = self._filtered(self._tables[0], indices[again], pod_use)
@@ -269,6 +283,7 @@ class RowTrial:
         if pod_use is None:
             rejected: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
             rejected[indices] = ~passed
+            # Kept as they came; the message of a node is rendered only if it is read.
             self._statuses.append((rejected, filtered.statuses))
         return passed
 

@@ -1,14 +1,13 @@
 """Handles one connection: its requests, one after the other."""
 
 import logging
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from quaymaster._base.serving.handler import TimedHandler
-from quaymaster._surfaces.extender_server.bodies import Part, Piece
+from quaymaster._surfaces.extender_server.bodies import BodiesFullError, Part, Piece
 from quaymaster._surfaces.extender_server.messages import filter_error
 from quaymaster._surfaces.extender_server.service import ServiceError
 
@@ -21,9 +20,6 @@ Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 """A status, and the parts of a body."""
 
 _JSON: Final = "application/json"
-# Time for the rest of a request that was already answered.
-_SECONDS_TO_LINGER: Final = 2.0
-_CHUNK: Final = 1 << 16  # bytes; heads of requests are far shorter
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +90,9 @@ class Handler(TimedHandler):
             problem = f"expected the whole request within {seconds:g} s"
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, problem)
             return
+        except BodiesFullError:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many large requests")
+            return
         self._extender.set_busy(self.connection, True)
         try:
             reply = self._extender.ask(verb, body).result()
@@ -120,19 +119,7 @@ class Handler(TimedHandler):
         _log.warning(
             "rejected a request of %s (%d): %s", self.client_address[0], status, problem
         )
-        self.close_connection = True
-        self._send(status, [filter_error(problem)])
-        self._linger()
-
-    def _linger(self) -> None:
-        """Let the client finish sending; otherwise it would not see the response."""
-        self.reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
-        chunk = bytearray(_CHUNK)
-        try:
-            while self.reader.readinto(chunk):
-                pass
-        except OSError:
-            return
+        self.reject(status, filter_error(problem), _JSON)
 
     def _send(
         self, status: HTTPStatus, body: Sequence[Part], kind: str = _JSON

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from http import HTTPStatus
 from socket import socket
+from typing import Final
 
 import attrs
 
@@ -26,6 +27,10 @@ from quaymaster._surfaces.extender_server.receiving import Receiver
 from quaymaster._surfaces.extender_server.service import ExtenderService
 
 __all__ = ["ExtenderServer", "ServerOptions"]
+
+# Bodies of the largest size that fit in memory together. Schedulers send one request
+# at a time, and the list of the latest nodes keeps another one.
+_BODIES_AT_ONCE: Final = 3
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +85,9 @@ class ExtenderServer(TimedServer):
         self.options = options or ServerOptions()
         self.service = service
         self._reader = RequestReader()
-        self.receiver = Receiver(self._reader.lists)
+        self.receiver = Receiver(
+            self._reader.lists, self.options.max_request_bytes * _BODIES_AT_ONCE
+        )
         self._questions = Questions(service)
         super().__init__(address, Handler, self.options)
 

@@ -1,10 +1,9 @@
 """The inputs and the runs that the live page works with."""
 
+import io
 import threading
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import attrs
@@ -41,8 +40,6 @@ profiles:
   - schedulerName: default-scheduler
 """
 """What there is to edit if nobody gives a configuration: all is as by default."""
-
-_PASTED: Final = "input"
 
 
 class BusyError(QuaymasterError):
@@ -211,15 +208,10 @@ class Workbench:
         made = make_nodes([line for line in request.nodes if line.strip()])
         if not request.manifests.strip():
             return [*made, *self._objects]
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / f"{_PASTED}.yaml"
-            path.write_text(request.manifests, encoding="utf-8")
-            kinds = declared_kinds(config, self._registry)
-            try:
-                loaded = load([path], kinds=kinds, kubernetes=self._kubernetes)
-            except QuaymasterError as error:
-                message = str(error).replace(str(path), _PASTED)
-                raise QuaymasterError(message) from error
+        # As a stream: a `str` of one line would be a path on this machine.
+        text = io.StringIO(request.manifests)
+        kinds = declared_kinds(config, self._registry)
+        loaded = load([text], kinds=kinds, kubernetes=self._kubernetes)
         return [*made, *loaded.objects]
 
 

@@ -37,7 +37,7 @@ __all__ = ["make_app"]
 
 _JSON: Final = "application/json"
 _PROBLEM: Final = "application/problem+json"
-_BEARER: Final = b"Bearer "
+_BEARER: Final = b"bearer"
 _HEADERS: Final = {
     401: {"WWW-Authenticate": "Bearer"},
     408: {"Connection": "close"},  # the rest of the body may still come
@@ -209,9 +209,11 @@ class _Service:
     def _check_token(self, request: Request) -> None:
         if not self._expected:
             return
-        given = request.headers.get("authorization", "").encode()
-        token = given.removeprefix(_BEARER) if given.startswith(_BEARER) else b""
-        if not hmac.compare_digest(token, self._expected):
+        # The library decodes headers as Latin-1, whatever they are.
+        header = request.headers.get("authorization", "").encode("latin-1")
+        scheme, _, token = header.partition(b" ")
+        is_bearer = scheme.lower() == _BEARER
+        if not hmac.compare_digest(token.strip(), self._expected) or not is_bearer:
             detail = "expected the header 'Authorization: Bearer TOKEN' with the token"
             raise RequestError(401, "Unauthorized", detail)
 

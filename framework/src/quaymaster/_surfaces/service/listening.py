@@ -9,7 +9,7 @@ from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["AddressError", "listen", "url_of"]
 
-_BACKLOG: Final = 2048
+_BACKLOG: Final = 128  # as of the workers
 
 
 class AddressError(QuaymasterError):

@@ -98,6 +98,8 @@ def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
         raise RequestError(422, _WRONG, problems=[problem]) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RequestError(400, "Malformed request", str(error)) from error
+    except RecursionError as error:
+        raise RequestError(400, "Malformed request", "nested too deeply") from error
 
 
 def pods_of(request: FitRequest, most: int, kubernetes: Kubernetes) -> list[Pod]:

@@ -3,20 +3,22 @@
 import asyncio
 import os
 import signal
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaymaster._base.serving.tls import ServerTLS
-from quaymaster._surfaces.service.protocol import TimedProtocol
+from quaymaster._surfaces.service.protocol import make_protocol
 
 __all__ = ["LEAVE", "Worker"]
 
 LEAVE: Final = signal.SIGHUP
 """The signal to a worker that another one takes over."""
 
-_BACKLOG: Final = 2048
+# asyncio accepts so many connections at once, before it handles one of them. So there
+# must be room for more open files than `most_connections` has.
+_BACKLOG: Final = 128
 # More than the 90 s after which Go's clients close idle connections: if the server
 # closed them, a request could be in transit.
 _IDLE_SECONDS: Final = 120
@@ -43,7 +45,7 @@ class Worker(uvicorn.Server):
             self._answer,
             access_log=False,
             backlog=_BACKLOG,
-            http=TimedProtocol,
+            http=cast("type[asyncio.Protocol]", make_protocol()),
             interface="asgi3",
             lifespan="off",
             log_level="warning",

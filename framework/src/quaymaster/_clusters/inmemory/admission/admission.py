@@ -19,6 +19,7 @@ from quaymaster._api.objects import (
     Deployment,
     DeviceClass,
     DeviceTaintRule,
+    HorizontalPodAutoscaler,
     Job,
     LimitRange,
     Namespace,
@@ -42,6 +43,9 @@ from quaymaster._api.objects import (
 )
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
+from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
+    autoscaler_admission,
+)
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -141,6 +145,7 @@ class Admission:
             PersistentVolume: _volume,
             PersistentVolumeClaim: self._claim,
             PodDisruptionBudget: _checked_by(check_budget),
+            HorizontalPodAutoscaler: autoscaler_admission(kubernetes),
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
             CSIDriver: _csi_driver,

@@ -12,6 +12,7 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     Job,
+    JobSpec,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
     PersistentVolumeClaimVolumeSource,
@@ -42,6 +43,7 @@ from quaymaster._clusters.inmemory.admission.workload_checks import (
 __all__ = ["WorkloadAdmission"]
 
 _PROGRESS_DEADLINE: Final = 600
+_ANY_NUMBER: Final = 2**31 - 1
 _PENDING: Final = PersistentVolumeClaimStatus(phase="Pending")
 
 
@@ -143,7 +145,9 @@ class WorkloadAdmission:
             template=self._pods.template(spec.template, report),
             completions=completions,
             parallelism=_or_1(spec.parallelism),
-            backoff_limit=6 if spec.backoff_limit is None else spec.backoff_limit,
+            backoff_limit=_backoff_limit(spec),
+            pod_replacement_policy=spec.pod_replacement_policy
+            or ("Failed" if spec.pod_failure_policy else "TerminatingOrFailed"),
             completion_mode=spec.completion_mode or "NonIndexed",
             suspend=bool(spec.suspend),
         )
@@ -185,3 +189,10 @@ def _default_retention(policy: _Retention | None) -> _Retention:
         when_deleted=policy.when_deleted or "Retain",
         when_scaled=policy.when_scaled or "Retain",
     )
+
+
+def _backoff_limit(spec: JobSpec) -> int:
+    """Return how many pods of a Job may fail; any number if its indexes count."""
+    if spec.backoff_limit is not None:
+        return spec.backoff_limit
+    return 6 if spec.backoff_limit_per_index is None else _ANY_NUMBER

@@ -1,30 +1,102 @@
-"""The garbage collector: deletes the dependents of removed objects.
+"""The pod garbage collector: removes pods that no kubelet will end.
 
-Mirrors the default of ``pkg/controller/garbagecollector`` (dependents follow their
-owner) and ``pkg/controller/podgc`` (the pods of a lost node are removed after a while),
-Kubernetes v1.36.
+Mirrors ``pkg/controller/podgc/gc_controller.go`` (Kubernetes v1.37): the pods of a node
+that no longer exists, terminating pods of a node that is out of service, and
+terminating pods without a node. It looks every twenty seconds.
 """
 
+import math
 from functools import partial
 from typing import Final
 
-from quaymaster._api.objects import Node, Pod
-from quaymaster._clusters.inmemory.access import ClusterAccess
+from msgspec.structs import replace
 
-__all__ = ["remove_pods_later"]
+from quaymaster._api.objects import Node, Pod, PodCondition, Time
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.node_conditions import is_not_ready
+from quaymaster._clusters.inmemory.kubelet import with_condition
+from quaymaster._core.contract.clock import Timer
+
+__all__ = ["PodGarbageController"]
 
 _QUARANTINE_SECONDS: Final = 40.0  # upstream's ``quarantineTime``
+_CHECK_SECONDS: Final = 20.0  # upstream's ``gcCheckPeriod``
+_OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
+_ORPHANED: Final = PodCondition(
+    type="DisruptionTarget",
+    status="True",
+    reason="DeletionByPodGC",
+    message="PodGC: node no longer exists",
+)
 
 
-def remove_pods_later(cluster: ClusterAccess, node_name: str) -> None:
-    """Remove the pods of a lost node later, unless the node is back by then."""
-    callback = partial(_remove_pods, cluster, node_name)
-    cluster.clock.call_later(_QUARANTINE_SECONDS, callback)
+class PodGarbageController:
+    """Removes pods that no kubelet will end.
+
+    Args:
+        cluster: The cluster.
+    """
+
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        self._nodes = cluster.objects(Node)
+        self._pods = cluster.objects(Pod)
+        self._out_of_service: set[str] = set()
+        self._timer: Timer | None = None
+
+    def node_changed(self, old: Node | None, new: Node | None) -> None:
+        """Handle a node that was created (no old), changed, or removed (no new)."""
+        node = old if new is None else new
+        if node is None:
+            return
+        if new is None:
+            callback = partial(self._remove_orphans, node.name)
+            self._cluster.clock.call_later(_QUARANTINE_SECONDS, callback)
+        if new is not None and _is_out_of_service(new):
+            self._out_of_service.add(node.name)
+            self._look_later()
+        else:
+            self._out_of_service.discard(node.name)
+
+    def pod_terminates(self, pod: Pod) -> None:
+        """Handle a pod that has been marked as deleted."""
+        if not pod.node_name or pod.node_name in self._out_of_service:
+            self._look_later()
+
+    def _look_later(self) -> None:
+        if self._timer is None:
+            clock = self._cluster.clock
+            turns = math.floor(clock.now() / _CHECK_SECONDS) + 1
+            self._timer = clock.call_at(turns * _CHECK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Remove terminating pods that nobody ends."""
+        self._timer = None
+        for pod in list(self._pods.values()):
+            if pod.is_terminating and (
+                not pod.node_name or pod.node_name in self._out_of_service
+            ):
+                self._remove(pod)
+
+    def _remove_orphans(self, node_name: str) -> None:
+        """Remove the pods of a lost node, unless the node is back."""
+        if node_name in self._nodes:
+            return
+        for pod in [pod for pod in self._pods.values() if pod.node_name == node_name]:
+            self._remove(pod, _ORPHANED)
+
+    def _remove(self, pod: Pod, condition: PodCondition | None = None) -> None:
+        """Mark a pod as failed and delete it, without a grace period."""
+        if not pod.is_finished:
+            conditions = pod.status.conditions
+            if condition is not None:
+                now = Time(self._cluster.clock.now())
+                conditions = with_condition(conditions, condition, now)
+            status = replace(pod.status, phase="Failed", conditions=conditions)
+            pod = self._cluster.change(pod, replace(pod, status=status))
+        self._cluster.delete(pod, 0.0)
 
 
-def _remove_pods(cluster: ClusterAccess, node_name: str) -> None:
-    if node_name in cluster.objects(Node):
-        return
-    pods = cluster.objects(Pod).values()
-    for pod in [pod for pod in pods if pod.node_name == node_name]:
-        cluster.delete(pod, 0.0)
+def _is_out_of_service(node: Node) -> bool:
+    keys = (taint.key for taint in node.spec.taints)
+    return _OUT_OF_SERVICE in keys and is_not_ready(node)

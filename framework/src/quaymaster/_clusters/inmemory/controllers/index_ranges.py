@@ -1,4 +1,8 @@
-"""Sets of indexes in the format of Jobs: numbers and ranges, such as ``0,3-5``."""
+"""Sets of indexes in the format of Jobs: numbers and ranges, such as ``0,3-5``.
+
+Mirrors ``orderedIntervals`` of ``pkg/controller/job/indexed_job_utils.go``
+(Kubernetes v1.37).
+"""
 
 from bisect import bisect_right
 
@@ -15,7 +19,7 @@ class IndexRanges:
         limit: Indexes from this one on are ignored, too.
     """
 
-    __slots__ = ("_ends", "_starts")
+    __slots__ = ("_ends", "_size", "_starts")
 
     def __init__(self, text: str, limit: int) -> None:
         self._starts: list[int] = []
@@ -27,12 +31,36 @@ class IndexRanges:
             elif start < end:
                 self._starts.append(start)
                 self._ends.append(end)
+        self._size = sum(self._ends) - sum(self._starts)
 
     def __len__(self) -> int:
-        return sum(self._ends) - sum(self._starts)
+        return self._size
 
     def __contains__(self, index: int) -> bool:
         return self.end_of(index) is not None
+
+    def __str__(self) -> str:
+        ranges = zip(self._starts, self._ends, strict=True)
+        return ",".join(_text(start, end - 1) for start, end in ranges)
+
+    def add(self, index: int) -> None:
+        """Add an index; one that is in the set stays."""
+        if index in self:
+            return
+        self._size += 1
+        place = bisect_right(self._starts, index)
+        joins_left = place > 0 and self._ends[place - 1] == index
+        joins_right = place < len(self._starts) and self._starts[place] == index + 1
+        if joins_left and joins_right:
+            self._ends[place - 1] = self._ends.pop(place)
+            self._starts.pop(place)
+        elif joins_left:
+            self._ends[place - 1] = index + 1
+        elif joins_right:
+            self._starts[place] = index
+        else:
+            self._starts.insert(place, index)
+            self._ends.insert(place, index + 1)
 
     def end_of(self, index: int) -> int | None:
         """Return the first index after the range of an index; None if it is in none."""
@@ -41,10 +69,29 @@ class IndexRanges:
             return None
         return self._ends[place]
 
+    def count_in(self, other: "IndexRanges") -> int:
+        """Return how many of these indexes are in another set, too."""
+        common = left = right = 0
+        while left < len(self._starts) and right < len(other._starts):
+            start = max(self._starts[left], other._starts[right])
+            end = min(self._ends[left], other._ends[right])
+            common += max(0, end - start)
+            if self._ends[left] == end:
+                left += 1
+            else:
+                right += 1
+        return common
+
 
 def parse_index(text: str) -> int | None:
     """Read one index; None if the text is not an index."""
     return parse_int64(text) if text.isdecimal() else None
+
+
+def _text(first: int, last: int) -> str:
+    if first == last:
+        return str(first)
+    return f"{first}{',' if last == first + 1 else '-'}{last}"
 
 
 def _parse(part: str) -> tuple[int, int] | None:

@@ -132,6 +132,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("topolvm/topolvm"),
         "topology.topolvm.io/node",
+        is_attached=False,
     ),
     _K(
         "topolvm.cybozu.com",
@@ -139,6 +140,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("topolvm/topolvm"),
         "topology.topolvm.cybozu.com/node",
+        is_attached=False,
     ),
     _K(
         "hostpath.csi.k8s.io",
@@ -153,6 +155,7 @@ KNOWN_PROVISIONERS: Final = (
         _R.NODE,
         _github("kubevirt/hostpath-provisioner"),
         "topology.hostpath.csi/node",
+        is_attached=False,
     ),
     _K(
         "kubevirt.io/hostpath-provisioner",
@@ -234,6 +237,12 @@ KNOWN_PROVISIONERS: Final = (
         _R.ZONE,
         _github("kubernetes-sigs/alibaba-cloud-csi-driver"),
         "topology.diskplugin.csi.alibabacloud.com/zone",
+    ),
+    _K(
+        "blockvolume.csi.oraclecloud.com",
+        _S.CSI,
+        _R.ZONE,
+        _github("oracle/oci-cloud-controller-manager"),
     ),
     _K(
         "csi.scaleway.com",
@@ -321,12 +330,27 @@ KNOWN_PROVISIONERS: Final = (
         _S.CSI,
         _R.EVERYWHERE,
         _github("ceph/ceph-csi"),
+        is_attached=False,
     ),
     _K(
         "*rbd.csi.ceph.com",
         _S.CSI,
         _R.EVERYWHERE,
         _github("ceph/ceph-csi"),
+    ),
+    _K(
+        "fss.csi.oraclecloud.com",
+        _S.CSI,
+        _R.EVERYWHERE,
+        _github("oracle/oci-cloud-controller-manager"),
+        is_attached=False,
+    ),
+    _K(
+        "pxd.portworx.com",
+        _S.CSI,
+        _R.EVERYWHERE,
+        _github("libopenstorage/operator"),
+        is_attached=False,
     ),
     _K(
         "driver.longhorn.io",

@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     DeviceTaintRule,
+    HorizontalPodAutoscaler,
     Job,
     LimitRange,
     Node,
@@ -32,6 +33,9 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.autoscalers import (
+    AutoscalerController,
+)
 from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
@@ -53,11 +57,8 @@ from quaymaster._clusters.inmemory.controllers.ephemeral import (
     remove_claims,
 )
 from quaymaster._clusters.inmemory.controllers.families import Families
-from quaymaster._clusters.inmemory.controllers.garbage import remove_pods_later
 from quaymaster._clusters.inmemory.controllers.jobs import JobController
-from quaymaster._clusters.inmemory.controllers.node_taints import (
-    NodeTaintController,
-)
+from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
@@ -94,6 +95,9 @@ class Controllers:
     Args:
         cluster: The cluster.
         workloads: Whether workloads get their pods.
+
+    Attributes:
+        nodes: The controllers of nodes.
     """
 
     def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
@@ -108,9 +112,10 @@ class Controllers:
         self._stateful_sets = StatefulSetController(
             cluster, self._families, availability, self._set_claims
         )
-        self._jobs = JobController(cluster, self._families)
+        self._jobs = JobController(cluster, self._families, self._mark_object)
+        self._autoscalers = AutoscalerController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
-        self._node_taints = NodeTaintController(cluster)
+        self.nodes = NodeControllers(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
@@ -125,6 +130,7 @@ class Controllers:
             StatefulSet: self._stateful_sets.sync,
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
+            HorizontalPodAutoscaler: self._autoscalers.sync,
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
@@ -135,6 +141,7 @@ class Controllers:
         }
         self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
             Node: self._node_changed,
+            HorizontalPodAutoscaler: self._autoscalers.autoscaler_changed,
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
@@ -147,6 +154,7 @@ class Controllers:
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
+        self._marked_scalers: dict[OwnerId, None] = {}
         self._gone: list[ApiObject] = []
         self._has_new_volumes = False
         self._timer: Timer | None = None
@@ -170,6 +178,7 @@ class Controllers:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
+        self.nodes.pod_changed(old, new)
         if old is None or new is None:
             self._ephemeral_changed(old, new)
         pod = old if new is None else new
@@ -251,9 +260,10 @@ class Controllers:
             self._is_settling = False
 
     def _sync_next(self) -> bool:
-        # The ReplicaSet of a Deployment goes first, so that pods are created in the
-        # order of their workloads.
-        marked = self._marked_sets or self._marked
+        # Autoscalers go first, so that a new workload begins with its size, and then
+        # the ReplicaSet of a Deployment, so that pods are created in the order of their
+        # workloads.
+        marked = self._marked_scalers or self._marked_sets or self._marked
         if not marked:
             return False
         identity = next(iter(marked))
@@ -266,7 +276,7 @@ class Controllers:
 
     def _sync_node(self, node: Node) -> None:
         add_slices(self._cluster, node)
-        self._node_taints.sync(node)
+        self.nodes.taints.sync(node)
 
     def _sync_pod(self, pod: Pod) -> None:
         add_claims(self._cluster, pod)
@@ -288,8 +298,12 @@ class Controllers:
         return bool(gone)
 
     def _mark(self, identity: OwnerId) -> None:
-        is_set = identity.kind is ReplicaSet
-        (self._marked_sets if is_set else self._marked)[identity] = None
+        if identity.kind is ReplicaSet:
+            self._marked_sets[identity] = None
+        elif identity.kind is HorizontalPodAutoscaler:
+            self._marked_scalers[identity] = None
+        else:
+            self._marked[identity] = None
         self._wake()
 
     def _mark_object(self, kind: type[ApiObject], key: str) -> None:
@@ -333,7 +347,7 @@ class Controllers:
         if owner is None:
             return
         if owner.kind is Job:
-            self._jobs.pod_changed(uid, old, new)
+            concerns_owner |= self._jobs.pod_changed(uid, old, new)
         elif owner.kind is DaemonSet and concerns_owner:
             self._daemon_sets.pod_changed(uid, old, new)
         if concerns_owner:
@@ -368,6 +382,7 @@ class Controllers:
         if old is None:
             self._ownership.owner_added(new)
         self._mark(OwnerId(type(new), new.key))
+        self._autoscalers.workload_changed(new)
         self._budgets.scale_changed(new.namespace)
 
     def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
@@ -450,15 +465,15 @@ class Controllers:
         node = old if new is None else new
         if node is None:
             return
-        if new is not None and self._node_taints.needs_sync(old, new):
+        if new is not None and self.nodes.taints.needs_sync(old, new):
             self._mark(OwnerId(Node, new.name))
+        self.nodes.node_changed(old, new)
         if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
         self._claims.nodes_changed()
         if new is None:
-            remove_pods_later(self._cluster, node.name)
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
             self._mark(OwnerId(Node, node.name))

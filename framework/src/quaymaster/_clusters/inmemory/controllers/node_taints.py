@@ -3,9 +3,9 @@
 Mirrors ``doNoScheduleTaintingPass`` (Kubernetes v1.37,
 ``pkg/controller/nodelifecycle/node_lifecycle_controller.go``).
 
-Upstream also removes such taints from nodes whose conditions do not ask for them. Here
-a taint is removed only when its cause ends, so that nodes of an input without
-conditions keep their taints.
+Such taints are removed from nodes whose conditions do not ask for them. Simpler than
+upstream: a node that is loaded with a taint, and without the condition that would ask
+for it, keeps the taint, because inputs often lack conditions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,6 +30,9 @@ _KEYS: Final[Mapping[tuple[str, str], str]] = {
 }
 """The taint for each type and status of a condition."""
 
+_UNSCHEDULABLE: Final = f"{_PREFIX}unschedulable"
+_ALL_KEYS: Final = frozenset(_KEYS.values()) | {_UNSCHEDULABLE}
+
 
 class NodeTaintController:
     """Adds the taints that follow from nodes, and removes them when the cause ends.
@@ -46,10 +49,12 @@ class NodeTaintController:
         """Note the causes that have ended; return whether taints have to change."""
         wanted = set(_wanted_keys(new))
         ended = self._ended.setdefault(new.name, set())
+        present = set(_present_keys(new))
+        ended |= _checked_keys(new)
         if old is not None:
             ended |= set(_wanted_keys(old))
+            ended |= _ALL_KEYS & present - set(_present_keys(old))
         ended -= wanted
-        present = set(_present_keys(new))
         if wanted <= present and not ended & present:
             del self._ended[new.name]
             return False
@@ -81,7 +86,13 @@ def _wanted_keys(node: Node) -> Iterable[str]:
         if key is not None:
             yield key
     if node.spec.unschedulable:
-        yield f"{_PREFIX}unschedulable"
+        yield _UNSCHEDULABLE
+
+
+def _checked_keys(node: Node) -> set[str]:
+    """Return the taints whose condition the node reports, whatever its status."""
+    types = {condition.type for condition in node.status.conditions}
+    return {key for (name, _), key in _KEYS.items() if name in types}
 
 
 def _present_keys(node: Node) -> Iterable[str]:

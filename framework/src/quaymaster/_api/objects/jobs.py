@@ -1,0 +1,179 @@
+"""Jobs, which run pods to completion, and their policies.
+
+Mirrors k8s.io/api v0.37, ``batch/v1/types.go``.
+"""
+
+from typing import ClassVar
+
+from quaymaster._api.objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster._api.objects.numbers import Int32, Int64
+from quaymaster._api.objects.pod import PodTemplateSpec
+from quaymaster._api.objects.time import Time
+
+__all__ = [
+    "Job",
+    "JobCondition",
+    "JobSpec",
+    "JobStatus",
+    "PodFailurePolicy",
+    "PodFailurePolicyOnExitCodesRequirement",
+    "PodFailurePolicyOnPodConditionsPattern",
+    "PodFailurePolicyRule",
+    "SuccessPolicy",
+    "SuccessPolicyRule",
+    "UncountedTerminatedPods",
+]
+
+
+class PodFailurePolicyOnExitCodesRequirement(ApiValue, frozen=True, kw_only=True):
+    """Exit codes of a failed container.
+
+    Attributes:
+        container_name: The container; None is each container.
+        operator: ``In`` or ``NotIn``.
+        values: The exit codes; 0 never matches.
+    """
+
+    container_name: str | None = None
+    operator: str = ""
+    values: tuple[Int32, ...] = ()
+
+
+class PodFailurePolicyOnPodConditionsPattern(ApiValue, frozen=True, kw_only=True):
+    """A condition of a failed pod; an empty status means ``True``."""
+
+    type: str = ""
+    status: str = ""
+
+
+class PodFailurePolicyRule(ApiValue, frozen=True, kw_only=True):
+    """An action for failed pods, by exit codes or by conditions.
+
+    Attributes:
+        action: ``FailJob``, ``FailIndex``, ``Ignore`` or ``Count``.
+        on_exit_codes: The exit codes of the pods that it is for.
+        on_pod_conditions: Or the conditions of the pods that it is for.
+    """
+
+    action: str = ""
+    on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
+    on_pod_conditions: tuple[PodFailurePolicyOnPodConditionsPattern, ...] = ()
+
+
+class PodFailurePolicy(ApiValue, frozen=True, kw_only=True):
+    """What failed pods mean for their Job; the first rule that matches counts."""
+
+    rules: tuple[PodFailurePolicyRule, ...] = ()
+
+
+class SuccessPolicyRule(ApiValue, frozen=True, kw_only=True):
+    """When an Indexed Job has succeeded.
+
+    Attributes:
+        succeeded_indexes: The indexes that must succeed, such as ``0,3-5``.
+        succeeded_count: How many indexes must succeed, of those or of all.
+    """
+
+    succeeded_indexes: str | None = None
+    succeeded_count: Int32 | None = None
+
+
+class SuccessPolicy(ApiValue, frozen=True, kw_only=True):
+    """When an Indexed Job has succeeded early; any rule suffices."""
+
+    rules: tuple[SuccessPolicyRule, ...] = ()
+
+
+class JobSpec(ApiValue, frozen=True, kw_only=True):
+    """How many pods must succeed, and how many may run at once.
+
+    Attributes:
+        active_deadline_seconds: How long the Job may run before it fails.
+        pod_failure_policy: What failed pods mean for the Job.
+        success_policy: When an Indexed Job has succeeded early.
+        backoff_limit: How many pods may fail.
+        backoff_limit_per_index: How many pods of an index may fail.
+        max_failed_indexes: How many indexes may fail.
+        completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
+        ttl_seconds_after_finished: How long the Job stays after its end.
+        pod_replacement_policy: ``TerminatingOrFailed``, or ``Failed``: pods that are
+            being deleted are replaced when they have ended.
+        managed_by: The controller that creates its pods; None is the cluster's own.
+    """
+
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
+    active_deadline_seconds: Int64 | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    success_policy: SuccessPolicy | None = None
+    backoff_limit: Int32 | None = None
+    backoff_limit_per_index: Int32 | None = None
+    max_failed_indexes: Int32 | None = None
+    managed_by: str | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    manual_selector: bool | None = None
+    ttl_seconds_after_finished: Int32 | None = None
+    completion_mode: str | None = None
+    suspend: bool | None = None
+    pod_replacement_policy: str | None = None
+
+
+class JobCondition(ApiValue, frozen=True, kw_only=True):
+    """A condition of a Job, such as ``Complete``.
+
+    Attributes:
+        type: ``Complete``, ``Failed``, ``SuccessCriteriaMet``, ``FailureTarget`` or
+            ``Suspended``.
+        status: ``True``, ``False`` or ``Unknown``.
+    """
+
+    type: str = ""
+    status: str = ""
+    last_probe_time: Time | None = None
+    last_transition_time: Time | None = None
+    reason: str = ""
+    message: str = ""
+
+
+class UncountedTerminatedPods(ApiValue, frozen=True, kw_only=True):
+    """The uids of pods that have ended and are not in the counts yet."""
+
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class JobStatus(ApiValue, frozen=True, kw_only=True):
+    """The status of a Job.
+
+    Attributes:
+        start_time: When it was started, or resumed last.
+        completion_time: When it was complete.
+        active: The number of its pods that run or will run.
+        terminating: The number of its pods that are being deleted.
+        ready: The number of its active pods that are ready.
+        completed_indexes: Numbers and ranges, such as ``0,3-5``.
+        failed_indexes: The same for indexes that are not tried again.
+    """
+
+    conditions: tuple[JobCondition, ...] = ()
+    start_time: Time | None = None
+    completion_time: Time | None = None
+    active: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+    terminating: Int32 | None = None
+    completed_indexes: str = ""
+    failed_indexes: str | None = None
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
+    ready: Int32 | None = None
+
+
+class Job(ApiObject, frozen=True, kw_only=True):
+    """Runs pods until enough of them have succeeded."""
+
+    api_version: ClassVar[str] = "batch/v1"
+    kind: ClassVar[str] = "Job"
+
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()

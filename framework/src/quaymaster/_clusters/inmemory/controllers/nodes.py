@@ -1,0 +1,47 @@
+"""The controllers of nodes, and those that remove pods because of their nodes."""
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.garbage import PodGarbageController
+from quaymaster._clusters.inmemory.controllers.node_monitor import NodeMonitor
+from quaymaster._clusters.inmemory.controllers.node_taints import NodeTaintController
+from quaymaster._clusters.inmemory.controllers.taint_evictions import (
+    TaintEvictionController,
+)
+
+__all__ = ["NodeControllers"]
+
+
+class NodeControllers:
+    """Taints nodes, evicts pods from tainted ones, and removes pods of lost ones.
+
+    Args:
+        cluster: The cluster.
+
+    Attributes:
+        taints: Writes the taints of the effect NoSchedule.
+        monitor: Writes the taints of the effect NoExecute.
+    """
+
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self.taints = NodeTaintController(cluster)
+        self.monitor = NodeMonitor(cluster)
+        self._evictions = TaintEvictionController(cluster, self.monitor.pod_evicted)
+        self._garbage = PodGarbageController(cluster)
+
+    def node_changed(self, old: Node | None, new: Node | None) -> None:
+        """Handle a node that was created (no old), changed, or removed (no new)."""
+        self._evictions.node_changed(old, new)
+        self.monitor.node_changed(old, new)
+        self._garbage.node_changed(old, new)
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """Handle a pod that was created (no old), changed, or removed (no new)."""
+        if not self._evictions.is_idle:
+            self._evictions.pod_changed(old, new)
+        if (
+            new is not None
+            and new.metadata.deletion_timestamp is not None
+            and (old is None or old.metadata.deletion_timestamp is None)
+        ):
+            self._garbage.pod_terminates(new)
