@@ -1,4 +1,4 @@
-"""What Sphinx has to know of the pages, beyond what they say as plain Markdown.
+"""The Sphinx extension for the pages.
 
 It makes the pages of the public modules, adds the navigation, shows the names of files
 above their blocks, and links names in code to where they are described.

@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures for tests of plugins and profiles.
 
-A module of its own, found by pytest in every test run of an environment that has
-Quaymaster: whoever uses no fixture of it does not import ``quaymaster``, either.
+A separate module, which pytest loads in every test run of an environment with
+Quaymaster. Test runs that use none of its fixtures do not import ``quaymaster``.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _INTRO: Final = (
     "[Sweep](../how-to/sweep.md) begins with an example.\n\n"
     "A file is YAML or JSON, and begins with "
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Experiment`.\n"
-    "`Document` is the whole of it; what comes behind `MetricEntry` are the parameters "
+    "`Document` is the whole file. The sections after `MetricEntry` are the parameters "
     "of the inputs and metrics that the framework has, by the names that `use` takes.\n"
 )
 TUNING_PAGE: Final = PAGE.with_name("tuning-files.md")
@@ -33,7 +33,7 @@ _TUNING_INTRO: Final = (
     "[Tune a profile](../how-to/tune-a-profile.md) begins with an example.\n\n"
     "A file is YAML or JSON, and begins with "
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Tuning`.\n"
-    "`Document` is the whole of it.\n"
+    "`Document` is the whole file.\n"
 )
 _GROUPS: Final = ("quaymaster.experiment_inputs", "quaymaster.experiment_metrics")
 

@@ -21,7 +21,7 @@ _INTRO: Final = (
     "[Write a scenario](../how-to/write-a-scenario.md) begins with an example.\n\n"
     "A file is YAML or JSON, and begins with "
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Scenario`.\n"
-    "Durations are written as Go does, such as `90s`, `10m` or `1h30m`; "
+    "Durations are written as in Go, such as `90s`, `10m` or `1h30m`; "
     "they count in virtual time.\n"
 )
 

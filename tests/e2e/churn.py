@@ -17,6 +17,8 @@ __all__ = ["NAMESPACE", "PODS", "Churn"]
 NAMESPACE: Final = "soak"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _LIFE: Final = 90.0  # seconds of a pod
+_SURPLUS: Final = 1.2  # times as many pods as live at this pace may exist
+_PAUSE: Final = 0.1  # seconds between two looks whether there are fewer
 _NODE_LIFE: Final = 10.0  # seconds between two nodes that go
 _NOT_FOUND: Final = 404
 
@@ -46,6 +48,7 @@ class Churn:
         self._per_second = per_second
         self._schedulers = schedulers
         self._over = threading.Event()
+        self._created = self._deleted = 0
         self._chance = random.Random(1)
         self._generations = itertools.count(1)
         self._nodes = [tree["metadata"]["name"] for tree in nodes(size)]
@@ -68,13 +71,30 @@ class Churn:
                 thread.join()
 
     def _create(self) -> None:
-        self._send(self._hose.request("POST", PODS, tree) for tree in self._pods())
+        self._send(self._creations())
+
+    def _creations(self) -> Iterator[bytes]:
+        """The creation of each pod, as long as deletions keep up.
+
+        On a busy machine they may be slower. Without a limit the nodes would fill up,
+        and the schedulers would only try pods that fit nowhere.
+        """
+        most = _LIFE * self._per_second * _SURPLUS
+        for tree in self._pods():
+            while self._created - self._deleted > most and not self._over.is_set():
+                self._over.wait(_PAUSE)
+            self._created += 1
+            yield self._hose.request("POST", PODS, tree)
 
     def _delete(self) -> None:
         self._over.wait(_LIFE)
-        paths = (f"{PODS}/{tree['metadata']['name']}" for tree in self._pods())
-        at_once = "?gracePeriodSeconds=0"
-        self._send(self._hose.request("DELETE", path + at_once) for path in paths)
+        self._send(self._deletions())
+
+    def _deletions(self) -> Iterator[bytes]:
+        for tree in self._pods():
+            self._deleted += 1
+            path = f"{PODS}/{tree['metadata']['name']}?gracePeriodSeconds=0"
+            yield self._hose.request("DELETE", path)
 
     def _send(self, requests: Iterable[bytes]) -> None:
         going = itertools.takewhile(lambda _: not self._over.is_set(), requests)

@@ -31,6 +31,7 @@ from quaymaster._studies.changes.node_changes import (
     ReturnNodes,
 )
 from quaymaster._studies.changes.object_changes import Apply, Create, Delete, Patch
+from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
@@ -87,6 +88,7 @@ __all__ = [
     "ReturnNodes",
     "Room",
     "RoomObserver",
+    "RotateNodes",
     "Scale",
     "SetImage",
     "Target",

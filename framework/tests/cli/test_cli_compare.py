@@ -74,7 +74,7 @@ def test_two_variants_have_a_column_for_their_difference() -> None:
     result = run("default", "bin-packing", "pods.yaml", *NODES)
     assert row(result, "nodes_used") == ["3", "1", "-2"]
     assert row(result, "skew.zone") == ["0", "3", "+3"]
-    assert "2 pods placed otherwise by bin-packing" in result.stdout
+    assert "2 pods placed on other nodes by bin-packing" in result.stdout
     assert "the first decision that differs is number 2:" in result.stdout
 
 
@@ -88,7 +88,7 @@ def test_environments_run_the_configuration_of_the_command_line() -> None:
     result = run(sys.prefix, "--config", "packing.yaml", "pods.yaml", *NODES)
     assert result.exit_code == 0, result.output
     assert row(result, "FIGURE")[:2] == ["packing.yaml", sys.prefix]
-    assert f"{sys.prefix} decides all as packing.yaml does" in result.stdout
+    assert f"{sys.prefix} makes the same decisions as packing.yaml" in result.stdout
 
 
 def test_without_configurations_inputs_are_variants() -> None:

@@ -169,8 +169,8 @@ def test_table_names_pod_nodes_cause_and_page() -> None:
     lines = run("input.yaml", *VERSIONS).stdout.splitlines()
     [summary] = [line for line in lines if line.startswith("on the same state")]
     assert summary == (
-        "on the same state, 1.37 makes 1 of 1 decision otherwise than 1.36, and words "
-        "0 otherwise"
+        "on the same state, 1.37 makes 1 of 1 decision differently from 1.36, "
+        "and words 0 differently"
     )
     row = next(line.split() for line in lines if line.endswith("image-volume-count"))
     assert row == ["default/shop", "with-image", "with-room", "image-volume-count"]
@@ -195,7 +195,7 @@ def test_report_has_the_table() -> None:
     result = run("input.yaml", *VERSIONS, "--report", "page.html")
     assert result.exit_code == 0, result.output
     _, table = shown_by(Path("page.html").read_text())["tables"]
-    assert table["title"] == "What 1.37 decides or words otherwise than 1.36"
+    assert table["title"] == "What 1.37 decides or words differently from 1.36"
     assert table["columns"] == ["Pod", "1.36", "1.37", "Cause"]
     shop = ["default/shop", "with-image", "with-room", "image-volume-count"]
     assert table["rows"] == [shop]

@@ -139,9 +139,7 @@ def test_there_is_a_role_for_each_namespace_of_which_something_is_read(
 
 def test_only_scheduler_takes_turns_with_kube_scheduler() -> None:
     result = run("deploy", "render", "-n", "apart")
-    assert "takes turns with it by the lease kube-system/kube-scheduler" in (
-        result.stderr
-    )
+    assert "both compete for the lease kube-system/kube-scheduler" in (result.stderr)
     objects = rendered("-n", "apart")
     assert objects["Role"]["metadata"]["namespace"] == "kube-system"
     assert objects["Role"]["rules"][0]["resourceNames"] == ["kube-scheduler"]
@@ -197,7 +195,7 @@ def test_wrong_option_is_refused(arguments: list[str], said: str) -> None:
         (
             "leaderElection: {leaderElect: false}\n",
             (),
-            "leaderElection.leaderElect is false: expected 1, else all schedule",
+            "leaderElection.leaderElect is false: expected 1 replica",
         ),
         (
             "profiles: [{schedulerName: a}, {schedulerName: b}]\n",

@@ -44,12 +44,12 @@ def test_who_broke_the_tie_is_told_unless_it_was_drawn() -> None:
 
 def test_why_not_names_who_chose_the_other_node() -> None:
     by_name = explained("--config", "by-name.yaml", "--why-not", "node-002")
-    assert "both have the same total: tieBreaker name was for the other one" in by_name
+    assert "both have the same total: tieBreaker name chose the other one" in by_name
     drawn = explained("--seed", "0").splitlines()
     [winner] = {word for line in drawn[:3] for word in line.split() if "node-" in word}
     other = next(f"node-00{n}" for n in range(3) if f"node-00{n}" != winner.strip(":,"))
     lost = explained("--seed", "0", "--why-not", other)
-    assert "both have the same total: the draw was for the other one" in lost
+    assert "both have the same total: the draw chose the other one" in lost
 
 
 def test_documents_name_the_tie_breaker() -> None:

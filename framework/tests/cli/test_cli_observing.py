@@ -91,7 +91,7 @@ def test_options_of_a_trace_add_up(pods: str) -> None:
 
 def test_a_pod_that_there_is_not_is_told(pods: str) -> None:
     stderr = simulate(pods, "--trace", "pod=web/a").stderr
-    assert stderr == "--trace: there was nothing to tell of pod web/a\n"
+    assert stderr == "--trace: no event of pod web/a was logged\n"
 
 
 @pytest.mark.parametrize("wrong", ["hooks", "", "pod=", "queue,"])

@@ -71,7 +71,7 @@ def test_replay_shows_both_nodes_and_their_scores(path: str) -> None:
     assert "pod default/b (default-scheduler) after 10s" in result.output
     assert "<- theirs" in result.output
     assert "<- ours" in result.output
-    assert "what cannot be known from outside" in result.output
+    assert "what the record cannot show" in result.output
 
 
 def test_replay_prints_documents(path: str) -> None:

@@ -70,7 +70,8 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     before, after = shown["runs"]
     assert (before["name"], after["name"]) == ("before", "after")
     assert after["summary"]["placed"] == before["summary"]["placed"] + 8
-    assert [table["title"] for table in shown["tables"]] == ["Changes"]
+    titles = [table["title"] for table in shown["tables"]]
+    assert titles == ["Changes", "What happened to pods"]
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
     scenario = Path(BOUTIQUE).parent / "scenarios" / "zone-loss.yaml"
     result = run("scenario", "run", str(scenario), "--report", str(page))
     assert result.exit_code == 1, result.output
-    assertions, steps = shown_by(page.read_text())["tables"]
+    assertions, steps, *_ = shown_by(page.read_text())["tables"]
     assert (assertions["title"], steps["title"]) == ("Assertions", "Steps")
     failed = [assertions["rows"][row][0] for row in assertions["failed"]]
     assert failed == ["FAIL"]

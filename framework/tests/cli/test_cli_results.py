@@ -145,7 +145,7 @@ def test_explain_says_that_it_is_about_now_beside_terminating_pods(pods: str) ->
     Path("leaving.yaml").write_text(LEAVING)
     arguments = ("explain", "p-9", pods, "leaving.yaml", *ONE_NODE)
     text = run(*arguments).stdout
-    assert "after 0s: the decision of now, beside 1 terminating pod" in text
+    assert "after 0s: the decision with 1 terminating pod" in text
     document = json.loads(run(*arguments, "-o", "json").stdout)
     assert (document["attempt"], document["terminating"]) == (1, 1)
     assert document["rejections"][0]["reasons"] == ["Insufficient cpu"]

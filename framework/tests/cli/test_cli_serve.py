@@ -26,7 +26,7 @@ def test_plain_http_for_other_machines_has_to_be_asked_for(
     host = address.removesuffix(":0").strip("[]")
     assert (
         f"other machines reach {host}: expected --tls-cert-file and "
-        "--tls-private-key-file, or --plain-http to do without" in told
+        "--tls-private-key-file, or --plain-http to serve without TLS" in told
     )
 
 

@@ -31,7 +31,7 @@ def test_a_busy_port_is_told_before_the_input_is_read(busy: int) -> None:
     result = run("no-such-file", "--port", str(busy))
     assert result.exit_code != 0
     assert str(result.exception) == (
-        f"--port {busy}: Address already in use; --port 0 takes a free one"
+        f"--port {busy}: Address already in use; --port 0 selects a free port"
     )
 
 

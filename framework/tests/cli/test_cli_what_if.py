@@ -58,13 +58,13 @@ def test_each_change_has_a_row_in_the_order_of_the_command_line() -> None:
         "scale",
         "add-nodes",
     ]
-    assert "in all: placed 3 -> 1, pending 0 -> 0, nodes 3 -> 4" in result.stdout
+    assert "in total: placed 3 -> 1, pending 0 -> 0, nodes 3 -> 4" in result.stdout
 
 
 def test_a_path_behind_repack_is_still_a_path() -> None:
     Path("more.yaml").write_text(CLUSTER.replace("name: web", "name: api"))
     result = run("--repack", "more.yaml")
-    assert "in all: placed 6 -> 6" in result.stdout
+    assert "in total: placed 6 -> 6" in result.stdout
 
 
 def test_a_configuration_is_in_force_from_its_place_on() -> None:
@@ -102,7 +102,7 @@ def test_files_are_applied_and_objects_deleted() -> None:
     Path("new.yaml").write_text(CLUSTER.replace("replicas: 3", "replicas: 2"))
     result = run("--apply", "new.yaml", "--delete", "deploy/web")
     assert result.exit_code == 0
-    assert "in all: placed 3 -> 0" in result.stdout
+    assert "in total: placed 3 -> 0" in result.stdout
 
 
 def test_prices_make_a_column() -> None:

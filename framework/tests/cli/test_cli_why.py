@@ -180,7 +180,7 @@ def test_suggestions_are_a_document() -> None:
 
 def test_search_that_is_cut_short_says_so() -> None:
     text = run("cache", "--suggest", "--max-trials", "1").stdout
-    assert "not all was tried; --max-trials N tries more" in text
+    assert "not all changes were tried; --max-trials N tries more" in text
     assert (
         document("cache", "--suggest", "--max-trials", "1")["suggestions"]["trials"]
         == 1
@@ -249,7 +249,7 @@ def test_wrong_names_are_one_clear_error(arguments: tuple[str, ...], said: str) 
 def test_what_is_about_one_pod_is_refused_for_many(option: tuple[str, ...]) -> None:
     result = run("--all-pending", *option)
     assert result.exit_code == 2
-    assert f"{option[0]} is about one POD" in result.stderr
+    assert f"{option[0]} needs exactly one POD" in result.stderr
 
 
 def test_all_attempts_of_a_pod_are_told() -> None:

@@ -58,6 +58,12 @@ class NoticeReason(enum.StrEnum):
     ODD_FIELDS = "OddFields"
     """A field is unknown, or occurs twice."""
 
+    UNFOLLOWED_FIELDS = "UnfollowedFields"
+    """A field of a custom object changes its pods, and nothing here follows it."""
+
+    UNFOLLOWED_KINDS = "UnfollowedKinds"
+    """Objects create, size, move or remove pods, and nothing here follows them."""
+
     DROPPED_FIELDS = "DroppedFields"
     """A field is dropped, since its feature gate is off."""
 

@@ -11,17 +11,17 @@ import click
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.garbage import collector_calmed, collector_paused
 from quaymaster._cli.app import app, import_command
-from quaymaster._cli.output import NobodyReadsError
+from quaymaster._cli.output import OutputClosedError
 
 __all__ = ["main", "run_process"]
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130  # 128 and SIGINT, as shells have it
-NOBODY_READS: Final = 141  # 128 and SIGPIPE
+OUTPUT_CLOSED: Final = 141  # 128 and SIGPIPE
 
 
 def run_process() -> None:
-    """Run the command in a process that is there for nothing else."""
+    """Run the command as the only task of this process."""
     with collector_paused():
         import_command(sys.argv[1:])
     # What is imported stays. Without this, the collector visits all of it, which takes
@@ -31,13 +31,13 @@ def run_process() -> None:
         try:
             main()
         finally:
-            # Else Python looks once more for garbage, which nobody needs: that takes a
-            # third of a second after a simulation of 50,000 pods.
+            # Skip the garbage collection at exit: it takes a third of a second after a
+            # simulation of 50,000 pods.
             gc.freeze()
 
 
 def main() -> None:
-    """Run the command; nothing that a user does ends in a traceback."""
+    """Run the command; report input errors without a traceback."""
     _replace_closed_streams()
     try:
         code = _run()
@@ -63,8 +63,8 @@ def _run() -> int:
     except QuaymasterError as error:
         sys.stderr.write(f"{error}\n")
         return BAD_INPUT
-    except NobodyReadsError:
-        return NOBODY_READS
+    except OutputClosedError:
+        return OUTPUT_CLOSED
     except SystemExit as stop:
         ended = stop.code
     return ended if isinstance(ended, int) else 0
@@ -76,7 +76,7 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
-        return NOBODY_READS
+        return OUTPUT_CLOSED
     except OSError as error:
         _forget_output()
         sys.stderr.write(f"standard output: {error.strerror}\n")
@@ -85,6 +85,6 @@ def _flushed(code: int) -> int:
 
 
 def _forget_output() -> None:
-    """Send the rest of the output to nowhere, so that the exit prints no error."""
+    """Discard the rest of the output, so that Python prints no error at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

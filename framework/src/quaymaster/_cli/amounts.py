@@ -1,4 +1,4 @@
-"""Writes amounts of resources as people read them."""
+"""Formats amounts of resources for people."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _KIBI: Final = 1024
 
 
 def amount(resource: str, number: int) -> str:
-    """Write an amount: ``1500m`` of CPU, ``1.5Gi`` of memory, ``2`` of all else.
+    """Write an amount: ``1500m`` of CPU, ``1.5Gi`` of memory, ``2`` of other resources.
 
     Args:
         resource: The name of the resource.
@@ -31,12 +31,12 @@ def amount(resource: str, number: int) -> str:
 
 
 def percent(part: float) -> str:
-    """Write a part of 1, such as ``37%``; what is more than nothing is not 0%."""
+    """Format a fraction as ``37%``; a small fraction above 0 is ``<1%``."""
     return "<1%" if 0 < part < 0.01 else f"{part:.0%}"
 
 
 def price(number: float | None) -> str:
-    """Write a price per hour; ``-`` if it is not known."""
+    """Format a price per hour; ``-`` if it is unknown."""
     return "-" if number is None else f"{number:.10g}"
 
 

@@ -16,7 +16,7 @@ __all__ = ["app", "import_command"]
 
 
 _GROUPS: Final = {
-    "Ask where pods go": {
+    "Find where pods go": {
         "simulate": "Schedule manifests and print each pod's node",
         "explain": "Show why a pod is placed on a node, or on none",
         "capacity": "Show the free room of nodes and of the cluster",
@@ -51,9 +51,9 @@ _GROUPS: Final = {
         "version": "Print the versions of Quaymaster and Kubernetes",
     },
 }
-"""The commands by what users want to do, in the order of ``--help``.
+"""The commands by the user's task, in the order of ``--help``.
 
-Each has the line that describes it there. The command ``what-if`` is the ``command``
+Each has its line of that help. The command ``what-if`` is the ``command``
 or ``group`` of the module ``what_if``.
 """
 
@@ -82,8 +82,8 @@ def _imported(name: str) -> ModuleType:
 class _Commands(SuggestingGroup):
     """The commands, each imported when it runs.
 
-    To import all of them takes several times as long as most commands need. The list of
-    commands is therefore printed from the table.
+    Importing all of them takes several times as long as most commands take. So the list
+    of commands is printed from the table.
     """
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -91,7 +91,7 @@ class _Commands(SuggestingGroup):
         return list(_SUMMARIES)
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name, or None if there is none."""
+        """Return the command with a name, or None."""
         if cmd_name not in _SUMMARIES:
             return None
         module = _imported(cmd_name)

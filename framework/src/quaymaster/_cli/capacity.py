@@ -31,7 +31,7 @@ DOES_NOT_FIT = 1
 
 @attrs.frozen(kw_only=True)
 class _Questions:
-    """What is asked beside the input."""
+    """The options of the command, without the input."""
 
     by: tuple[str, ...]
     prices: Prices
@@ -48,8 +48,8 @@ class _Questions:
     metavar="LABEL",
     multiple=True,
     help="Group nodes by a label, such as rack, or by "
-    f"{', '.join(list(GROUP_LABELS)[:-1])} or {list(GROUP_LABELS)[-1]}, which stand "
-    "for the usual labels. May be repeated. [default: zone and instance-type, if "
+    f"{', '.join(list(GROUP_LABELS)[:-1])} or {list(GROUP_LABELS)[-1]}, short names "
+    "of the usual labels. May be repeated. [default: zone and instance-type, if "
     "nodes have them]",
 )
 @prices_option()
@@ -84,7 +84,9 @@ class _Questions:
     help="Schedule nothing: count the pods that have a node already.",
 )
 @click.option(
-    "--require-fit", is_flag=True, help="Exit with 1 if not one more fits of any."
+    "--require-fit",
+    is_flag=True,
+    help="Exit with 1 unless at least one more of each fits.",
 )
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
@@ -100,13 +102,13 @@ def command(
     require_fit: bool,
     output: OutputFormat,
 ) -> None:
-    """Show how much room there is: per node, per group of nodes, and in all.
+    """Show how much room there is: per node, per group of nodes, and in total.
 
-    The manifests are simulated as with "simulate", and what is left then is counted.
-    USED is the requested part of what nodes offer. FRAGMENTED is the part of the free
-    room that a pod like those of the input cannot use where it is, on average over
-    these pods; STRANDED is the part that none of them can use. IMBALANCE is the
-    standard deviation of USED over the nodes.
+    The manifests are simulated as with "simulate"; then the free room is measured.
+    USED is the requested share of the allocatable resources. FRAGMENTED is the part of
+    the free room that a pod of the input cannot use where it is, on average over these
+    pods. STRANDED is the part that none of them can use. IMBALANCE is the standard
+    deviation of USED over the nodes.
 
     --fit and --pod schedule copies, with all constraints, until one does not fit.
     """
@@ -119,7 +121,7 @@ def command(
         as_it_stands=as_it_stands,
         at_most=at_most,
     )
-    found = _asked(inputs, options, questions)
+    found = _capacity(inputs, options, questions)
     notices = (*inputs.notices, *found.result.notices)
     found = attrs.evolve(found, result=attrs.evolve(found.result, notices=notices))
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
@@ -127,11 +129,11 @@ def command(
     else:
         print_document(as_document(found), output)
     print_notices(notices)
-    if require_fit and not all(one.fits for one in found.headroom):
+    if require_fit and not all(answer.fits for answer in found.headroom):
         sys.exit(DOES_NOT_FIT)
 
 
-def _asked(
+def _capacity(
     inputs: Inputs, options: InputOptions, questions: _Questions
 ) -> CapacityResult:
     namespace = options.namespace or ""

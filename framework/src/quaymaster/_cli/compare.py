@@ -63,7 +63,7 @@ _Runnable: TypeAlias = Variant | EnvironmentVariant
 
 
 class _Given(NamedTuple):
-    """What the command line names, by what it is."""
+    """The paths of the command line, by their type."""
 
     configurations: list[str]
     environments: list[str]
@@ -79,7 +79,7 @@ class _Given(NamedTuple):
     default=1,
     show_default=True,
     help="Simulate each variant N times, with --seed and the numbers that follow, and "
-    "tell means with 95 % confidence intervals.",
+    "report means with 95 % confidence intervals.",
 )
 @click.option(
     "--topology-key",
@@ -88,7 +88,7 @@ class _Given(NamedTuple):
     multiple=True,
     default=("zone",),
     show_default=True,
-    help="Tell how evenly pods are spread over the values of this label of nodes. May "
+    help="Report how evenly pods are spread over the values of this node label. May "
     "be repeated.",
 )
 @prices_option()
@@ -106,12 +106,12 @@ def command(
 ) -> None:
     """Show what differs between configurations, versions of plugins, or inputs.
 
-    PATH is what every command takes, and also what is to be compared: a
-    KubeSchedulerConfiguration or the name of a shipped profile, or a virtual
-    environment with other versions of plugins. All variants are simulated with the same
-    input, and differences are told to the first one. With --config, environments run
-    that configuration. Where no configuration and no environment is named, each PATH is
-    an input of its own, and those are compared.
+    PATH is an input as for "simulate", or a variant to compare: a
+    KubeSchedulerConfiguration, the name of a shipped profile, or a virtual environment
+    with other versions of plugins. All variants are simulated with the same input and
+    compared with the first one. With --config, environments run that configuration. If
+    no PATH is a configuration or an environment, each PATH is an input, and the inputs
+    are compared.
 
     quaymaster compare default bin-packing shop.yaml --nodes 5:cpu=4,memory=16Gi
 
@@ -119,9 +119,9 @@ def command(
 
     quaymaster compare before/ after/ --config mine.yaml
 
-    Several --kubernetes are variants as well, of each configuration. Then it also tells
-    which decisions the newer one makes otherwise on the same state, and by which
-    change.
+    Several --kubernetes make a variant of each configuration per version. The output
+    then also lists the decisions that the newer version makes differently on the same
+    state, and the change that causes each.
 
     quaymaster compare --kubernetes 1.36 --kubernetes 1.37 shop.yaml
     """
@@ -139,26 +139,26 @@ def command(
             read_inputs(attrs.evolve(options, paths=(path,))) for path in given.inputs
         ]
         variants = [
-            _variant(path, one, options)
-            for path, one in zip(given.inputs, inputs, strict=True)
+            _variant(path, own, options)
+            for path, own in zip(given.inputs, inputs, strict=True)
         ]
     _check(variants)
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
     changes = _changes(given, inputs[0], options) if is_of_versions else ()
-    notices = tuple(dict.fromkeys(one for each in inputs for one in each.notices))
+    notices = tuple(dict.fromkeys(notice for each in inputs for notice in each.notices))
     if report_file is not None:
         _report(report_file, comparison, variants, inputs, options.seed, changes)
     match output:
         case OutputFormat.TABLE:
             print_comparison(comparison)
-            for one in changes:
+            for change in changes:
                 print_line()
-                print_changes(one)
+                print_changes(change)
         case OutputFormat.CSV:
             more = [
-                (_name(_path(given, one), one.newer, options), options.seed, *row)
-                for one in changes
-                for row in csv_rows(one)
+                (_name(_path(given, change), change.newer, options), options.seed, *row)
+                for change in changes
+                for row in csv_rows(change)
             ]
             print_csv(comparison, more)
         case _:
@@ -171,7 +171,7 @@ def command(
 
 
 def _sorted_out(paths: Sequence[str]) -> _Given:
-    """Tell configurations and environments from inputs."""
+    """Separate configurations and environments from inputs."""
     given = _Given([], [], [])
     for path in dict.fromkeys(paths):
         if _is_configuration(path):
@@ -192,10 +192,10 @@ def _is_configuration(path: str) -> bool:
     try:
         content = read_content(file, path)
         if KIND.encode() not in content:
-            return False  # much sooner said than by parsing a large manifest
+            return False  # faster than parsing a large manifest
         document, _ = unwrapped(read_yaml(content, path), path)
     except ConfigErrors:
-        # Several documents, or none that can be read: told as an input, if so.
+        # Several documents, or an unreadable file: reading the input reports that.
         return False
     return isinstance(document, dict) and document.get("kind") == KIND
 
@@ -203,8 +203,8 @@ def _is_configuration(path: str) -> bool:
 def _common_input(given: _Given, options: InputOptions) -> Inputs:
     """Read the input of all variants.
 
-    The configuration of the command line may have plugins that only the environments
-    have; unless it runs here as well, each of them tells what is wrong with it.
+    The configuration of the command line may name plugins that only the environments
+    have. Unless it also runs in this process, each environment reports its errors.
     """
     options = attrs.evolve(options, paths=tuple(given.inputs))
     newest = _newest(options.configured)
@@ -224,22 +224,24 @@ def _of_one_input(
 ) -> list[_Runnable]:
     found: list[_Runnable] = []
     for source in _sources(given, options):
-        for asked in _versions(options.configured):
+        for version in _versions(options.configured):
             path = source.file if given.configurations else ""
-            config, _ = read_config(attrs.evolve(source, asked=asked), inputs.registry)
+            config, _ = read_config(
+                attrs.evolve(source, chosen=version), inputs.registry
+            )
             own = attrs.evolve(inputs, config=config)
-            found.append(_variant(_name(path, asked, options), own, options))
+            found.append(_variant(_name(path, version, options), own, options))
     found += [
         EnvironmentVariant(
-            name=_name(path, asked, options),
+            name=_name(path, version, options),
             environment=Path(path),
             objects=inputs.objects,
             config_file=options.configured.file,
-            kubernetes=asked,
+            kubernetes=version,
             max_pods=options.max_pods,
         )
         for path in given.environments
-        for asked in _versions(options.configured)
+        for version in _versions(options.configured)
     ]
     if len(found) == 1:
         # What would run without it: the configuration of the command line.
@@ -251,19 +253,19 @@ def _of_one_input(
 
 def _sources(given: _Given, options: InputOptions) -> list[ConfigSource]:
     """The configurations that run in this process."""
-    asked = options.configured
+    configured = options.configured
     if given.configurations:
-        return [attrs.evolve(asked, file=path) for path in given.configurations]
-    return [asked] if asked.beside and not given.environments else []
+        return [attrs.evolve(configured, file=path) for path in given.configurations]
+    return [configured] if configured.beside and not given.environments else []
 
 
 def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
-    """The versions that variants are made of; None: the only one, which has no name."""
-    return (configured.asked, *configured.beside)
+    """The Kubernetes versions of the variants; None is the default version."""
+    return (configured.chosen, *configured.beside)
 
 
 def _newest(configured: ConfigSource) -> Kubernetes | None:
-    """The newest version of several, whose fields the input of all may have."""
+    """The newest of several versions: the common input may have its fields."""
     if not configured.beside:
         return None
     versions = [version for version in _versions(configured) if version is not None]
@@ -271,7 +273,7 @@ def _newest(configured: ConfigSource) -> Kubernetes | None:
 
 
 def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -> str:
-    """What a variant is called: the version is said where there are several."""
+    """The name of a variant: with the version if there are several."""
     if version is None or not options.configured.beside:
         return path or ""
     return f"{path} {version.version}" if path else version.version
@@ -284,9 +286,11 @@ def _path(given: _Given, found: VersionChanges) -> str:
 def _changes(
     given: _Given, inputs: Inputs, options: InputOptions
 ) -> list[VersionChanges]:
-    """What newer versions decide otherwise than the oldest one, by configuration."""
-    versions = [one for one in _versions(options.configured) if one is not None]
-    versions.sort(key=lambda one: KUBERNETES_VERSIONS.index(one.version))
+    """The decisions that differ between versions, for each configuration."""
+    versions = [
+        version for version in _versions(options.configured) if version is not None
+    ]
+    versions.sort(key=lambda version: KUBERNETES_VERSIONS.index(version.version))
     found = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)
@@ -295,8 +299,8 @@ def _changes(
             def completed(
                 kubernetes: Kubernetes, source: ConfigSource = source
             ) -> SchedulerConfig:
-                asked = attrs.evolve(source, asked=kubernetes)
-                return read_config(asked, inputs.registry)[0]
+                versioned = attrs.evolve(source, chosen=kubernetes)
+                return read_config(versioned, inputs.registry)[0]
 
             found += [
                 version_changes(
@@ -361,16 +365,16 @@ def _report(
     seed: int,
     changes: Sequence[VersionChanges],
 ) -> None:
-    """Show the variants as they run with the first seed, and the figures of all."""
-    # Not needed by those who ask for no report.
+    """Write a report: the runs with the first seed, and the figures of all seeds."""
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = []
     with progress_bar() as progress:
         task = progress.add_task("simulating for the report", total=len(variants))
-        for one, given in zip(variants, _for_each(variants, inputs), strict=True):
+        for variant, given in zip(variants, _for_each(variants, inputs), strict=True):
             with given.located():
-                run = one.observe(seed)
+                run = variant.observe(seed)
             notices = (*given.notices, *run.result.notices)
             result = attrs.evolve(run.result, notices=notices)
             runs.append(attrs.evolve(run, result=result))
@@ -383,15 +387,15 @@ def _report(
     for each in changes:
         columns, rows = changes_table(each)
         newer, older = each.newer.version, each.older.version
-        heading = f"What {newer} decides or words otherwise than {older}"
+        heading = f"What {newer} decides or words differently from {older}"
         heading += f" with {each.configuration}" if each.configuration else ""
         tables.append(ReportTable(title=heading, columns=columns, rows=rows))
-    title = f"Comparison of {' and '.join(one.name for one in variants)}"
+    title = f"Comparison of {' and '.join(variant.name for variant in variants)}"
     write_report(file, runs, title=title, tables=tables)
 
 
 def _for_each(
     variants: Sequence[_Runnable], inputs: Sequence[Inputs]
 ) -> Sequence[Inputs]:
-    """The input of each variant: its own, or that of all."""
+    """The input of each variant: its own, or the common one."""
     return inputs if len(inputs) == len(variants) else [*inputs] * len(variants)

@@ -1,4 +1,4 @@
-"""Prints what a newer Kubernetes decides otherwise, and by which change."""
+"""Prints the decisions that a newer Kubernetes makes differently, with causes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +21,15 @@ _UNKNOWN: Final = "(no change alone)"
 
 
 def print_changes(found: VersionChanges) -> None:
-    """Print the decisions that are made otherwise, and a line for each cause."""
+    """Print the decisions that differ, and a line for each cause."""
     older, newer = found.older.version, found.newer.version
-    made = [one for one in found.changed if not one.is_message]
+    made = [decision for decision in found.changed if not decision.is_message]
     worded = len(found.changed) - len(made)
     name = f" with {found.configuration}" if found.configuration else ""
     total = counted(found.decisions, "decision")
     print_line(
-        f"on the same state, {newer} makes {len(made)} of {total} otherwise than "
-        f"{older}{name}, and words {worded} otherwise"
+        f"on the same state, {newer} makes {len(made)} of {total} differently from "
+        f"{older}{name}, and words {worded} differently"
     )
     if made:
         columns, rows = _table(found, made[:_SHOWN])
@@ -49,27 +49,27 @@ def print_changes(found: VersionChanges) -> None:
 def changes_table(
     found: VersionChanges,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the columns and rows of all that is made or worded otherwise."""
+    """Return the columns and rows of the decisions and messages that differ."""
     columns, rows = _table(found, found.changed)
     return tuple(map(str.capitalize, columns)), rows
 
 
 def change_documents(found: Iterable[VersionChanges]) -> list[dict[str, Any]]:
-    """Return the same as plain data, in the form of ``-o json``."""
+    """Return the comparisons as plain data, in the form of ``-o json``."""
     return [
         {
-            "configuration": one.configuration,
-            "older": str(one.older),
-            "newer": str(one.newer),
-            "decisions": one.decisions,
-            "changed": [_document(each) for each in one.changed],
+            "configuration": comparison.configuration,
+            "older": str(comparison.older),
+            "newer": str(comparison.newer),
+            "decisions": comparison.decisions,
+            "changed": [_document(each) for each in comparison.changed],
         }
-        for one in found
+        for comparison in found
     ]
 
 
 def csv_rows(found: VersionChanges) -> Iterator[tuple[str, str]]:
-    """Yield how many decisions each cause has, as names of figures and values."""
+    """Yield the number of decisions of each cause, as name and value of a figure."""
     for name, decisions, messages in _by_cause(found.changed):
         cause = "unknown" if name == _UNKNOWN else name
         yield f"changed.{cause}", str(decisions)
@@ -81,24 +81,29 @@ def _table(
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     columns = ("POD", found.older.version, found.newer.version, "CAUSE")
     rows = tuple(
-        (one.pod, _told(one.older), _told(one.newer), ", ".join(_causes(one)))
-        for one in changed
+        (
+            decision.pod,
+            _outcome(decision.older),
+            _outcome(decision.newer),
+            ", ".join(_causes(decision)),
+        )
+        for decision in changed
     )
     return columns, rows
 
 
-def _told(one: Decided) -> str:
-    if one.node:
-        return one.node
-    told = "(pending)"
-    if one.nominated_node:
-        victims = counted(len(one.victims), "victim")
-        told = f"({one.nominated_node}, after {victims})"
-    return f"{told} {one.message}".rstrip()
+def _outcome(decided: Decided) -> str:
+    if decided.node:
+        return decided.node
+    outcome = "(pending)"
+    if decided.nominated_node:
+        victims = counted(len(decided.victims), "victim")
+        outcome = f"({decided.nominated_node}, after {victims})"
+    return f"{outcome} {decided.message}".rstrip()
 
 
-def _causes(one: ChangedDecision) -> tuple[str, ...]:
-    return one.causes or (_UNKNOWN,)
+def _causes(decision: ChangedDecision) -> tuple[str, ...]:
+    return decision.causes or (_UNKNOWN,)
 
 
 def _by_cause(
@@ -106,7 +111,9 @@ def _by_cause(
 ) -> Iterator[tuple[str, int, int]]:
     """The causes with how many decisions and messages each of them changes."""
     counts: Counter[tuple[str, bool]] = Counter(
-        (cause, one.is_message) for one in changed for cause in _causes(one)
+        (cause, decision.is_message)
+        for decision in changed
+        for cause in _causes(decision)
     )
     names = {cause for cause, _ in counts}
     for name in (*CHANGES, _UNKNOWN):
@@ -117,28 +124,28 @@ def _by_cause(
 def _title(cause: str) -> str:
     if cause in CHANGES:
         return CHANGES[cause].title
-    return "several changes together, or one that cannot be left out by itself"
+    return "several changes together, or one that cannot be reverted alone"
 
 
 def _page(cause: str) -> str:
     return f"{PAGE}#{cause}" if cause in CHANGES else PAGE
 
 
-def _document(one: ChangedDecision) -> dict[str, Any]:
+def _document(decision: ChangedDecision) -> dict[str, Any]:
     return {
-        "pod": one.pod,
-        "at": one.at,
-        "older": _decided(one.older),
-        "newer": _decided(one.newer),
-        "onlyMessage": one.is_message,
-        "causes": [{"change": name, "page": _page(name)} for name in one.causes],
+        "pod": decision.pod,
+        "at": decision.at,
+        "older": _decided(decision.older),
+        "newer": _decided(decision.newer),
+        "onlyMessage": decision.is_message,
+        "causes": [{"change": name, "page": _page(name)} for name in decision.causes],
     }
 
 
-def _decided(one: Decided) -> dict[str, Any]:
+def _decided(decided: Decided) -> dict[str, Any]:
     return {
-        "node": one.node,
-        "message": one.message,
-        "nominatedNode": one.nominated_node,
-        "victims": list(one.victims),
+        "node": decided.node,
+        "message": decided.message,
+        "nominatedNode": decided.nominated_node,
+        "victims": list(decided.victims),
     }

@@ -1,4 +1,4 @@
-"""Prints a comparison, in the forms that ``compare -o`` knows."""
+"""Prints a comparison, in the forms of ``compare -o``."""
 
 import csv
 import io
@@ -44,16 +44,18 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "seeds": list(comparison.seeds),
         "variants": [
             {
-                "name": one.name,
-                "figures": _estimates(one.figures),
+                "name": variant.name,
+                "figures": _estimates(variant.figures),
                 "runs": [
                     {"seed": each.seed, "figures": dict(each.figures)}
-                    for each in one.outcomes
+                    for each in variant.outcomes
                 ],
             }
-            for one in comparison.variants
+            for variant in comparison.variants
         ],
-        "differences": [_difference(one) for one in comparison.differences],
+        "differences": [
+            _difference(difference) for difference in comparison.differences
+        ],
     }
 
 
@@ -69,10 +71,10 @@ def print_csv(
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("variant", "seed", "figure", "value"))
-    for one in comparison.variants:
-        for each in one.outcomes:
+    for variant in comparison.variants:
+        for each in variant.outcomes:
             for name, value in each.figures.items():
-                writer.writerow((one.name, each.seed, name, _number(value)))
+                writer.writerow((variant.name, each.seed, name, _number(value)))
     writer.writerows(more)
     print_text(text.getvalue())
 
@@ -91,11 +93,11 @@ def figures_table(
     """Return the columns and rows of the figures, with their units, for a page."""
     columns, rows = _figures(comparison)
     figure, *variants = columns
-    told = tuple((name, _unit(name), *values) for name, *values in rows)
+    with_units = tuple((name, _unit(name), *values) for name, *values in rows)
     heads = (figure.capitalize(), "Unit", *variants)
     if len(comparison.variants) == 2:
         heads = (*heads[:-1], heads[-1].capitalize())
-    return heads, told
+    return heads, with_units
 
 
 def _unit(figure: str) -> str:
@@ -109,7 +111,7 @@ def _print_figures(comparison: Comparison) -> None:
 
 
 def means_of(comparison: Comparison) -> str:
-    """Say what the figures of several seeds are."""
+    """Return a sentence that explains the figures of several seeds."""
     return (
         f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
         "* marks differences that chance does not explain"
@@ -120,17 +122,17 @@ def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     variants = comparison.variants
     names = dict.fromkeys(
         name
-        for one in variants
-        for name in one.figures
+        for variant in variants
+        for name in variant.figures
         if "." not in name or any(_is_there(each, name) for each in variants)
     )
     is_pair = len(variants) == 2
-    columns = ["FIGURE", *(one.name for one in variants)]
+    columns = ["FIGURE", *(variant.name for variant in variants)]
     if is_pair:
         columns.append("DIFFERENCE")
     rows = []
     for name in names:
-        row = [name, *(_shown(one.figures.get(name)) for one in variants)]
+        row = [name, *(_shown(variant.figures.get(name)) for variant in variants)]
         if is_pair:
             row.append(_signed(comparison.differences[0].figures.get(name)))
         rows.append(row)
@@ -138,7 +140,7 @@ def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
 
 def _is_there(variant: VariantResult, figure: str) -> bool:
-    """Whether a figure is not zero: what nobody requests is not worth a row."""
+    """Whether a figure is not zero: resources without requests get no row."""
     found = variant.figures.get(figure)
     return found is not None and bool(found.mean or found.half_width)
 
@@ -146,17 +148,22 @@ def _is_there(variant: VariantResult, figure: str) -> bool:
 def _print_difference(comparison: Comparison, difference: Difference) -> None:
     first = comparison.variants[0].name
     if difference.divergence is None and not difference.moved:
-        print_line(f"{difference.variant} decides all as {first} does")
+        print_line(f"{difference.variant} makes the same decisions as {first}")
         return
-    pods = sum(one.pods for one in difference.moved)
-    print_line(f"{counted(pods, 'pod')} placed otherwise by {difference.variant}")
+    pods = sum(workload.pods for workload in difference.moved)
+    print_line(f"{counted(pods, 'pod')} placed on other nodes by {difference.variant}")
     if difference.moved:
         shown = difference.moved[:_MOVED]
         print_table(
             ("WORKLOAD", "PODS", first, difference.variant),
             [
-                (one.workload, one.pods, _nodes(one.first), _nodes(one.other))
-                for one in shown
+                (
+                    workload.workload,
+                    workload.pods,
+                    _nodes(workload.first),
+                    _nodes(workload.other),
+                )
+                for workload in shown
             ],
             sentences=[first, difference.variant],
         )
@@ -172,7 +179,11 @@ def _print_divergence(first: str, other: str, found: Divergence) -> None:
     print_line(f"the first decision that differs is number {found.number}:")
     print_line(f"  {first}: {_decided(found.first)}")
     print_line(f"  {other}: {_decided(found.other)}")
-    nodes = [one.node for one in (found.first, found.other) if one and one.node]
+    nodes = [
+        decision.node
+        for decision in (found.first, found.other)
+        if decision and decision.node
+    ]
     explained = ((first, found.first_explanation), (other, found.other_explanation))
     rows = [
         (name, node, explanation)
@@ -185,7 +196,9 @@ def _print_divergence(first: str, other: str, found: Divergence) -> None:
 
 def _print_rows(rows: Sequence[tuple[str, str, Explanation]]) -> None:
     """Print the scores of nodes side by side, and why others were rejected."""
-    scored = [(name, node, _scores_of(node, one)) for name, node, one in rows]
+    scored = [
+        (name, node, _scores_of(node, explanation)) for name, node, explanation in rows
+    ]
     plugins = dict.fromkeys(
         plugin for _, _, scores in scored if scores for plugin in scores.plugins
     )
@@ -196,16 +209,16 @@ def _print_rows(rows: Sequence[tuple[str, str, Explanation]]) -> None:
     ]
     if table:
         print_table(("VARIANT", "NODE", *plugins, "TOTAL"), table)
-    for name, node, one in rows:
-        for rejection in one.rejections:
+    for name, node, explanation in rows:
+        for rejection in explanation.rejections:
             if rejection.node == node:
-                why = ", ".join(rejection.reasons) or "not looked at"
+                why = ", ".join(rejection.reasons) or "not evaluated"
                 by = f" by {rejection.plugin}" if rejection.plugin else ""
                 print_line(f"{name}: {node} was rejected{by}: {why}")
 
 
 def _scores_of(node: str, explanation: Explanation) -> NodeScores | None:
-    return next((one for one in explanation.scores if one.node == node), None)
+    return next((scores for scores in explanation.scores if scores.node == node), None)
 
 
 def _weighted(scores: NodeScores, plugin: str) -> str:
@@ -229,19 +242,19 @@ def _nodes(nodes: Mapping[str, int]) -> str:
     return ", ".join([*listed[:_NODES], *more]) or "-"
 
 
-def _shown(one: Estimate | None) -> str:
-    if one is None:
+def _shown(estimate: Estimate | None) -> str:
+    if estimate is None:
         return "-"
-    if not one.half_width:
-        return _number(one.mean)
-    return f"{_number(one.mean)} ± {_number(one.half_width)}"
+    if not estimate.half_width:
+        return _number(estimate.mean)
+    return f"{_number(estimate.mean)} ± {_number(estimate.half_width)}"
 
 
-def _signed(one: Estimate | None) -> str:
-    if one is None:
+def _signed(estimate: Estimate | None) -> str:
+    if estimate is None:
         return "-"
-    sign = "+" if one.mean > 0 else ""
-    return sign + _shown(one) + (" *" if one.is_certain else "")
+    sign = "+" if estimate.mean > 0 else ""
+    return sign + _shown(estimate) + (" *" if estimate.is_certain else "")
 
 
 def _number(value: float) -> str:
@@ -250,34 +263,34 @@ def _number(value: float) -> str:
 
 def _estimates(figures: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
     return {
-        name: {"mean": one.mean}
-        | ({} if one.half_width is None else {"halfWidth": one.half_width})
-        for name, one in figures.items()
+        name: {"mean": estimate.mean}
+        | ({} if estimate.half_width is None else {"halfWidth": estimate.half_width})
+        for name, estimate in figures.items()
     }
 
 
-def _difference(one: Difference) -> dict[str, Any]:
+def _difference(difference: Difference) -> dict[str, Any]:
     return {
-        "variant": one.variant,
-        "figures": _estimates(one.figures),
-        "moved": [_moved(each) for each in one.moved],
+        "variant": difference.variant,
+        "figures": _estimates(difference.figures),
+        "moved": [_moved(each) for each in difference.moved],
         "firstDifference": None
-        if one.divergence is None
-        else _divergence(one.divergence),
+        if difference.divergence is None
+        else _divergence(difference.divergence),
     }
 
 
-def _moved(one: MovedWorkload) -> dict[str, Any]:
+def _moved(workload: MovedWorkload) -> dict[str, Any]:
     return {
-        "workload": one.workload,
-        "pods": one.pods,
-        "first": dict(one.first),
-        "other": dict(one.other),
+        "workload": workload.workload,
+        "pods": workload.pods,
+        "first": dict(workload.first),
+        "other": dict(workload.other),
     }
 
 
 def _divergence(found: Divergence) -> dict[str, Any]:
-    nodes = {one.node for one in (found.first, found.other) if one}
+    nodes = {decision.node for decision in (found.first, found.other) if decision}
     return {
         "number": found.number,
         "first": _decision(found.first, found.first_explanation, nodes),
@@ -286,20 +299,22 @@ def _divergence(found: Divergence) -> dict[str, Any]:
 
 
 def _decision(
-    one: Decision | None, explanation: Explanation | None, nodes: Iterable[str]
+    decision: Decision | None, explanation: Explanation | None, nodes: Iterable[str]
 ) -> dict[str, Any] | None:
-    if one is None:
+    if decision is None:
         return None
-    document: dict[str, Any] = {"pod": one.pod, "node": one.node}
+    document: dict[str, Any] = {"pod": decision.pod, "node": decision.node}
     if explanation is not None:
         document |= details(_only(explanation, set(nodes)))
     return document
 
 
 def _only(found: Explanation, nodes: Set[str]) -> Explanation:
-    """The explanation, with nothing but what it says of these nodes."""
+    """The part of the explanation that is about these nodes."""
     return attrs.evolve(
         found,
-        rejections=tuple(one for one in found.rejections if one.node in nodes),
-        scores=tuple(one for one in found.scores if one.node in nodes),
+        rejections=tuple(
+            rejection for rejection in found.rejections if rejection.node in nodes
+        ),
+        scores=tuple(scores for scores in found.scores if scores.node in nodes),
     )

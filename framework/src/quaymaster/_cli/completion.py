@@ -19,11 +19,11 @@ _VARIABLE: Final = "_QUAYMASTER_COMPLETE"
 def command(context: click.Context, shell: str) -> None:
     """Print a script that completes commands, options and values in a shell.
 
-    SHELL is bash, zsh or fish. In bash and zsh, the script comes into force with
+    SHELL is bash, zsh or fish. In bash and zsh, load the script with
     source <(quaymaster completion SHELL), in fish with quaymaster completion fish |
-    source. Put the line into the shell's start-up file to have it always.
+    source. Add that line to the shell's start-up file to load it in every session.
     """
     made = get_completion_class(shell)
-    assert made is not None, "all of these come with click"
+    assert made is not None, "click has a class for each shell"
     app = context.find_root().command
     print_text(made(app, {}, "quaymaster", _VARIABLE).source())

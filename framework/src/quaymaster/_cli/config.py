@@ -36,7 +36,7 @@ NOT_STRICT = 1
 def group() -> None:
     """Check and show scheduler configurations.
 
-    FILE is a KubeSchedulerConfiguration, or the name of a profile that is shipped.
+    FILE is a KubeSchedulerConfiguration, or the name of a shipped profile.
     """
 
 
@@ -46,15 +46,15 @@ def group() -> None:
 @missing_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 def validate(
-    file: str, asked: Sequence[Kubernetes], without_missing: bool, strict: bool
+    file: str, versions: Sequence[Kubernetes], without_missing: bool, strict: bool
 ) -> None:
     """Check a configuration against the installed plugins; print every mistake.
 
-    The plugins are built, as a scheduler would build them, but never asked.
+    The plugins are constructed as in a scheduler, but no hook is called.
     """
     configured = ConfigSource(
         file=file,
-        asked=asked[0] if asked else None,
+        chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
     registry = PluginRegistry.discover()
@@ -72,12 +72,15 @@ def validate(
 @missing_option
 @output_option(OutputFormat.YAML, OutputFormat.JSON)
 def show(
-    file: str, asked: Sequence[Kubernetes], without_missing: bool, output: OutputFormat
+    file: str,
+    versions: Sequence[Kubernetes],
+    without_missing: bool,
+    output: OutputFormat,
 ) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
     configured = ConfigSource(
         file=file,
-        asked=asked[0] if asked else None,
+        chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
     config, notices = read_config(
@@ -89,15 +92,15 @@ def show(
 
 @group.command("schema", short_help="Print the JSON Schema of configurations")
 def schema() -> None:
-    """Print the JSON Schema of configurations, the installed plugins' args included."""
+    """Print the JSON Schema of configurations, with the args of installed plugins."""
     print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)
 
 
 def build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:
-    """Build the plugins of a configuration, as a scheduler would, and close them.
+    """Construct the plugins of a configuration as a scheduler does, and close them.
 
     Raises:
-        ProfileError: One cannot be built.
+        ProfileError: A plugin cannot be constructed.
     """
     clock = VirtualClock()
     # Extenders may be configured for another machine than this one.

@@ -28,24 +28,24 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class ConfigSource:
-    """What a command line says of the configuration.
+    """The options of a command line about the configuration.
 
     Attributes:
-        file: The file, or the name of a profile that is shipped; None: the default.
-        asked: The Kubernetes that was asked for; None if nothing says which.
-        beside: Others that it is to be compared with.
+        file: The file, or the name of a shipped profile; None: the default.
+        chosen: The version that the options choose, or None.
+        beside: Other versions to compare it with.
         without_missing: Whether plugins that are not installed are left out.
     """
 
     file: str | None = None
-    asked: Kubernetes | None = None
+    chosen: Kubernetes | None = None
     beside: tuple[Kubernetes, ...] = ()
     without_missing: bool = False
 
     @property
     def kubernetes(self) -> Kubernetes:
         """The Kubernetes to complete the configuration for."""
-        return self.asked or DEFAULT_KUBERNETES
+        return self.chosen or DEFAULT_KUBERNETES
 
 
 def config_options(
@@ -55,9 +55,9 @@ def config_options(
     several: bool = False,
     is_simulated: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that say which configuration, for which Kubernetes.
+    """Add the options for the configuration and its Kubernetes version to a command.
 
-    It gets what they say as ``configured``, a `ConfigSource`.
+    The command gets their values as ``configured``, a `ConfigSource`.
 
     Args:
         name: Another name for ``--config``.
@@ -70,14 +70,14 @@ def config_options(
         @functools.wraps(command)
         def gathered(
             config_file: str | None,
-            asked: tuple[Kubernetes, ...],
+            versions: tuple[Kubernetes, ...],
             without_missing: bool = False,
             **arguments: Any,
         ) -> None:
             configured = ConfigSource(
                 file=config_file,
-                asked=asked[0] if asked else None,
-                beside=asked[1:],
+                chosen=versions[0] if versions else None,
+                beside=versions[1:],
                 without_missing=without_missing,
             )
             command(configured=configured, **arguments)
@@ -88,8 +88,7 @@ def config_options(
             metavar="FILE",
             required=required,
             shell_complete=complete_config,
-            help="A KubeSchedulerConfiguration, or the name of a profile that is "
-            "shipped.",
+            help="A KubeSchedulerConfiguration, or the name of a shipped profile.",
         )
         with_versions = kubernetes_options(several=several)(gathered)
         return option(missing_option(with_versions) if is_simulated else with_versions)
@@ -114,12 +113,12 @@ def read_config(
     """Load a configuration, or the default one.
 
     Args:
-        configured: Which one, and for which Kubernetes.
+        configured: The file and the Kubernetes version.
         registry: The installed plugins.
-        asks_extenders: Whether its extenders are going to be asked.
+        asks_extenders: Whether its extenders will be called.
 
     Returns:
-        The configuration, and what is probably a mistake in it.
+        The configuration, and notices about probable mistakes in it.
 
     Raises:
         ConfigErrors: Something is wrong with it.

@@ -20,13 +20,13 @@ from quaymaster._surfaces.operation.dump import dump_in_lines
 
 __all__ = ["group"]
 
-# A scheduler with many pods needs a while, as it compares twice.
+# A scheduler with many pods needs time: it compares its caches twice.
 _SECONDS: Final = 300.0
 
 
 @click.group("debug", cls=SuggestingGroup)
 def group() -> None:
-    """Look into a scheduler that runs."""
+    """Inspect a running scheduler."""
 
 
 _REACHING: Final = (
@@ -35,13 +35,13 @@ _REACHING: Final = (
         metavar="URL",
         default="https://127.0.0.1:10259",
         show_default=True,
-        help="Where the scheduler serves its pages.",
+        help="The URL of the scheduler's pages.",
     ),
     click.option(
         "--certificate-authority",
         metavar="FILE",
         type=click.Path(),
-        help="Who vouches for its certificate; needed but for loopback addresses.",
+        help="The CA file for its certificate; optional for loopback addresses.",
     ),
     click.option(
         "--kubeconfig",
@@ -65,7 +65,7 @@ _REACHING: Final = (
 
 
 def _reaching(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which scheduler is asked, and how."""
+    """Add the options for the scheduler's address and credentials to a command."""
     for option in reversed(_REACHING):
         command = option(command)
     return command
@@ -80,10 +80,10 @@ def dump(
     context: str,
     form: str,
 ) -> None:
-    """Print what a scheduler holds: queues, nominations, waits, and its mistakes.
+    """Print a scheduler's queues, nominations, waiting pods and cache differences.
 
-    It also compares nodes and pods with those of the API server. You need the right to
-    "get" the path /debug/dump.
+    The scheduler compares its nodes and pods with those of the API server. You need the
+    right to "get" the path /debug/dump.
     """
     access = _aimed_at(
         find_access(kubeconfig=kubeconfig, context=context),
@@ -96,7 +96,9 @@ def dump(
 
 @group.command("attempts", short_help="Print why the last attempts ended as they did")
 @click.argument("pod", required=False, default="")
-@click.option("--node", metavar="NAME", default="", help="Tell of this node only.")
+@click.option(
+    "--node", metavar="NAME", default="", help="Print only what concerns this node."
+)
 @_reaching
 def attempts(
     pod: str,
@@ -109,11 +111,10 @@ def attempts(
 ) -> None:
     """Print why the last attempts of a scheduler ended as they did.
 
-    POD is a pod as NAMESPACE/NAME, or NAME in the namespace "default": its attempts are
-    told with what was said of each node. Without it, the last 100 attempts are told.
-
-    The scheduler remembers some thousand attempts as they ended: nothing is simulated
-    anew. You need the right to "get" the path /debug/attempts.
+    POD is a pod as NAMESPACE/NAME, or NAME in the namespace "default". Its attempts are
+    printed with the verdict about each node. Without POD, the last 100 attempts are
+    printed. The scheduler keeps about a thousand attempts; nothing is simulated
+    again. You need the right to "get" the path /debug/attempts.
     """
     if node and not pod:
         raise click.UsageError("--node needs a POD")
@@ -153,8 +154,8 @@ def _aimed_at(access: Access, server: str, authority: str | None) -> Access:
         problem = f"expected a URL such as https://127.0.0.1:10259, got {server!r}"
         raise click.BadParameter(problem, param_hint="--server")
     if authority is None and not _is_loopback(url.hostname):
-        # Credentials are not shown to somebody whom nobody vouches for.
-        problem = f"needs --certificate-authority, since {url.hostname} is elsewhere"
+        # Credentials go only to servers with a trusted certificate.
+        problem = f"needs --certificate-authority, since {url.hostname} is not loopback"
         raise click.BadParameter(problem, param_hint="--server")
     return attrs.evolve(
         access,

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._base.files import write_whole
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.notices import print_notices
@@ -36,7 +37,7 @@ _LARGEST_PORT: Final = 65535
 
 @click.group("deploy", cls=SuggestingGroup)
 def group() -> None:
-    """Put the scheduler on a cluster."""
+    """Install the scheduler on a cluster."""
 
 
 def _name(_context: click.Context, _option: click.Parameter, text: str) -> str:
@@ -59,8 +60,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     "--scheduler-name",
     metavar="NAME",
     default="",
-    help="What pods choose it by, in spec.schedulerName; by default what the "
-    "configuration says.",
+    help="The spec.schedulerName of its pods; by default that of the configuration.",
 )
 @click.option(
     "--name",
@@ -76,21 +76,21 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     default="kube-system",
     show_default=True,
     callback=_name,
-    help="Where they are; it must be there.",
+    help="Their namespace, which must exist.",
 )
 @click.option(
     "--image",
     metavar="IMAGE",
     default="",
-    help="The image, such as --dockerfile makes it; by default quaymaster, with this "
-    "version as its tag.",
+    help="The image, built for example from --dockerfile; by default quaymaster, with "
+    "this version as its tag.",
 )
 @click.option(
     "--replicas",
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="How many; one schedules, the others stand by.",
+    help="The number of replicas; one schedules, the others stand by.",
 )
 @click.option(
     "--priority-class",
@@ -105,7 +105,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     default="500m",
     show_default=True,
     callback=_quantity,
-    help="The CPU that each replica asks for.",
+    help="The CPU request of each replica.",
 )
 @click.option(
     "--memory",
@@ -113,7 +113,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     default="1Gi",
     show_default=True,
     callback=_quantity,
-    help="The memory that each replica asks for.",
+    help="The memory request of each replica.",
 )
 @click.option(
     "--api-port",
@@ -125,7 +125,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     help="A port of the API server that its pods may connect to. May be repeated.",
 )
 @click.option(
-    "--dockerfile", is_flag=True, help="Print an image's Dockerfile, instead."
+    "--dockerfile", is_flag=True, help="Print the Dockerfile of an image instead."
 )
 @click.option(
     "--dir",
@@ -146,8 +146,8 @@ def render(
 ) -> None:
     """Print what a cluster needs to run the scheduler, for "kubectl apply -f -".
 
-    That is a Deployment with probes and what is around it, the configuration, and the
-    least rights that the configuration can do with: those that its plugins declare.
+    These are a Deployment with probes and its supporting objects, the configuration,
+    and the least rights that it needs: those that its plugins declare.
     """
     registry, version = PluginRegistry.discover(), metadata.version("quaymaster")
     document, config = _configuration(
@@ -160,7 +160,7 @@ def render(
         return
     election = config.leader_election
     if options["replicas"] > 1 and not election.leader_elect:
-        message = "leaderElection.leaderElect is false: expected 1, else all schedule"
+        message = "leaderElection.leaderElect is false: expected 1 replica"
         raise click.BadParameter(message, param_hint="--replicas")
     plan = Plan(
         name=name,
@@ -177,8 +177,8 @@ def render(
     if config.profile(UPSTREAM_SCHEDULER) is not None:
         lease = f"{election.resource_namespace}/{election.resource_name}"
         warn(
-            f"note: it is for the pods of kube-scheduler, and takes turns with it by "
-            f"the lease {lease}; --scheduler-name names another scheduler"
+            f"note: it schedules kube-scheduler's pods; both compete for the lease "
+            f"{lease}; use --scheduler-name for a scheduler of its own"
         )
 
 
@@ -189,7 +189,7 @@ def _configuration(
     name: str,
     namespace: str,
 ) -> tuple[dict[str, Any], SchedulerConfig]:
-    """The configuration as it is to be deployed: the file's content, and complete."""
+    """The configuration to deploy: the content of its file, and the complete one."""
     file, kubernetes = configured.file, configured.kubernetes
     source = file or _DEFAULT_SOURCE
     document: object = None
@@ -207,14 +207,14 @@ def _configuration(
 
 
 def _put(files: Sequence[tuple[str, str]], folder: str | None) -> None:
-    """Print the contents of files, or write them."""
+    """Print the contents of files, or write the files."""
     if folder is None:
         print_text("---\n".join(text for _, text in files))
         return
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in files:
-            Path(folder, name).write_text(text, encoding="utf-8")
+            write_whole(Path(folder, name), text.encode())
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise OutputError(f"{error.filename or folder}: {why}") from error

@@ -48,7 +48,7 @@ _LARGEST_PORT: Final = 65535
     "user",
     metavar="USER",
     default="",
-    help="Look with the rights of this user, if you may impersonate: "
+    help="Check with the rights of this user, if you may impersonate it: "
     "system:serviceaccount:NAMESPACE:NAME.",
 )
 @click.option(
@@ -69,9 +69,9 @@ def command(
     strict: bool,
     output: OutputFormat,
 ) -> None:
-    """Say what "quaymaster run" would lack on a cluster: rights, kinds, extenders.
+    """Check what "quaymaster run" lacks on a cluster: rights, kinds, extenders.
 
-    It writes nothing. FILE of --config may also be the ConfigMap of "deploy render".
+    It writes nothing. FILE of --config may also be the ConfigMap from "deploy render".
     The exit code is 1 if something is missing.
     """
     registry = PluginRegistry.discover()
@@ -91,7 +91,7 @@ def command(
     found += port_free("127.0.0.1", secure_port)
     _print(found, output)
     print_notices(config_notices(config.warnings))
-    states = {one.state for one in found}
+    states = {finding.state for finding in found}
     if State.MISSING in states or (strict and State.WARNING in states):
         sys.exit(NOT_WELL)
 
@@ -119,9 +119,9 @@ def _configured(file: str | None, config: SchedulerConfig) -> Finding:
 
 
 def _undeclared(config: SchedulerConfig, registry: PluginRegistry) -> list[Finding]:
-    """The plugins that get more rights than they may need."""
+    """Findings about plugins that may get more rights than they need."""
     return [
-        worrying("plugins", f"{name} does not say what it reads and writes")
+        worrying("plugins", f"{name} does not declare what it reads and writes")
         for name in profile_plugins(config)
         if not declares_access(registry[name].load())
     ]
@@ -129,15 +129,15 @@ def _undeclared(config: SchedulerConfig, registry: PluginRegistry) -> list[Findi
 
 def _print(found: list[Finding], output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
-        rows = [(one.check, one.state.value, one.text) for one in found]
+        rows = [(finding.check, finding.state.value, finding.text) for finding in found]
         print_table(("CHECK", "STATE", "FOUND"), rows, sentences=["FOUND"])
     else:
-        print_document([_document(one) for one in found], output)
+        print_document([_document(finding) for finding in found], output)
 
 
-def _document(one: Finding) -> dict[str, Any]:
-    tree = {"check": one.check, "state": one.state.value, "found": one.text}
-    if one.need is None:
+def _document(finding: Finding) -> dict[str, Any]:
+    tree = {"check": finding.check, "state": finding.state.value, "found": finding.text}
+    if finding.need is None:
         return tree
-    right = attrs.asdict(one.need.right)
-    return {**tree, "right": right, "neededBy": list(one.need.who)}
+    right = attrs.asdict(finding.need.right)
+    return {**tree, "right": right, "neededBy": list(finding.need.who)}

@@ -16,14 +16,14 @@ OUT: Final = click.option(
     "folder",
     metavar="DIR",
     type=click.Path(),
-    help="Where the results go. [default: the name of FILE with -results behind it]",
+    help="The folder for the results. [default: FILE with the suffix -results]",
 )
 
 WORKERS: Final = click.option(
     "--workers",
     metavar="N",
     type=click.IntRange(min=1),
-    help="How many processes make runs. [default: one for each processor]",
+    help="How many processes run simulations. [default: one for each processor]",
 )
 
 
@@ -33,12 +33,12 @@ def schema_option(
     """Return the option ``--schema``, which prints a JSON Schema and ends the command.
 
     Args:
-        make: Makes the schema.
-        text: What the help says.
+        make: Returns the schema.
+        text: The help text.
     """
 
-    def show(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-        if asked:
+    def show(context: click.Context, _option: click.Parameter, is_set: bool) -> None:
+        if is_set:
             print_document(make(), OutputFormat.JSON)
             context.exit()
 

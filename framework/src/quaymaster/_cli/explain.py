@@ -43,38 +43,38 @@ _TOP = 10
     default=WhichAttempt.AUTO.value,
     callback=read_attempt,
     shell_complete=complete_attempt,
-    help="Which attempt to take apart. By default the last one; the first one if pods "
+    help="Which attempt to show. By default the last one; the first one if pods "
     "of the input are terminating, since they still count now.",
 )
 @click.option(
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help=f"Show the N best nodes, and the rest as a number; 0 shows all. [default: "
+    help=f"Show the N best nodes, and count the rest; 0 shows all. [default: "
     f"{_TOP} in a table, all in JSON and YAML]",
 )
 @click.option(
     "--unbind",
     is_flag=True,
-    help="Take the pod from the node that it came with, and schedule it anew.",
+    help="Remove the pod from its node first, and schedule it again.",
 )
 @click.option(
     "--why-not",
     metavar="NODE",
     default="",
-    help="Show what became of this node: what every plugin says against it, or its "
-    "scores beside those of the node that was chosen.",
+    help="Show why this node was not chosen: each plugin's rejection, or its "
+    "scores beside those of the chosen node.",
 )
 @click.option(
     "--suggest",
     is_flag=True,
-    help="Look for the smallest changes that would place the pod, and try each out.",
+    help="Search for the smallest changes that place the pod, and simulate each.",
 )
 @click.option(
     "--all-pending",
     is_flag=True,
-    help="Show why pods have no node, all of them, by owner and by cause; no POD is "
-    "given then.",
+    help="Show why all pending pods have no node, by owner and cause; used without "
+    "POD.",
 )
 @click.option(
     "--max-trials",
@@ -97,41 +97,40 @@ def command(
     max_trials: int,
     output: OutputFormat,
 ) -> None:
-    """Show why one pod goes where it goes: every node, plugin and score.
+    """Show why a pod is placed where it is: every node, plugin and score.
 
-    POD is a pod as NAME or NAMESPACE/NAME, or anything that has pods as KIND/NAME or
+    POD is a pod as NAME or NAMESPACE/NAME, or a workload as KIND/NAME or
     NAMESPACE/KIND/NAME, with kubectl's names for kinds: pod/web-0, deploy/web,
-    shop/deployments.apps/web, sts/db.
-    A workload stands for the first of its pods that is tried. With -n, POD is looked
-    for in that namespace only. Of several pods, with commas in between, or of all that
-    are pending, there is a summary.
+    shop/deployments.apps/web, sts/db. For a workload, the first of its pods that is
+    scheduled is shown. With -n, POD is searched in that namespace only. For several
+    pods, separated by commas, or for all pending pods, a summary is shown.
 
     The manifests are simulated as with "simulate", and one attempt of the pod is shown,
-    in the cluster as it was then. Where pods of the input are terminating, that is the
-    first one: the decision of now, not the one after they are gone.
+    in the state of the cluster at that time. If pods of the input are terminating, the
+    first attempt is shown: the decision while they still exist.
     """
-    asked = _Asked(attempt, unbind, why_not, suggest, max_trials)
+    request = _Request(attempt, unbind, why_not, suggest, max_trials)
     if all_pending or "," in pod:
-        _refuse(asked)
+        _refuse(request)
         names = () if all_pending else tuple(filter(None, pod.split(",")))
         paths = (pod, *options.paths) if all_pending and pod else options.paths
-        _summarize(names, attrs.evolve(options, paths=paths), asked, output)
+        _summarize(names, attrs.evolve(options, paths=paths), request, output)
         return
     if not pod:
         raise click.UsageError("Missing argument 'POD'; or --all-pending.")
-    _explain(pod, options, asked, top, output)
+    _explain(pod, options, request, top, output)
 
 
 @attrs.frozen
-class _Asked:
-    """What is asked of pods.
+class _Request:
+    """The options about the pods to explain.
 
     Attributes:
         attempt: Which attempt is shown.
-        unbind: Whether the pod is scheduled anew.
-        why_not: The node that is asked about, or empty.
-        suggest: Whether changes are looked for.
-        max_trials: How many simulations that may take.
+        unbind: Whether the pod is removed from its node first.
+        why_not: The node of ``--why-not``, or empty.
+        suggest: Whether to search for changes.
+        max_trials: The maximum number of simulations for that.
     """
 
     attempt: WhichAttempt | int
@@ -141,22 +140,22 @@ class _Asked:
     max_trials: int
 
 
-def _refuse(asked: _Asked) -> None:
-    """Refuse what can be asked of one pod only."""
+def _refuse(request: _Request) -> None:
+    """Reject options that need exactly one pod."""
     given = {
-        "--attempt": asked.attempt is not WhichAttempt.AUTO,
-        "--unbind": asked.unbind,
-        "--why-not": bool(asked.why_not),
+        "--attempt": request.attempt is not WhichAttempt.AUTO,
+        "--unbind": request.unbind,
+        "--why-not": bool(request.why_not),
     }
     for option, is_given in given.items():
         if is_given:
-            raise click.UsageError(f"{option} is about one POD")
+            raise click.UsageError(f"{option} needs exactly one POD")
 
 
 def _explain(
     pod: str,
     options: InputOptions,
-    asked: _Asked,
+    request: _Request,
     top: int | None,
     output: OutputFormat,
 ) -> None:
@@ -168,18 +167,20 @@ def _explain(
             config=inputs.config,
             registry=inputs.registry,
             seed=options.seed,
-            attempt=asked.attempt,
+            attempt=request.attempt,
             namespace=options.namespace or "",
-            unbind=asked.unbind,
-            why_not=asked.why_not,
+            unbind=request.unbind,
+            why_not=request.why_not,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
             as_it_is=options.is_live,
         )
-    suggestions = _suggestions(pod, inputs, options, asked) if asked.suggest else None
+    suggestions = (
+        _suggestions(pod, inputs, options, request) if request.suggest else None
+    )
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
-        _print(explained, suggestions, asked, top)
+        _print(explained, suggestions, request, top)
     else:
         document = as_document(explained, top or 0)
         if explained.why_not is not None:
@@ -194,23 +195,23 @@ def _explain(
 def _print(
     explained: ExplainedPod,
     suggestions: Suggestions | None,
-    asked: _Asked,
+    request: _Request,
     top: int | None,
 ) -> None:
-    if asked.why_not:
+    if request.why_not:
         print_why_not(explained)
     else:
         print_explained(
             explained,
             top=_TOP if top is None else top,
-            every=asked.attempt is WhichAttempt.ALL,
+            every=request.attempt is WhichAttempt.ALL,
         )
     if suggestions is not None:
         print_suggestions(suggestions)
 
 
 def _suggestions(
-    pod: str, inputs: Inputs, options: InputOptions, asked: _Asked
+    pod: str, inputs: Inputs, options: InputOptions, request: _Request
 ) -> Suggestions:
     with progress_bar() as progress, inputs.located():
         return suggest_changes(
@@ -222,19 +223,22 @@ def _suggestions(
             namespace=options.namespace or "",
             max_pods=options.max_pods,
             as_it_is=options.is_live,
-            max_trials=asked.max_trials,
+            max_trials=request.max_trials,
             on_trial=trying_in(progress),
         )
 
 
 def _summarize(
-    pods: tuple[str, ...], options: InputOptions, asked: _Asked, output: OutputFormat
+    pods: tuple[str, ...],
+    options: InputOptions,
+    request: _Request,
+    output: OutputFormat,
 ) -> None:
     inputs = read_inputs(options)
-    summary = _summary(pods, inputs, options, asked)
+    summary = _summary(pods, inputs, options, request)
     notices = (*inputs.notices, *summary.notices)
     if output is OutputFormat.TABLE:
-        print_summary(summary, suggested=asked.suggest)
+        print_summary(summary, suggested=request.suggest)
     else:
         document = summary_document(summary)
         document["warnings"] = notice_documents(notices)
@@ -243,7 +247,7 @@ def _summarize(
 
 
 def _summary(
-    pods: tuple[str, ...], inputs: Inputs, options: InputOptions, asked: _Asked
+    pods: tuple[str, ...], inputs: Inputs, options: InputOptions, request: _Request
 ) -> PendingSummary:
     with progress_bar() as progress, inputs.located():
         return explain_pending(
@@ -253,10 +257,10 @@ def _summary(
             pods=pods,
             namespace=options.namespace or "",
             seed=options.seed,
-            suggest=asked.suggest,
+            suggest=request.suggest,
             on_progress=scheduling_in(progress),
             on_trial=trying_in(progress),
             max_pods=options.max_pods,
             as_it_is=options.is_live,
-            max_trials=asked.max_trials,
+            max_trials=request.max_trials,
         )

@@ -14,7 +14,7 @@ from quaymaster._studies.simulation.explained import ExplainedPod
 __all__ = ["as_document", "details", "print_explained", "scores_document"]
 
 _NAMED: Final = 3
-"""How many of the nodes with the same reasons are named."""
+"""How many nodes with the same reasons are listed by name."""
 _ATTEMPTS: Final = 10
 
 
@@ -23,7 +23,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
 
     Args:
         explained: The pod.
-        top: How many nodes' scores there are at most; 0: all.
+        top: The maximum number of nodes with scores; 0: all.
     """
     return {
         "pod": explained.pod,
@@ -35,16 +35,16 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
         "attempt": explained.attempt,
         "attempts": [
             {
-                "attempt": one.number,
-                "at": one.at,
-                "outcome": one.outcome.value,
-                "node": one.node,
-                "nominatedNode": one.nominated_node,
-                "message": one.message,
-                "preempted": list(one.preempted),
-                **(details(one.explanation, top) if one.explanation else {}),
+                "attempt": attempt.number,
+                "at": attempt.at,
+                "outcome": attempt.outcome.value,
+                "node": attempt.node,
+                "nominatedNode": attempt.nominated_node,
+                "message": attempt.message,
+                "preempted": list(attempt.preempted),
+                **(details(attempt.explanation, top) if attempt.explanation else {}),
             }
-            for one in explained.attempts
+            for attempt in explained.attempts
         ],
         "terminating": explained.terminating,
     }
@@ -56,13 +56,17 @@ def print_explained(explained: ExplainedPod, *, top: int, every: bool) -> None:
     Args:
         explained: The pod.
         top: How many nodes are shown; 0: all.
-        every: Whether every attempt is shown, or only the one that it is about.
+        every: Whether every attempt is shown, or only the selected one.
     """
-    shown = [one for one in explained.attempts if every or _is_shown(explained, one)]
+    shown = [
+        attempt
+        for attempt in explained.attempts
+        if every or _is_shown(explained, attempt)
+    ]
     if not shown:
         _print_untried(explained)
     for attempt in shown:
-        # Identity: this attempt, not one that is equal.
+        # Identity: an equal attempt is not this attempt.
         if attempt is not shown[0]:
             print_line()
         _print_attempt(explained, attempt, top)
@@ -80,7 +84,9 @@ def _print_untried(explained: ExplainedPod) -> None:
     if explained.message:
         print_line(explained.message)
     if explained.outcome is AttemptOutcome.HAS_NODE:
-        print_line("it came with this node; --unbind shows what is decided without it")
+        print_line(
+            "it had this node in the input; --unbind shows the decision without it"
+        )
 
 
 def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
@@ -99,11 +105,11 @@ def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
 
 
 def _beside(explained: ExplainedPod, attempt: Attempt) -> str:
-    """The note that a decision was made beside terminating pods; or empty."""
+    """The note that a decision was made while pods were terminating, or empty."""
     if not explained.terminating or attempt.number > 1:
         return ""
     pods = counted(explained.terminating, "terminating pod")
-    return f": the decision of now, beside {pods}"
+    return f": the decision with {pods}"
 
 
 def _outcome(attempt: Attempt) -> str:
@@ -127,12 +133,12 @@ def _print_others(explained: ExplainedPod) -> None:
         ("ATTEMPT", "AFTER", "OUTCOME", ""),
         [
             (
-                one.number,
-                duration(one.at),
-                _outcome(one),
-                "<- shown" if _is_shown(explained, one) else "",
+                attempt.number,
+                duration(attempt.at),
+                _outcome(attempt),
+                "<- shown" if _is_shown(explained, attempt) else "",
             )
-            for one in listed
+            for attempt in listed
         ],
         sentences=["OUTCOME"],
     )
@@ -146,7 +152,10 @@ def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
         return
     print_line()
     if not top or len(rejections) <= top:
-        rows = [(one.node, one.plugin or "-", _why(one)) for one in rejections]
+        rows = [
+            (rejection.node, rejection.plugin or "-", _why(rejection))
+            for rejection in rejections
+        ]
         print_table(("NODE", "REJECTED BY", "REASONS"), rows, sentences=["REASONS"])
         return
     print_table(
@@ -159,12 +168,12 @@ def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
 def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
     """A row for each plugin and its reasons, the most frequent first.
 
-    Of the details, the first says the same of all nodes alike.
+    The first detail is the same for all nodes with these reasons.
     """
     groups: dict[tuple[str, str], list[str]] = {}
-    for one in rejections:
-        why = _why(one, details=1)
-        groups.setdefault((one.plugin or "-", why), []).append(one.node)
+    for rejection in rejections:
+        why = _why(rejection, details=1)
+        groups.setdefault((rejection.plugin or "-", why), []).append(rejection.node)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [
         (len(nodes), plugin, why, ", ".join(nodes[:_NAMED]))
@@ -173,8 +182,8 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
 
 
 def _why(rejection: NodeRejection, details: int | None = None) -> str:
-    # A nominated pod is tried on its node first, and elsewhere only if it must.
-    said = ", ".join(rejection.reasons) or "not looked at"
+    # A nominated pod is tried on its node first, and on other nodes only if that fails.
+    said = ", ".join(rejection.reasons) or "not evaluated"
     return "; ".join((said, *rejection.details[:details]))
 
 
@@ -187,19 +196,19 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
         ("NODE", *scores[0].plugins, "TOTAL", ""),
         [
             (
-                one.node,
+                node_scores.node,
                 *(
                     f"{score.raw} -> {score.normalized} -> {score.weighted}"
-                    for score in one.plugins.values()
+                    for score in node_scores.plugins.values()
                 ),
-                one.total,
-                "<- winner" if one.node == winner else "",
+                node_scores.total,
+                "<- winner" if node_scores.node == winner else "",
             )
-            for one in shown
+            for node_scores in shown
         ],
     )
     if len(shown) < len(scores):
-        print_line(f"and {len(scores) - len(shown)} more nodes that fit")
+        print_line(f"and {len(scores) - len(shown)} more feasible nodes")
     print_line("scores: raw -> normalized -> weighted")
 
 
@@ -210,25 +219,28 @@ def _print_tie(explanation: Explanation, winner: str) -> None:
 
 
 def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
-    """What an attempt said of each node, as plain data.
+    """The verdicts of an attempt about each node, as plain data.
 
     Args:
-        found: The attempt, taken apart.
-        top: How many nodes' scores there are at most; 0: all.
+        found: The explanation of the attempt.
+        top: The maximum number of nodes with scores; 0: all.
     """
     scores = found.scores if found else ()
     return {
         "rejections": [
             {
-                "node": one.node,
-                "plugin": one.plugin,
-                "code": one.code.label,
-                "reasons": list(one.reasons),
-                "details": list(one.details),
+                "node": rejection.node,
+                "plugin": rejection.plugin,
+                "code": rejection.code.label,
+                "reasons": list(rejection.reasons),
+                "details": list(rejection.details),
             }
-            for one in (found.rejections if found else ())
+            for rejection in (found.rejections if found else ())
         ],
-        "scores": [scores_document(one) for one in (scores[:top] if top else scores)],
+        "scores": [
+            scores_document(node_scores)
+            for node_scores in (scores[:top] if top else scores)
+        ],
         "tieBreaker": found.tie_breaker if found else None,
     }
 

@@ -36,17 +36,17 @@ __all__ = ["command"]
 @bind_option("127.0.0.1:8888")
 @click.option(
     "--unknown-nodes",
-    type=click.Choice([one.value for one in UnknownNodes]),
+    type=click.Choice([choice.value for choice in UnknownNodes]),
     default=UnknownNodes.REJECT.value,
     show_default=True,
-    help="What becomes of nodes that are only named, and not known from PATH.",
+    help="How to treat nodes that a request only names and that PATH lacks.",
 )
 @tls_options
 @click.option(
     "--client-ca-file",
     type=click.Path(),
     metavar="FILE",
-    help="Take questions only from clients with a certificate of these authorities.",
+    help="Accept only clients with a certificate of these authorities.",
 )
 @plain_http_option("pods, nodes and answers")
 @click.option(
@@ -55,7 +55,7 @@ __all__ = ["command"]
     default=ServerOptions().max_request_bytes,
     show_default=True,
     metavar="N",
-    help="The longest request that is read.",
+    help="The maximum size of a request.",
 )
 def command(
     paths: Sequence[str],
@@ -72,12 +72,12 @@ def command(
 
     The verbs are "filter" (the profile's PreFilter and Filter plugins) and "prioritize"
     (PreScore and Score). PATH is a file, a directory, or - for standard input, with the
-    nodes and pods to begin with; a kube-scheduler that sends only the names of nodes
+    initial nodes and pods; a kube-scheduler that sends only the names of nodes
     (nodeCacheCapable) needs them here. It runs until SIGINT (Ctrl-C) or SIGTERM,
-    and exits with 0 then: a server has no other end.
+    and then exits with 0.
 
-    A changed configuration file comes into force within seconds, or at once after the
-    signal SIGHUP; one that is wrong is reported, and the old configuration stays.
+    A changed configuration file is loaded within seconds, or at once after the signal
+    SIGHUP. An invalid file is reported, and the old configuration stays in use.
     """
     tls = read_tls(tls_cert_file, tls_private_key_file, client_ca_file)
     check_encryption(address[0], tls, plain_http=plain_http)
@@ -104,7 +104,7 @@ def command(
 
 
 def _serve(server: ExtenderServer, watcher: ConfigWatcher) -> None:
-    """Answer until somebody interrupts, and follow the configuration file."""
+    """Serve until a signal arrives, and follow the configuration file."""
     watcher.start()
     with (
         interruptible(),

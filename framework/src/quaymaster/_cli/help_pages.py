@@ -1,4 +1,4 @@
-"""The help of each command, printed without an import of the command.
+"""The help of each command, printed without importing the command.
 
 Commands import what they run, and take up to half a second for it. ``--help`` needs
 their options only, so these are read from a file that is generated from the commands:

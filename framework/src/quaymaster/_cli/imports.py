@@ -1,4 +1,4 @@
-"""Ctrl-C while a command is imported."""
+"""Handles Ctrl-C while a command is imported."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _INTERRUPTED: Final = 130  # 128 and SIGINT, as shells have it
 def interruptible_import() -> Iterator[None]:
     """End the process at once if Ctrl-C comes inside the block.
 
-    Not every library survives an exception while it is imported: msgspec and numpy are
+    Some libraries crash after an exception during their import: msgspec and numpy are
     written in C. A process that ignores SIGINT, and a thread, are left alone.
     """
     is_main = threading.current_thread() == threading.main_thread()

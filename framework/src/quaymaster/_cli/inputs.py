@@ -1,4 +1,4 @@
-"""Reads the inputs of commands: manifests, made-up nodes, a configuration."""
+"""Reads the inputs of commands: manifests, generated nodes, a configuration."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ _OPTIONS = (
         "-n",
         "--namespace",
         metavar="NAME",
-        help="The namespace of objects that name none, instead of default. Pods and "
+        help="The namespace of objects without one, instead of default. Pods and "
         "workloads that an option names are looked for in it.",
     ),
     click.option(
@@ -87,22 +87,22 @@ _OPTIONS = (
         flag_value="strict",
         callback=_validation,
         shell_complete=complete_validation,
-        help="What to do about unknown and duplicate fields, as kubectl has it. By "
-        "default they are errors, but only warnings in what a server has stored.",
+        help="How to treat unknown and duplicate fields, as in kubectl. By default "
+        "they are errors, but warnings in objects that an API server has stored.",
     ),
     click.option(
         "--custom-kinds",
         metavar="FILE",
         multiple=True,
         shell_complete=complete_custom_kinds,
-        help="Where custom kinds keep their pod templates: a file, or a mapping that "
-        "is shipped (" + ", ".join(shipped_mappings()) + "). May be repeated.",
+        help="Where custom kinds keep their pod templates: a file, or a shipped "
+        "mapping (" + ", ".join(shipped_mappings()) + "). May be repeated.",
     ),
     click.option(
         "--run-cronjobs",
         "run_cron_jobs",
         is_flag=True,
-        help="Make one Job of each CronJob.",
+        help="Create one Job for each CronJob.",
     ),
     click.option(
         "--max-pods",
@@ -110,7 +110,7 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         default=MAX_PODS,
         show_default=True,
-        help="How many pods workloads may ask for in all.",
+        help="The maximum number of pods of all workloads.",
     ),
     click.option(
         "--max-nodes",
@@ -118,7 +118,7 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         default=MAX_NODES,
         show_default=True,
-        help="How many nodes --nodes may add in all.",
+        help="The maximum number of nodes that --nodes adds.",
     ),
 )
 
@@ -132,21 +132,21 @@ _SEED = click.option(
 
 @attrs.frozen(kw_only=True)
 class InputOptions:
-    """The options of the command line that say what to read.
+    """The options of the command line about the input.
 
     Attributes:
         paths: Files, directories, or ``-``.
         specs: Lines that describe nodes.
-        namespace: Where objects go that name no namespace.
-        validation: How to take unknown fields; None: by where they come from.
+        namespace: The namespace of objects without one.
+        validation: How to treat unknown fields; None: depends on their source.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
-        max_pods: How many pods workloads may ask for in all.
-        max_nodes: How many nodes the lines may describe in all.
-        configured: What is said of the configuration.
+        max_pods: The maximum number of pods of all workloads.
+        max_nodes: The maximum number of nodes in those lines.
+        configured: The options about the configuration.
         seed: Decides the choice between equally good nodes, and generated names.
         context: The context of a live cluster to read; empty: the current one.
-        kubeconfig: The kubeconfig file to find it in.
+        kubeconfig: The kubeconfig file with the context.
     """
 
     paths: tuple[str, ...]
@@ -169,14 +169,14 @@ class InputOptions:
 
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what to read; it gets them as ``options``."""
+    """Add the options about the input to a command, which gets them as ``options``."""
     return input_options_with()(command)
 
 
 def input_options_with(
     *, config: str = "--config", several: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The same, with differences.
+    """Add the options about the input, with variations.
 
     Args:
         config: Another name for the option ``--config``.
@@ -206,9 +206,9 @@ class Inputs:
     Attributes:
         registry: The installed plugins.
         config: The scheduler's configuration.
-        objects: All objects, made-up nodes first.
-        sources: Where objects came from, by how messages name them.
-        notices: What was left out or assumed while reading.
+        objects: All objects; generated nodes come first.
+        sources: The source of each object, by the name that messages use.
+        notices: What the reader left out or assumed.
     """
 
     registry: PluginRegistry
@@ -221,8 +221,8 @@ class Inputs:
     def located(self) -> Iterator[None]:
         """Add the file to the problems of objects that are raised inside the block.
 
-        They are raised in the order of the files. What was assumed while reading may
-        be why they are there, or why a pod is not, so it is printed first.
+        They are raised in the order of the files. The notices are printed first, since
+        an assumption of the reader may be the cause of a problem or of a missing pod.
         """
         try:
             yield
@@ -237,7 +237,8 @@ class Inputs:
                 if (source := self.sources.get(problem.where))
                 else problem
                 for problem in sorted(
-                    error.problems, key=lambda one: order.get(one.where, len(order))
+                    error.problems,
+                    key=lambda problem: order.get(problem.where, len(order)),
                 )
             ]
             raise ManifestErrors(problems) from error
@@ -253,10 +254,10 @@ def read_inputs(
     """Read everything that the command line names.
 
     Args:
-        options: What that is.
-        asks_extenders: Whether extenders of the configuration are going to be asked.
-        needs_paths: Whether there has to be a file, or a live cluster.
-        kubernetes: The Kubernetes whose fields are known, if not the configuration's.
+        options: The options about the input.
+        asks_extenders: Whether extenders of the configuration will be called.
+        needs_paths: Whether a file or a live cluster is required.
+        kubernetes: The version whose fields are valid, if not the configuration's.
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(
@@ -291,14 +292,14 @@ def read_inputs(
         objects=[
             *made,
             *loaded.objects,
-            *(obj for one in recorded for obj in one.objects),
+            *(obj for record in recorded for obj in record.objects),
         ],
         sources=_sources(loaded),
         notices=(
             *notices,
             *(live.notices if live else ()),
             *loaded.notices,
-            *(notice for one in recorded for notice in one.notices),
+            *(notice for record in recorded for notice in record.notices),
         ),
     )
 
@@ -329,7 +330,7 @@ def _read_records(
 
 
 def _sources(loaded: Loaded) -> Mapping[str, str]:
-    """The sources of objects by how messages name them."""
+    """The source of each object, by the name that messages use."""
     places: dict[str, list[Source]] = {}
     for obj, source in zip(loaded.objects, loaded.sources, strict=True):
         places.setdefault(place_of(obj), []).append(source)

@@ -1,4 +1,4 @@
-"""The options that say whose decisions are made: a version, and its feature gates."""
+"""The options for the version of Kubernetes and its feature gates."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -19,27 +19,27 @@ _TRUTHS: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
     **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
 }
-"""How Go writes truths, and so kube-scheduler reads them."""
+"""The texts that Go, and so kube-scheduler, reads as a truth value."""
 
 _COMPONENT: Final = "kube:"
-"""What kube-scheduler takes before a gate, and can leave out."""
+"""The optional prefix of a gate, as kube-scheduler reads it."""
 
 
 def kubernetes_options(
     *, several: bool = False, text: str = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that say whose decisions are made.
+    """Add the options for the Kubernetes version to a command.
 
-    It gets what they ask for as ``asked``, which is empty if they ask for nothing.
+    The command gets ``versions``, which is empty if no option is used.
 
     Args:
         several: Whether there may be several versions.
-        text: What is said of the version; if empty, that its scheduler decides.
+        text: The help text of ``--kubernetes``; if empty, the usual one.
     """
-    known = " or ".join(KUBERNETES_VERSIONS)
+    supported = " or ".join(KUBERNETES_VERSIONS)
     if not text:
         text = (
-            f"The Kubernetes whose scheduler decides: {known}; by default "
+            f"The Kubernetes whose scheduler decides: {supported}; by default "
             f"{DEFAULT_KUBERNETES.version}."
         )
         if several:
@@ -55,7 +55,7 @@ def kubernetes_options(
             versions = kubernetes_version
             if not isinstance(versions, tuple):
                 versions = () if versions is None else (versions,)
-            command(asked=_read_kubernetes(versions, gates), **arguments)
+            command(versions=_read_kubernetes(versions, gates), **arguments)
 
         option = click.option(
             "--kubernetes",
@@ -75,8 +75,8 @@ _GATES: Final = click.option(
     "gates",
     metavar="GATE=true,...",
     multiple=True,
-    help="Feature gates that are set otherwise than by default, as kube-scheduler has "
-    "them. May be repeated.",
+    help="Feature gates that differ from their defaults, as in kube-scheduler. May "
+    "be repeated.",
 )
 
 
@@ -87,7 +87,7 @@ def _read_kubernetes(
     if not versions and found:
         versions = (DEFAULT_KUBERNETES.version,)
     try:
-        return tuple(Kubernetes(one, found) for one in dict.fromkeys(versions))
+        return tuple(Kubernetes(version, found) for version in dict.fromkeys(versions))
     except KubernetesError as error:
         is_version = error.where == "kubernetes_version"
         hint = "--kubernetes" if is_version else "--feature-gates"
@@ -98,10 +98,10 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
     """Read feature gates as kube-scheduler writes them; the last value counts.
 
     Raises:
-        BadParameter: Something is no ``GATE=true`` or ``GATE=false``.
+        BadParameter: An entry is not ``GATE=true`` or ``GATE=false``.
     """
     found: dict[str, bool] = {}
-    for entry in (one.strip() for text in texts for one in text.split(",")):
+    for entry in (part.strip() for text in texts for part in text.split(",")):
         if not entry:
             continue
         gate, equals, value = entry.removeprefix(_COMPONENT).partition("=")
@@ -116,4 +116,6 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
 def _complete_version(
     _context: click.Context, _option: click.Parameter, incomplete: str
 ) -> list[str]:
-    return [one for one in KUBERNETES_VERSIONS if one.startswith(incomplete)]
+    return [
+        version for version in KUBERNETES_VERSIONS if version.startswith(incomplete)
+    ]

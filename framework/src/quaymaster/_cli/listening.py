@@ -1,4 +1,4 @@
-"""The options of servers that say where they listen, and with which certificates."""
+"""The options for the address and certificates of servers."""
 
 import ipaddress
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def bind_option(default: str) -> Callable[[F], F]:
         default=default,
         show_default=True,
         callback=address,
-        help="Where to listen; port 0 takes a free one.",
+        help="The address to listen on; port 0 selects a free port.",
     )
 
 
@@ -50,13 +50,13 @@ def tls_options(command: F) -> F:
         "--tls-cert-file",
         type=click.Path(),
         metavar="FILE",
-        help="Serve HTTPS with this certificate, and those up to its authority.",
+        help="Serve HTTPS with this certificate chain.",
     )
     key = click.option(
         "--tls-private-key-file",
         type=click.Path(),
         metavar="FILE",
-        help="Its private key.",
+        help="The private key of the certificate.",
     )
     return certificate(key(command))
 
@@ -64,12 +64,12 @@ def tls_options(command: F) -> F:
 def read_tls(
     certificate: str | None, key: str | None, client_authorities: str | None = None
 ) -> ServerTLS | None:
-    """Return what a server speaks TLS with; None if no files are named.
+    """Return the TLS settings of a server, or None without certificate files.
 
     Args:
         certificate: The file with the certificate.
         key: The file with its private key.
-        client_authorities: The file of the authorities of clients' certificates.
+        client_authorities: The CA file for client certificates.
     """
     if certificate is None and key is None:
         if client_authorities is not None:
@@ -92,18 +92,18 @@ def plain_http_option(what: str) -> Callable[[F], F]:
     """The option ``--plain-http``.
 
     Args:
-        what: What others can read then.
+        what: What others on the network can read without TLS.
     """
     return click.option(
         "--plain-http",
         is_flag=True,
-        help=f"Do without TLS although other machines reach the address: {what} can be "
-        "read on their way.",
+        help="Serve without TLS although other machines reach the address: others can "
+        f"read {what} on the network.",
     )
 
 
 def check_encryption(host: str, tls: ServerTLS | None, *, plain_http: bool) -> None:
-    """Refuse plain HTTP on an address that other machines reach, unless it is wanted.
+    """Reject plain HTTP on an address that other machines reach, unless allowed.
 
     Raises:
         UsageError: It is refused.
@@ -111,12 +111,12 @@ def check_encryption(host: str, tls: ServerTLS | None, *, plain_http: bool) -> N
     if tls is None and not plain_http and not _is_loopback(host):
         raise click.UsageError(
             f"other machines reach {host}: expected --tls-cert-file and "
-            "--tls-private-key-file, or --plain-http to do without"
+            "--tls-private-key-file, or --plain-http to serve without TLS"
         )
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address; a name other than localhost: no."""
+    """Whether an address is a loopback address; of names, only localhost is."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -43,13 +43,13 @@ def read_live(
     selector: str = "",
     cron_jobs: bool = False,
 ) -> LiveObjects:
-    """Read what scheduling knows of a cluster.
+    """Read the objects of a cluster that scheduling uses.
 
     Args:
         access: How to reach it.
         kinds: Kinds that plugins and packages declare.
-        namespace: The only namespace to look at; empty for all.
-        selector: The labels of pods and workloads to look at; empty for all.
+        namespace: The only namespace to read; empty for all.
+        selector: The labels of pods and workloads to read; empty for all.
         cron_jobs: Whether to read CronJobs as well.
     """
     resources = [*resources_of(kinds), *([CRON_JOBS] if cron_jobs else ())]

@@ -16,8 +16,8 @@ __all__ = ["log_formats", "logging_to_stderr"]
 
 _log = logging.getLogger(__name__)
 
-_TELLING: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
-"""The modules whose messages are shown although nothing is wrong."""
+_SHOWN_MODULES: Final = (ConfigWatcher.__module__, dump_in_lines.__module__, __name__)
+"""The modules whose messages of level INFO are shown."""
 
 
 def log_formats() -> list[str]:
@@ -27,26 +27,25 @@ def log_formats() -> list[str]:
 
 @contextmanager
 def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
-    """Show warnings and errors, what becomes of changed configuration files, and dumps.
+    """Log warnings, errors, reloads of configuration files, and dumps.
 
     Args:
         form: The format of the lines.
 
     Yields:
-        What tells a line to people: to standard output, or into a log for programs.
+        A function that prints a line to standard output, or to a log for programs.
 
     Raises:
-        SystemExit: In place of an error of the command, which is in the log for
-            programs then.
+        SystemExit: Replaces an error of the command if the log for programs has it.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(FORMATTERS[form]())
     everything = logging.getLogger("quaymaster")
-    telling = list(map(logging.getLogger, _TELLING))
-    levels = [one.level for one in telling]
+    loggers = list(map(logging.getLogger, _SHOWN_MODULES))
+    levels = [logger.level for logger in loggers]
     everything.addHandler(handler)
-    for one in telling:
-        one.setLevel(logging.INFO)
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
     try:
         yield print_line if form == "text" else _log.info
     except click.ClickException as error:
@@ -55,6 +54,6 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
         _log.error("%s", error.format_message())
         raise SystemExit(error.exit_code) from error
     finally:
-        for one, level in zip(telling, levels, strict=True):
-            one.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
         everything.removeHandler(handler)

@@ -10,7 +10,7 @@ _ORDER: Final = "quaymaster.order"
 
 
 class OrderedCommand(click.Command):
-    """A command that knows in which order its options came."""
+    """A command that keeps the order of its options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, and keep their order."""
@@ -21,7 +21,7 @@ class OrderedCommand(click.Command):
 
 
 def in_order(**given: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the values of options as they came on the command line.
+    """Return the values of options in the order of the command line.
 
     Args:
         **given: The values of each option, which may be repeated, in their order.

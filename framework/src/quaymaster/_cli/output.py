@@ -14,7 +14,7 @@ from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, line_width
 
 __all__ = [
-    "NobodyReadsError",
+    "OutputClosedError",
     "OutputError",
     "OutputFormat",
     "announce",
@@ -36,12 +36,12 @@ class OutputError(QuaymasterError):
     """Standard output cannot be written to."""
 
 
-class NobodyReadsError(Exception):
+class OutputClosedError(Exception):
     """The reader of standard output, such as ``head``, has closed it."""
 
 
 class OutputFormat(enum.StrEnum):
-    """The forms of ``-o``."""
+    """The formats of ``-o``."""
 
     TABLE = "table"
     WIDE = "wide"
@@ -53,7 +53,7 @@ class OutputFormat(enum.StrEnum):
 
 def print_document(document: object, form: OutputFormat) -> None:
     """Print plain data as JSON or YAML."""
-    # Tables, and --help, need neither of these.
+    # Tables and --help need neither of these imports.
     if form is OutputFormat.YAML:
         import yaml  # noqa: PLC0415 - above
 
@@ -71,7 +71,7 @@ def print_table(
     *,
     sentences: Iterable[str] = (),
 ) -> None:
-    """Print rows under headings; no word is ever broken, and on a pipe no line.
+    """Print rows under headings, without breaking words, or lines on a pipe.
 
     Args:
         columns: The headings.
@@ -85,25 +85,25 @@ def print_table(
 
 
 def print_line(text: str = "") -> None:
-    """Print one line of text, which a terminal may get as several."""
+    """Print one line of text, folded to the width of a terminal."""
     lines = folded(text, line_width(sys.stdout))
     print_text("".join(f"{line}\n" for line in lines))
 
 
 def announce(text: str) -> None:
-    """Print a line of a command that goes on, for who waits for it behind a pipe.
+    """Print a line and flush it, so that a reader of the pipe gets it at once.
 
     Raises:
-        NobodyReadsError: Nobody reads any more.
-        OutputError: It cannot be written, for another reason.
+        OutputClosedError: The reader has closed the output.
+        OutputError: Writing failed for another reason.
     """
     print_line(text)
-    with _told_of_trouble():
+    with _reported_errors():
         sys.stdout.flush()
 
 
 def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F], F]:
-    """The option ``-o``, with the forms that a command knows."""
+    """The option ``-o``, with the formats of a command."""
     return click.option(
         "-o",
         "--output",
@@ -111,27 +111,27 @@ def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F],
         default=default.value,
         show_default=True,
         callback=lambda _context, _option, value: OutputFormat(value),
-        help="The form of the output.",
+        help="The format of the output.",
     )
 
 
 def print_text(text: str) -> None:
-    """Print a text as it stands.
+    """Print a text without changes.
 
     Raises:
-        NobodyReadsError: Nobody reads any more.
-        OutputError: It cannot be written, for another reason.
+        OutputClosedError: The reader has closed the output.
+        OutputError: Writing failed for another reason.
     """
-    with _told_of_trouble():
+    with _reported_errors():
         sys.stdout.write(text)
 
 
 @contextmanager
-def _told_of_trouble() -> Iterator[None]:
+def _reported_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        raise NobodyReadsError from error
+        raise OutputClosedError from error
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror}") from error
 

@@ -3,12 +3,12 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import attrs
 import click
 import msgspec
 
+from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
@@ -58,7 +58,7 @@ _LABEL = "performance"
     "labels",
     metavar="LABEL",
     multiple=True,
-    help="Run only what has this label, or with a leading - has not. May be repeated. "
+    help="Run only workloads with this label, or after a - without. May be repeated. "
     f"[default: {_LABEL}, unless --workload is given]",
 )
 @click.option(
@@ -76,23 +76,23 @@ _LABEL = "performance"
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
-    "remembered, find out again which devices claims get, and stop if anything "
-    "differs. Costs measured time.",
+    help="Make every Nth decision a second time with scalar hooks and without caches, "
+    "allocate the devices of its claims again, and stop if anything differs. This "
+    "takes measured time.",
 )
 @click.option(
     "--repeat",
     metavar="N",
     type=click.IntRange(min=1),
     default=1,
-    help="Run all of them so many times, one after the other.",
+    help="Run all workloads this many times.",
 )
 @click.option(
     "--against",
     "against_file",
     metavar="FILE",
     type=click.Path(),
-    help="Compare with what --json has written before: ratios, and what is noise.",
+    help="Compare with an earlier file of --json: ratios, and which are noise.",
 )
 @click.option(
     "--json",
@@ -123,11 +123,11 @@ def command(
 ) -> None:
     """Measure scheduling speed with the workloads of upstream's scheduler_perf.
 
-    FILE is a performance-config.yaml, as it stands beside its templates, or a directory
-    with such files below it. Every workload runs in a process of its own, through the
-    whole scheduler and the in-memory cluster. One that needs what is not played is left
-    out, and the reason is shown. The exit code is 1 if a workload does not come to its
-    end, fails, or stays below upstream's threshold, or if all are left out.
+    FILE is a performance-config.yaml next to its templates, or a directory that
+    contains such files. Every workload runs in its own process, with the whole
+    scheduler and the in-memory cluster. A workload that needs an unsupported feature is
+    skipped, and the reason is shown. The exit code is 1 if a workload does not finish,
+    fails, or is below upstream's threshold, or if all are skipped.
     """
     if not labels and not names and not only_list:
         labels = (_LABEL,)
@@ -138,7 +138,7 @@ def command(
     if only_list:
         _print_list(workloads, configured.kubernetes)
         return
-    # Read once here, so that a mistake is told once and not by each process.
+    # Read once here, so that an error is reported once and not by each process.
     print_notices(read_config(configured, PluginRegistry.discover())[1])
     outcomes: list[Outcome] = []
     compared: list[Compared] = []
@@ -185,13 +185,15 @@ def _run(
 
 
 def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
-    """Make the function that draws to a file; raise now if it could not."""
+    """Return the function that draws to a file; raise now if it cannot."""
     path = picture_path(file)
     from quaymaster._studies.perf.plot import draw  # noqa: PLC0415 - see picture_path
 
     def draw_file(outcomes: Sequence[Outcome]) -> None:
-        measured = [one for outcome in outcomes for one in outcome.measurements]
-        if not any(one.throughput.rates for one in measured):
+        measured = [
+            measurement for outcome in outcomes for measurement in outcome.measurements
+        ]
+        if not any(measurement.throughput.rates for measurement in measured):
             warn("no picture: no pod was measured")
             return
         try:
@@ -208,7 +210,7 @@ def _write(
     document = as_document(outcomes, compared)
     encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
     try:
-        Path(file).write_bytes(encoded + b"\n")
+        write_whole(file, encoded + b"\n")
     except OSError as error:
         raise click.FileError(file, error.strerror) from error
 
@@ -236,10 +238,13 @@ def _print_compared(file: str, compared: Sequence[Compared]) -> None:
         warn(f"--against {file} and this run have no measurement in common")
         return
     print_line("")
-    number = Counter(one.workload for one in compared)
+    number = Counter(measurement.workload for measurement in compared)
     print_table(
         AGAINST_COLUMNS,
-        [one.as_row(is_only=number[one.workload] == 1) for one in compared],
+        [
+            measurement.as_row(is_only=number[measurement.workload] == 1)
+            for measurement in compared
+        ],
     )
 
 
@@ -247,7 +252,7 @@ def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
         print_table(COLUMNS, table)
-    notes = [note for one in outcomes for note in one.notes]
+    notes = [note for outcome in outcomes for note in outcome.notes]
     for note in dict.fromkeys((*notes, *waits(outcomes))):
         print_line(f"note: {note}")
     for text in unfinished(outcomes):

@@ -1,4 +1,4 @@
-"""The option ``--plot``: where pictures go."""
+"""The option ``--plot``: the file of a picture."""
 
 import importlib.util
 from pathlib import Path
@@ -12,10 +12,10 @@ _SUFFIXES: Final = (".png", ".svg")
 
 
 def picture_path(file: str) -> Path:
-    """Return where a picture goes; told now, before the work that it shows.
+    """Return the path of a picture, checked before the work that it shows.
 
     Raises:
-        QuaymasterError: Its name is that of no picture, or matplotlib is missing.
+        QuaymasterError: The suffix is not that of a picture, or matplotlib is missing.
     """
     path = Path(file)
     if path.suffix.lower() not in _SUFFIXES:

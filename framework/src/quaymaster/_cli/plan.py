@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -12,6 +11,7 @@ import click
 import yaml
 
 from quaymaster._api.objects.wire import to_wire
+from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -35,6 +35,7 @@ from quaymaster._studies.planning.question import Loss
 __all__ = ["command"]
 
 NO_PLAN = 1
+NONE_FOUND = 3
 NOT_STRICT = 1
 
 _LIMIT: Final = re.compile(
@@ -43,8 +44,8 @@ _LIMIT: Final = re.compile(
 
 
 @attrs.frozen(kw_only=True)
-class _Asked:
-    """The options of the command line that say what a plan is to do."""
+class _Request:
+    """The options of the command line about the plan."""
 
     groups: Sequence[NodeGroup]
     prices: Prices
@@ -81,7 +82,7 @@ def _limits(
     "specs_of_groups",
     metavar="SPEC",
     multiple=True,
-    help="Nodes that there may be more of, such as name=big,cpu=16,memory=64Gi,"
+    help="Nodes that the plan may add, such as name=big,cpu=16,memory=64Gi,"
     "price=0.40,max=20,zones=3. May be repeated.",
 )
 @click.option(
@@ -90,7 +91,7 @@ def _limits(
     metavar="FILE",
     multiple=True,
     type=click.Path(),
-    help="A file with many of them. May be repeated.",
+    help="A file with groups of nodes. May be repeated.",
 )
 @prices_option()
 @click.option(
@@ -98,20 +99,20 @@ def _limits(
     metavar="RESOURCE=N%",
     multiple=True,
     callback=_limits,
-    help="How much of what all nodes offer together may be requested in the end, such "
+    help="The maximum share of a resource of all nodes that pods may request, such "
     "as cpu=80%. May be repeated.",
 )
 @click.option(
     "--tolerate-loss",
-    type=click.Choice([one.value for one in Loss]),
-    help="All pods must fit on the rest after the loss of any one zone, or node.",
+    type=click.Choice([loss.value for loss in Loss]),
+    help="All pods must still fit after the loss of any one zone, or node.",
 )
 @click.option(
     "--max-trials",
     metavar="N",
     type=click.IntRange(min=1),
-    help="How many plans are tried at most; by default 20 to 500, by the number of "
-    "pods.",
+    help="The maximum number of plans to try; by default 20 to 500, depending on the "
+    "number of pods.",
 )
 @click.option(
     "--write-nodes",
@@ -136,15 +137,16 @@ def command(
     strict: bool,
     output: OutputFormat,
 ) -> None:
-    """Find the fewest or cheapest nodes with which everything in some manifests fits.
+    """Find the fewest or cheapest nodes on which all pods of some manifests fit.
 
-    PATH is input as for "simulate"; its nodes are there already. The plan takes nodes
-    of the groups: the cheapest ones if the groups have prices, else the fewest. Every
-    plan is tried by a simulation, and the answer says what no plan can be below.
+    PATH is input as for "simulate"; its nodes exist already. The plan adds nodes of the
+    groups: the cheapest ones if the groups have prices, else the fewest. Every plan is
+    simulated, and the answer has a lower bound for all plans.
 
-    The exit code is 1 if there is no such plan.
+    The exit code is 1 if there is no such plan, and 3 if none was found although there
+    may be one.
     """
-    asked = _Asked(
+    request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
         prices=prices,
         max_utilization=max_utilization,
@@ -152,7 +154,7 @@ def command(
         max_trials=max_trials,
     )
     inputs = read_inputs(options)
-    found = _planned(inputs, options, asked)
+    found = _planned(inputs, options, request)
     if nodes_file is not None and found.is_found:
         _write(found, nodes_file)
     if report_file is not None:
@@ -163,7 +165,7 @@ def command(
         print_document(plan_document(found), output)
     print_notices(found.notices)
     if not found.is_found:
-        sys.exit(NO_PLAN)
+        sys.exit(NO_PLAN if found.is_final else NONE_FOUND)
     if strict and found.notices:
         sys.exit(NOT_STRICT)
 
@@ -179,19 +181,19 @@ def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
         yield from read_node_groups(file)
 
 
-def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
+def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("reading", total=None)
         found = plan(
             inputs.objects,
-            groups=asked.groups,
+            groups=request.groups,
             config=inputs.config,
             registry=inputs.registry,
             seed=options.seed,
-            prices=asked.prices,
-            max_utilization=asked.max_utilization,
-            tolerate_loss=asked.tolerate_loss,
-            max_trials=asked.max_trials,
+            prices=request.prices,
+            max_utilization=request.max_utilization,
+            tolerate_loss=request.tolerate_loss,
+            max_trials=request.max_trials,
             on_progress=lambda tried, most: progress.update(
                 task, completed=tried, total=most, description="trying plans"
             ),
@@ -201,12 +203,12 @@ def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
 
 
 def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> None:
-    """Show the input with the plan's nodes; without a plan, on its own."""
-    # Not needed by those who ask for no report.
+    """Write a report: the input with the plan's nodes, or alone without a plan."""
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     run = observed_inputs(inputs, options, more=found.nodes)
-    rows = tuple((one.group.name, one.nodes) for one in found.groups)
+    rows = tuple((group.group.name, group.nodes) for group in found.groups)
     table = ReportTable(title="Plan", columns=("Group", "Nodes"), rows=rows)
     write_report(file, [run], title="Plan", tables=[table])
 
@@ -215,7 +217,7 @@ def _write(found: Plan, file: str) -> None:
     documents = map(to_wire, found.nodes)
     text = yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True)
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_whole(file, text.encode())
     except OSError as error:
         raise OutputError(
             f"{file}: {(error.strerror or str(error)).lower()}"

@@ -1,4 +1,4 @@
-"""Prints the answer of ``plan``, in the forms that its ``-o`` knows."""
+"""Prints the answer of ``plan``, in the formats of its ``-o``."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ __all__ = ["plan_document", "print_plan"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _PODS: Final = 10
-"""How many pods that stand in the way are listed."""
+"""How many pods that prevent a plan are listed."""
 
 
 def print_plan(found: Plan) -> None:
@@ -47,16 +47,16 @@ def plan_document(found: Plan) -> dict[str, object]:
     return {
         "groups": [
             {
-                "name": one.group.name,
-                "nodes": one.nodes,
-                "min": one.group.min_nodes,
-                "max": one.group.max_nodes,
-                "price": _number(one.group.price),
-                "cost": _number(one.cost),
-                "spec": one.spec,
-                "utilization": _shares(one.utilization),
+                "name": group.group.name,
+                "nodes": group.nodes,
+                "min": group.group.min_nodes,
+                "max": group.group.max_nodes,
+                "price": _number(group.group.price),
+                "cost": _number(group.cost),
+                "spec": group.spec,
+                "utilization": _shares(group.utilization),
             }
-            for one in found.groups
+            for group in found.groups
         ],
         "summary": {
             "found": found.is_found,
@@ -70,17 +70,17 @@ def plan_document(found: Plan) -> dict[str, object]:
         },
         "utilization": _shares(found.utilization),
         "placements": [
-            {"pod": one.pod, "node": one.node}
-            for one in (found.result.placements if found.result else ())
+            {"pod": placement.pod, "node": placement.node}
+            for placement in (found.result.placements if found.result else ())
         ],
         "unplaced": [
             {
-                "pod": one.pod,
-                "reason": one.reason,
-                "message": one.message,
-                "plugins": list(one.plugins),
+                "pod": pod.pod,
+                "reason": pod.reason,
+                "message": pod.message,
+                "plugins": list(pod.plugins),
             }
-            for one in found.unplaced
+            for pod in found.unplaced
         ],
         "warnings": notice_documents(found.notices),
     }
@@ -89,14 +89,19 @@ def plan_document(found: Plan) -> dict[str, object]:
 def _print_obstacle(found: Plan) -> None:
     shown = found.unplaced[:_PODS]
     if shown:
-        rows = [[one.pod, one.reason, one.message] for one in shown]
+        rows = [[pod.pod, pod.reason, pod.message] for pod in shown]
         print_table(["UNPLACED", "REASON", "MESSAGE"], rows, sentences=["MESSAGE"])
         if len(found.unplaced) > len(shown):
             rest = len(found.unplaced) - len(shown)
             print_line(f"and {counted(rest, 'more pod')}")
         print_line()
-    proof = "proven" if found.is_final else f"{counted(found.tried, 'plan')} tried"
-    print_line(f"no plan: {found.obstacle} ({proof})")
+    if found.is_final:
+        print_line(f"no plan: {found.obstacle} (proven)")
+    else:
+        tried = counted(found.tried, "plan")
+        print_line(
+            f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
+        )
 
 
 def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
@@ -108,7 +113,7 @@ def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
 
 
 def _resources(found: Plan) -> list[str]:
-    """CPU, memory, pods, and whatever else is requested."""
+    """CPU, memory, pods, and every other requested resource."""
     others = (
         name
         for name, there in found.utilization.items()
@@ -148,9 +153,9 @@ def _number(amount: Decimal | None) -> float | int | None:
 def _shares(utilization: Mapping[str, Utilization]) -> dict[str, object]:
     return {
         name: {
-            "requested": one.requested,
-            "allocatable": one.allocatable,
-            "share": round(one.share, 4),
+            "requested": share.requested,
+            "allocatable": share.allocatable,
+            "share": round(share.share, 4),
         }
-        for name, one in utilization.items()
+        for name, share in utilization.items()
     }

@@ -9,7 +9,7 @@ from quaymaster._cli.output import print_line, print_table
 from quaymaster._core.contract.declarations import Write
 from quaymaster._core.contract.hook_marks import HookAge
 
-__all__ = ["as_document", "kind_names", "print_description", "told_word"]
+__all__ = ["as_document", "events_word", "kind_names", "print_description"]
 
 
 def kind_names(kinds: Sequence[type[ApiObject]]) -> list[str]:
@@ -17,30 +17,38 @@ def kind_names(kinds: Sequence[type[ApiObject]]) -> list[str]:
     return [f"{kind.kind} ({kind.api_version})" for kind in kinds]
 
 
-def told_word(told: EventsDeclaration) -> str | None:
-    """What documents say in the place of a sign."""
+def events_word(declaration: EventsDeclaration) -> str | None:
+    """The word of JSON documents for a declaration."""
     words = {EventsDeclaration.UNNEEDED: None, EventsDeclaration.UNKNOWN: "unknown"}
-    return words.get(told, told.value)
+    return words.get(declaration, declaration.value)
 
 
-def print_description(one: PluginDescription) -> None:
-    """Print a plugin: where it is from, and a table for each thing that it has."""
-    print_line(f"{one.plugin.name}: {one.summary}" if one.summary else one.plugin.name)
+def print_description(description: PluginDescription) -> None:
+    """Print a plugin: its distribution, hooks, arguments and events."""
+    print_line(
+        f"{description.plugin.name}: {description.summary}"
+        if description.summary
+        else description.plugin.name
+    )
     facts = {
-        "DISTRIBUTION": one.plugin.owner,
-        "ORIGIN": one.plugin.origin,
-        "SCOPE": one.scope.value if one.scope else "?",
-        "POD USE": one.pod_use.value if one.pod_use else "?",
-        "EVENTS": one.declaration.value,
-        "KINDS": ", ".join(kind_names(one.kinds)) or "-",
-        "READS": _listed(None if one.reads is None else kind_names(one.reads)),
-        "WRITES": _listed(None if one.writes is None else _write_names(one.writes)),
+        "DISTRIBUTION": description.plugin.owner,
+        "ORIGIN": description.plugin.origin,
+        "SCOPE": description.scope.value if description.scope else "?",
+        "POD USE": description.pod_use.value if description.pod_use else "?",
+        "EVENTS": description.declaration.value,
+        "KINDS": ", ".join(kind_names(description.kinds)) or "-",
+        "READS": _listed(
+            None if description.reads is None else kind_names(description.reads)
+        ),
+        "WRITES": _listed(
+            None if description.writes is None else _write_names(description.writes)
+        ),
     }
     print_line()
     width = max(map(len, facts)) + 3
     for name, fact in facts.items():
         print_line(f"{name:<{width}}{fact}")
-    for columns, rows in _tables(one):
+    for columns, rows in _tables(description):
         if rows:
             print_line()
             print_table(columns, rows)
@@ -51,12 +59,12 @@ def _listed(words: Sequence[str] | None) -> str:
 
 
 def _write_names(writes: Sequence[Write]) -> list[str]:
-    """The writes in the words of RBAC: ``create pods/binding``."""
-    return [f"{one.verb.value} {one.resource}" for one in writes]
+    """The writes in the terms of RBAC: ``create pods/binding``."""
+    return [f"{write.verb.value} {write.resource}" for write in writes]
 
 
 def _tables(
-    one: PluginDescription,
+    description: PluginDescription,
 ) -> Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]:
     hooks = [
         (
@@ -65,21 +73,21 @@ def _tables(
             hook.twin or "-",
             _age(hook.age),
         )
-        for hook in one.hooks
+        for hook in description.hooks
     ]
     arguments = [
         (argument.path, argument.type, _default(argument.default, argument.required))
-        for argument in one.arguments
+        for argument in description.arguments
     ]
     events = [
         (event.resource, ", ".join(event.actions), "yes" if event.has_hint else "-")
-        for event in one.events
+        for event in description.events
     ]
     return (
         (("HOOK", "EXTENSION POINT", "TWIN", "SINCE"), hooks),
         (("ARGUMENT", "TYPE", "DEFAULT"), arguments),
         (("EVENT OF", "ACTIONS", "HINT"), events),
-        (("CHECK LEFT OUT", "REASON"), list(one.opt_outs.items())),
+        (("CHECK LEFT OUT", "REASON"), list(description.opt_outs.items())),
     )
 
 
@@ -91,16 +99,16 @@ def _default(default: str, required: bool) -> str:
     return "(required)" if required else default or "-"
 
 
-def as_document(one: PluginDescription) -> dict[str, object]:
+def as_document(description: PluginDescription) -> dict[str, object]:
     """The description, in the form of ``-o json``."""
     return {
-        "name": one.plugin.name,
-        "summary": one.summary,
-        "distribution": one.plugin.distribution,
-        "version": one.plugin.version,
-        "origin": one.plugin.origin,
-        "scope": one.scope.value if one.scope else None,
-        "podUse": one.pod_use.value if one.pod_use else None,
+        "name": description.plugin.name,
+        "summary": description.summary,
+        "distribution": description.plugin.distribution,
+        "version": description.plugin.version,
+        "origin": description.plugin.origin,
+        "scope": description.scope.value if description.scope else None,
+        "podUse": description.pod_use.value if description.pod_use else None,
         "hooks": [
             {
                 "name": hook.name,
@@ -110,7 +118,7 @@ def as_document(one: PluginDescription) -> dict[str, object]:
                 "since": hook.age.since,
                 "deprecated": str(hook.age.deprecated) if hook.age.deprecated else None,
             }
-            for hook in one.hooks
+            for hook in description.hooks
         ],
         "arguments": [
             {
@@ -119,21 +127,23 @@ def as_document(one: PluginDescription) -> dict[str, object]:
                 "default": argument.default or None,
                 "required": argument.required,
             }
-            for argument in one.arguments
+            for argument in description.arguments
         ],
-        "events": told_word(one.declaration),
+        "events": events_word(description.declaration),
         "registered": [
             {
                 "resource": event.resource,
                 "actions": list(event.actions),
                 "hint": event.has_hint,
             }
-            for event in one.events
+            for event in description.events
         ],
-        "kinds": _kinds(one.kinds),
-        "reads": None if one.reads is None else _kinds(one.reads),
-        "writes": None if one.writes is None else list(map(_write, one.writes)),
-        "contractOptOuts": dict(one.opt_outs),
+        "kinds": _kinds(description.kinds),
+        "reads": None if description.reads is None else _kinds(description.reads),
+        "writes": None
+        if description.writes is None
+        else list(map(_write, description.writes)),
+        "contractOptOuts": dict(description.opt_outs),
     }
 
 

@@ -1,4 +1,4 @@
-"""Prints what a check of a package has found, and reads the arguments of plugins."""
+"""Prints the findings about a package, and reads the arguments of plugins."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,13 +17,13 @@ __all__ = ["as_document", "plugin_args", "print_report"]
 def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
     """The arguments of plugins in a configuration: name -> ``args``.
 
-    The plugins need not be installed, so this looks at ``pluginConfig`` alone.
+    Only ``pluginConfig`` is read, since the plugins need not be installed.
 
     Args:
-        file: A file, or the name of a profile that is shipped; None: no arguments.
+        file: A file, or the name of a shipped profile; None: no arguments.
 
     Raises:
-        BadParameter: No profile in it has any arguments.
+        BadParameter: No profile of the file has arguments.
         ConfigErrors: It cannot be read.
     """
     if file is None:
@@ -41,21 +41,21 @@ def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
 
 
 def _members(document: object, key: str) -> Iterator[Mapping[str, object]]:
-    """The mappings in a list of a mapping, if that is what they are."""
+    """The mappings in the list at a key; other values are skipped."""
     members = document.get(key) if isinstance(document, Mapping) else None
     if isinstance(members, list):
-        yield from (one for one in members if isinstance(one, Mapping))
+        yield from (member for member in members if isinstance(member, Mapping))
 
 
 def print_report(report: Report) -> None:
-    """Print a line for each finding, and one that counts them."""
-    one = report.candidate
-    name = f"{one.name} {one.version}".strip() or "a package without a name"
+    """Print a line for each finding, and a line with their numbers."""
+    candidate = report.candidate
+    name = f"{candidate.name} {candidate.version}".strip() or "a package without a name"
     counts = [
         counted(report.count(level), level) for level in Level if report.count(level)
     ]
-    offers = [counted(len(one.plugins), "plugin")]
-    offers += [counted(len(one.kinds), "kind")] if one.kinds else []
+    offers = [counted(len(candidate.plugins), "plugin")]
+    offers += [counted(len(candidate.kinds), "kind")] if candidate.kinds else []
     lines = [str(finding) for finding in report.findings]
     lines.append(f"{name}: {', '.join(offers)}; {', '.join(counts) or 'all is well'}")
     print_text("".join(f"{line}\n" for line in lines))
@@ -66,8 +66,8 @@ def as_document(report: Report) -> dict[str, object]:
     return {
         "distribution": report.candidate.name,
         "version": report.candidate.version,
-        "plugins": [one.entry.name for one in report.candidate.plugins],
-        "kinds": [one.entry.name for one in report.candidate.kinds],
+        "plugins": [plugin.entry.name for plugin in report.candidate.plugins],
+        "kinds": [kind.entry.name for kind in report.candidate.kinds],
         "errors": report.count(Level.ERROR),
         "warnings": report.count(Level.WARNING),
         "findings": [

@@ -29,8 +29,8 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.plugin_descriptions import (
     as_document,
+    events_word,
     print_description,
-    told_word,
 )
 from quaymaster._cli.values import complete_config
 from quaymaster._core.registry.kinds import kinds_of_plugin
@@ -46,7 +46,7 @@ _HEADER: Final = (
 
 @click.group("plugins", cls=SuggestingGroup)
 def group() -> None:
-    """See which plugins are installed, make new ones, and check packages."""
+    """List installed plugins, create new ones, and check packages."""
 
 
 @group.command("list", short_help="List the installed plugins")
@@ -54,11 +54,11 @@ def group() -> None:
     OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
 )
 def list_plugins(output: OutputFormat) -> None:
-    """List the installed plugins; a profile must name one to make it active.
+    """List the installed plugins; a plugin is active if a profile names it.
 
-    EVENTS says what wakes pods that a plugin has rejected: a list of events, all of
-    them (it registers nothing), or none; "?" if it cannot say without arguments. KINDS
-    are the kinds of objects that it declares.
+    EVENTS are the events that requeue pods that the plugin has rejected: a list, all
+    (the plugin registers none), or none; "?" if they depend on arguments. KINDS are
+    the kinds of objects that it declares.
     """
     registry = PluginRegistry.discover()
     for warning in registry.warnings:
@@ -88,8 +88,8 @@ def _complete_plugin(
 def show_plugin(name: str, output: OutputFormat) -> None:
     """Show one installed plugin: its hooks, arguments, events and kinds.
 
-    NAME is its name in profiles. To ask for its events, it is built with default
-    arguments.
+    NAME is its name in profiles. The command constructs the plugin with default
+    arguments to get its events.
     """
     described = describe(PluginRegistry.discover()[name])
     if output is OutputFormat.TABLE:
@@ -105,7 +105,7 @@ def show_plugin(name: str, output: OutputFormat) -> None:
 def list_kinds(output: OutputFormat) -> None:
     """List the kinds of objects that plugins declare and packages offer.
 
-    A kind with a plugin is there if a profile names the plugin; one without, always.
+    A kind with a plugin is available if a profile names the plugin; others always are.
     """
     kinds = []
     for found in brought_kinds(PluginRegistry.discover()):
@@ -115,11 +115,11 @@ def list_kinds(output: OutputFormat) -> None:
             kinds.append(found)
     if output is OutputFormat.TABLE:
         header = ("KIND", "API VERSION", "PLUGIN", "DISTRIBUTION")
-        print_table(header, [_kind_row(one) for one in kinds])
+        print_table(header, [_kind_row(kind) for kind in kinds])
     elif output is OutputFormat.NAME:
-        print_text("".join(f"{one.kind.kind}\n" for one in kinds))
+        print_text("".join(f"{kind.kind.kind}\n" for kind in kinds))
     else:
-        print_document([_kind_document(one) for one in kinds], output)
+        print_document([_kind_document(kind) for kind in kinds], output)
 
 
 @group.command("new", short_help="Create a package with a new plugin")
@@ -129,7 +129,7 @@ def list_kinds(output: OutputFormat) -> None:
     metavar="POINT,...",
     default=",".join(DEFAULT_POINTS),
     show_default=True,
-    help="The extension points that the plugin has hooks for.",
+    help="The extension points that the plugin implements.",
 )
 @click.option(
     "--dir",
@@ -137,14 +137,14 @@ def list_kinds(output: OutputFormat) -> None:
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=".",
-    help="Where to make the package's folder, by default here.",
+    help="The parent of the package's folder, by default the current one.",
 )
 def new_plugin(name: str, points: str, parent: Path) -> None:
-    """Make a package with a new plugin: code, tests, types, CI.
+    """Create a package with a new plugin: code, tests, types, CI.
 
     NAME is CamelCase, such as ZoneAllow: the folder and the distribution are then
-    called quaymaster-zone-allow. The plugin knows one small rule, which each of its
-    hooks follows; its tests, mypy and ruff are green. Put your rule in its place.
+    called quaymaster-zone-allow. The plugin has one small rule, which all its hooks
+    apply; its tests, mypy and ruff pass. Replace the rule with yours.
     """
     chosen = parse_points(points)
     folder = make_package(name, chosen, parent, PluginRegistry.discover())
@@ -158,21 +158,21 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     "config_file",
     metavar="FILE",
     shell_complete=complete_config,
-    help="A KubeSchedulerConfiguration whose pluginConfig has arguments for plugins.",
+    help="A KubeSchedulerConfiguration with arguments for plugins in pluginConfig.",
 )
 @click.option(
     "--without",
     metavar="CHECK",
     multiple=True,
     type=click.Choice(tuple(CHECKS)),
-    help="Leave out a check of the contract suite: " + ", ".join(CHECKS) + ". "
+    help="Skip a check of the contract suite: " + ", ".join(CHECKS) + ". "
     "May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @kubernetes_options(
     several=True,
-    text="The Kubernetes that the contract suite plays; by default the newest, and the "
-    "others as well with plugins that ask for it. May be repeated.",
+    text="The Kubernetes version of the contract suite; by default the newest, and "
+    "also the others for plugins that request it. May be repeated.",
 )
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def check_plugins(
@@ -180,22 +180,22 @@ def check_plugins(
     config_file: str | None,
     without: tuple[str, ...],
     strict: bool,
-    asked: tuple[Kubernetes, ...],
+    versions: tuple[Kubernetes, ...],
     output: OutputFormat,
 ) -> None:
     """Check a package of plugins; print a line for everything that is wrong.
 
-    PACKAGE is an installed distribution, or a folder with a pyproject.toml, whose
-    plugins are then imported from there. Looked at are the metadata, the range of
-    versions of quaymaster, entry points, clashes of names with what is installed, the
-    hooks, and the contract suite, which draws the same clusters each time. Exit with 1
-    if there is any error.
+    PACKAGE is an installed distribution, or a folder with a pyproject.toml, from which
+    the plugins are then imported. The command checks the metadata, the range of
+    quaymaster versions, the entry points, name clashes with installed packages, and the
+    hooks. It runs the contract suite, which generates the same clusters each time. The
+    exit code is 1 if there is any error.
     """
     report = check_package(
         package,
         plugin_findings.plugin_args(config_file),
         dict.fromkeys(without, "left out on the command line"),
-        asked,
+        versions,
     )
     if output is OutputFormat.TABLE:
         plugin_findings.print_report(report)
@@ -236,20 +236,25 @@ def _as_document(plugin: RegisteredPlugin) -> dict[str, object]:
         "version": plugin.version,
         "origin": plugin.origin,
         "extensionPoints": _points(plugin),
-        "events": told_word(declared_events(plugin)),
+        "events": events_word(declared_events(plugin)),
         "kinds": _kinds(plugin),
         "args": args.__name__ if args else None,
     }
 
 
-def _kind_row(one: BroughtKind) -> tuple[str, ...]:
-    return one.kind.kind, one.kind.api_version, one.plugin or "-", one.owner
+def _kind_row(brought: BroughtKind) -> tuple[str, ...]:
+    return (
+        brought.kind.kind,
+        brought.kind.api_version,
+        brought.plugin or "-",
+        brought.owner,
+    )
 
 
-def _kind_document(one: BroughtKind) -> dict[str, object]:
+def _kind_document(brought: BroughtKind) -> dict[str, object]:
     return {
-        "kind": one.kind.kind,
-        "apiVersion": one.kind.api_version,
-        "plugin": one.plugin or None,
-        "distribution": one.owner,
+        "kind": brought.kind.kind,
+        "apiVersion": brought.kind.api_version,
+        "plugin": brought.plugin or None,
+        "distribution": brought.owner,
     }

@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def prices_option() -> Callable[[F], F]:
-    """The option ``--prices``; a command gets the `Prices` of the file, or none."""
+    """The option ``--prices``; a command gets the `Prices`, empty without a file."""
     return click.option(
         "--prices",
         metavar="FILE",
@@ -22,7 +22,7 @@ def prices_option() -> Callable[[F], F]:
             read_prices(file) if file else Prices()
         ),
         help="A YAML file of prices per hour by instance type (m5.large: 0.096). The "
-        f"annotation {PRICE_ANNOTATION} of a node counts before it.",
+        f"annotation {PRICE_ANNOTATION} of a node overrides it.",
     )
 
 

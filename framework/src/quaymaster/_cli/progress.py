@@ -68,7 +68,7 @@ class ProgressBar:
         description: str | None = None,
         visible: bool | None = None,
     ) -> None:
-        """Change a line of the bar; what is None stays.
+        """Change a line of the bar; None leaves a value unchanged.
 
         Args:
             task: The number of the task.

@@ -1,4 +1,4 @@
-"""What is not done as a configuration has its cluster reached."""
+"""Notices about unsupported connection settings of a configuration."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,10 +15,10 @@ _JSON: Final = "application/json"
 def connection_notices(
     connection: ClientConnection, file: str | None
 ) -> Iterator[Notice]:
-    """What is not done as the configuration has it.
+    """Yield notices about connection settings that are not supported.
 
     Args:
-        connection: How the API server is to be reached.
+        connection: The connection settings for the API server.
         file: The configuration's file.
     """
     wanted = {
@@ -31,5 +31,5 @@ def connection_notices(
                 reason=NoticeReason.CONFIGURATION,
                 where=file or "",
                 path=f"clientConnection.{name}",
-                message=f"{value} is not spoken, {_JSON} is used instead",
+                message=f"{value} is not supported, {_JSON} is used instead",
             )

@@ -40,8 +40,10 @@ def _duration(
 @click.option(
     "--from",
     "trace",
-    type=click.Choice([one.value for one in TraceFormat], case_sensitive=False),
-    help="Make a record of a public trace instead: PATHs are, or have, its tables.",
+    type=click.Choice(
+        [trace_format.value for trace_format in TraceFormat], case_sensitive=False
+    ),
+    help="Convert a public trace instead: PATHs are its tables, or folders with them.",
 )
 @click.option(
     "--max-pods",
@@ -54,12 +56,12 @@ def _duration(
     "length",
     metavar="TIME",
     callback=_duration,
-    help="For how long, such as 90s or 1h30m; by default until Ctrl-C.",
+    help="How long to record, such as 90s or 1h30m; by default until Ctrl-C.",
 )
 @click.option(
     "--anonymise",
     is_flag=True,
-    help="Give everything other names, and leave out what scheduling does not read.",
+    help="Rename all objects, and remove fields that scheduling does not read.",
 )
 @config_options()
 @click.option(
@@ -69,8 +71,8 @@ def _duration(
     metavar="FILE",
     required=True,
     type=click.Path(),
-    help="Where to write it; compressed if FILE ends with .gz. A record that is there "
-    "goes on.",
+    help="The file of the record; compressed if it ends with .gz. An existing record "
+    "is continued.",
 )
 def command(
     paths: tuple[str, ...],
@@ -83,17 +85,19 @@ def command(
     configured: ConfigSource,
     file: str,
 ) -> None:
-    """Write what becomes of a live cluster into a file, for "replay".
+    """Record the changes of a live cluster in a file, for "replay".
 
-    The file has what scheduling reads of each object, and each change of that with its
-    time. Nothing is ever written to the cluster. Ctrl-C ends the record in peace; after
-    any other end it can be read up to the last second, and may go on.
+    The file has the fields of each object that scheduling reads, and each change of
+    them with its time. Nothing is written to the cluster. Ctrl-C ends the record. After
+    a crash, the record is readable up to the last second and can be continued.
     """
     if trace is not None:
         _import(TraceFormat(trace), paths, file, max_pods)
         return
     if paths:
-        raise click.UsageError("expected --from with PATHs: they are tables of a trace")
+        raise click.UsageError(
+            "expected --from with PATHs, which are tables of a trace"
+        )
     registry = PluginRegistry.discover()
     config, notices = read_config(configured, registry, asks_extenders=False)
     stop = threading.Event()
@@ -114,7 +118,7 @@ def command(
             stop=stop,
             on_progress=follow,
         )
-    warn(f"{file}: {_told(recorded)}")
+    warn(f"{file}: {_summary(recorded)}")
     print_notices((*notices, *recorded.notices))
 
 
@@ -122,17 +126,17 @@ def _import(
     trace: TraceFormat, paths: tuple[str, ...], file: str, max_pods: int | None
 ) -> None:
     if not paths:
-        raise click.UsageError("expected PATHs with --from: the tables of the trace")
-    told = import_trace(trace, paths, file, max_pods=max_pods)
-    length = duration(round(told.seconds))
-    what = f"{counted(told.nodes, 'node')}, {counted(told.pods, 'pod')}"
+        raise click.UsageError("expected PATHs with --from, the tables of the trace")
+    imported = import_trace(trace, paths, file, max_pods=max_pods)
+    length = duration(round(imported.seconds))
+    what = f"{counted(imported.nodes, 'node')}, {counted(imported.pods, 'pod')}"
     warn(f"{file}: {what}, {length}")
 
 
-def _told(recorded: Recorded) -> str:
+def _summary(recorded: Recorded) -> str:
     what = "went on" if recorded.went_on else "recorded"
     return (
         f"{what} for {duration(round(recorded.seconds))}: "
         f"{counted(recorded.lines, 'line')}, {counted(recorded.pods, 'pod')}, "
-        f"{counted(recorded.objects, 'object')} in the end"
+        f"{counted(recorded.objects, 'object')} at the end"
     )

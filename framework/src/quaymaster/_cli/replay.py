@@ -37,7 +37,7 @@ _TOP = 10
     "--seed",
     metavar="N",
     default=0,
-    help="Decides what is random in plugins. Ties are told, and need no seed.",
+    help="The seed of random plugins. Ties are reported, and need no seed.",
 )
 @click.option(
     "--require-same",
@@ -50,12 +50,12 @@ _TOP = 10
     type=click.IntRange(min=0),
     default=_TOP,
     show_default=True,
-    help="Show the first N decisions that differ; 0 shows all. JSON and YAML have all.",
+    help="Show the first N decisions that differ; 0 shows all. JSON and YAML list all.",
 )
 @click.option(
     "--what-if",
     is_flag=True,
-    help="Keep our own decisions instead, and print how it goes for the pods.",
+    help="Apply our own decisions instead, and print the results for the pods.",
 )
 @report_option()
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
@@ -71,15 +71,17 @@ def command(
 ) -> None:
     """Make each decision of a record again, and compare.
 
-    FILE is what "record" has written. Each time that the recorded scheduler bound a
-    pod, said why it could not, or made room for it, ours decides about the same pod on
-    the same state. Then the record is followed, whatever ours decided.
+    FILE is a record of "record". Whenever the recorded scheduler bound a pod, reported
+    why it could not, or preempted pods for it, our scheduler decides about the same pod
+    on the same state. Then the replay applies the recorded decision, not ours.
 
-    With --what-if, the pods of the record come and go as they did, and ours places
-    them: how long they wait and what they use is printed beside how it was.
+    With --what-if, pods are created and deleted as recorded, and our scheduler places
+    them. Their waiting times and usage are printed beside the recorded ones.
     """
     if what_if and require_same:
-        raise click.UsageError("--require-same compares, and --what-if does not")
+        raise click.UsageError(
+            "--require-same compares decisions, and --what-if does not"
+        )
     registry = PluginRegistry.discover()
     config, notices = read_config(configured, registry, asks_extenders=True)
     with progress_bar() as progress:
@@ -101,18 +103,18 @@ def command(
 
 
 def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     if isinstance(result, ReplayResult):
         write_report(file, [], title=f"Replay of {record}", replay=result)
         return
-    assert result.observed is not None, "it was asked for"
+    assert result.observed is not None, "requested above"
     run = attrs.evolve(
         result.observed, result=attrs.evolve(result.result, notices=result.notices)
     )
     table = ReportTable(
-        title="How it goes for the pods",
+        title="Results for the pods",
         columns=("", "Ours", "Theirs"),
         rows=tuple(rerun_rows(result)),
     )

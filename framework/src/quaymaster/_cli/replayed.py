@@ -1,4 +1,4 @@
-"""Prints what a replay came to, as tables or as plain data."""
+"""Prints the result of a replay, as tables or as plain data."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -24,10 +24,10 @@ _DOUBTFUL: Final = (Agreement.ORDER, Agreement.REASONS, Agreement.DIFFERS)
 def as_document(result: ReplayResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
     return {
-        "decisions": [_decision(one) for one in result.decisions],
+        "decisions": [_decision(decision) for decision in result.decisions],
         "summary": {
             "decisions": len(result.decisions),
-            **{one.value: count for one, count in result.counts().items()},
+            **{agreement.value: count for agreement, count in result.counts().items()},
             "pods": result.pods,
             "withNode": result.with_node,
             "waiting": result.waiting,
@@ -49,7 +49,10 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
         top: How many of the decisions that differ are shown; 0: all.
     """
     counts = result.counts()
-    rows = [(count, one.value, one.meaning) for one, count in counts.items()]
+    rows = [
+        (count, agreement.value, agreement.meaning)
+        for agreement, count in counts.items()
+    ]
     print_table(("DECISIONS", "", "MEANING"), rows, sentences=["MEANING"])
     print_line()
     print_line(
@@ -61,77 +64,83 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
         print_line(_supposed(result))
     for name, count in result.others.items():
         print_line(f"{counted(count, 'decision')} of {name}, which has no profile here")
-    told = [
-        one
-        for one in result.decisions
-        if one.agreement in (Agreement.DIFFERS, Agreement.REASONS)
+    differing = [
+        decision
+        for decision in result.decisions
+        if decision.agreement in (Agreement.DIFFERS, Agreement.REASONS)
     ]
-    shown = told[:top] if top else told
-    for one in shown:
-        _print_decision(one)
-    if len(shown) < len(told):
+    shown = differing[:top] if top else differing
+    for decision in shown:
+        _print_decision(decision)
+    if len(shown) < len(differing):
         print_line()
-        print_line(f"and {len(told) - len(shown)} more; --top 0 shows all")
-    if result.unknown and any(counts[one] for one in _DOUBTFUL):
+        print_line(f"and {len(differing) - len(shown)} more; --top 0 shows all")
+    if result.unknown and any(counts[agreement] for agreement in _DOUBTFUL):
         _print_unknown(result.unknown)
 
 
 def _supposed(result: ReplayResult) -> str:
-    """How many other states were tried, and how far from the record some led."""
-    asked = [one for one in result.decisions if one.tried]
-    told = (
+    """How many other states were tried, and how far some are from the record."""
+    searched = [decision for decision in result.decisions if decision.tried]
+    summary = (
         f"{counted(result.tried(), 'other state')} tried for "
-        f"{counted(len(asked), 'decision')}"
+        f"{counted(len(searched), 'decision')}"
     )
     widths = result.widths()
     if not widths:
-        return told
+        return summary
     most = max(widths)
     far = (
         counted(most, "change")
         if len(widths) == 1
         else f"{min(widths)} to {most} changes"
     )
-    return f"{told}; those of order are {far} away from the record"
+    return f"{summary}; those of order are {far} away from the record"
 
 
 def _print_unknown(sentences: Iterable[str]) -> None:
     print_line()
-    print_line("what cannot be known from outside, and may be why:")
+    print_line("what the record cannot show, and may be the cause:")
     for sentence in sentences:
         print_line(f"- {sentence}")
 
 
-def _print_decision(one: ComparedDecision) -> None:
+def _print_decision(decision: ComparedDecision) -> None:
     print_line()
-    print_line(f"pod {one.pod} ({one.scheduler}) after {duration(one.at)}")
-    print_line(f"  theirs: {_told(one.theirs)}")
-    print_line(f"  ours: {_told(one.ours)}")
-    if one.rejection is not None:
-        why = ", ".join(one.rejection.reasons) or "not looked at"
-        plugin = one.rejection.plugin or "PreFilter"
-        print_line(f"  {one.rejection.node} is left out here by {plugin}: {why}")
-    rated = [scores for scores in (one.their_scores, one.our_scores) if scores]
-    if rated and one.theirs.node != one.ours.node:
-        _print_scores(rated, one.theirs.node)
+    print_line(
+        f"pod {decision.pod} ({decision.scheduler}) after {duration(decision.at)}"
+    )
+    print_line(f"  theirs: {_outcome(decision.theirs)}")
+    print_line(f"  ours: {_outcome(decision.ours)}")
+    if decision.rejection is not None:
+        why = ", ".join(decision.rejection.reasons) or "not evaluated"
+        plugin = decision.rejection.plugin or "PreFilter"
+        print_line(f"  {decision.rejection.node} is rejected here by {plugin}: {why}")
+    rated = [
+        scores for scores in (decision.their_scores, decision.our_scores) if scores
+    ]
+    if rated and decision.theirs.node != decision.ours.node:
+        _print_scores(rated, decision.theirs.node)
 
 
 def _print_scores(rated: list[NodeScores], theirs: str) -> None:
-    plugins = list(dict.fromkeys(name for one in rated for name in one.plugins))
+    plugins = list(
+        dict.fromkeys(name for node_scores in rated for name in node_scores.plugins)
+    )
     rows = []
-    for one in rated:
+    for node_scores in rated:
         cells = [
             f"{score.raw} -> {score.normalized} -> {score.weighted}"
-            if (score := one.plugins.get(name))
+            if (score := node_scores.plugins.get(name))
             else "-"
             for name in plugins
         ]
-        whose = "<- theirs" if one.node == theirs else "<- ours"
-        rows.append((one.node, *cells, one.total, whose))
+        whose = "<- theirs" if node_scores.node == theirs else "<- ours"
+        rows.append((node_scores.node, *cells, node_scores.total, whose))
     print_table(("NODE", *plugins, "TOTAL", ""), rows)
 
 
-def _told(decided: Decided) -> str:
+def _outcome(decided: Decided) -> str:
     if decided.node:
         return f"on {decided.node}"
     parts = [f"no node: {decided.message}"]
@@ -142,36 +151,36 @@ def _told(decided: Decided) -> str:
     return "; ".join(parts)
 
 
-def _decision(one: ComparedDecision) -> dict[str, object]:
+def _decision(decision: ComparedDecision) -> dict[str, object]:
     document: dict[str, object] = {
-        "pod": one.pod,
-        "scheduler": one.scheduler,
-        "at": one.at,
-        "agreement": one.agreement.value,
-        "theirs": _decided(one.theirs),
-        "ours": _decided(one.ours),
-        "best": one.best,
-        "statesTried": one.tried,
-        "orderWidth": one.width,
+        "pod": decision.pod,
+        "scheduler": decision.scheduler,
+        "at": decision.at,
+        "agreement": decision.agreement.value,
+        "theirs": _decided(decision.theirs),
+        "ours": _decided(decision.ours),
+        "best": decision.best,
+        "statesTried": decision.tried,
+        "orderWidth": decision.width,
     }
-    if one.their_scores is not None:
-        document["theirScores"] = scores_document(one.their_scores)
-    if one.our_scores is not None:
-        document["ourScores"] = scores_document(one.our_scores)
-    if one.rejection is not None:
+    if decision.their_scores is not None:
+        document["theirScores"] = scores_document(decision.their_scores)
+    if decision.our_scores is not None:
+        document["ourScores"] = scores_document(decision.our_scores)
+    if decision.rejection is not None:
         document["rejection"] = {
-            "node": one.rejection.node,
-            "plugin": one.rejection.plugin,
-            "code": one.rejection.code.label,
-            "reasons": list(one.rejection.reasons),
+            "node": decision.rejection.node,
+            "plugin": decision.rejection.plugin,
+            "code": decision.rejection.code.label,
+            "reasons": list(decision.rejection.reasons),
         }
     return document
 
 
-def _decided(one: Decided) -> dict[str, object]:
+def _decided(decided: Decided) -> dict[str, object]:
     return {
-        "node": one.node,
-        "message": one.message,
-        "nominatedNode": one.nominated_node,
-        "victims": list(one.victims),
+        "node": decided.node,
+        "message": decided.message,
+        "nominatedNode": decided.nominated_node,
+        "victims": list(decided.victims),
     }

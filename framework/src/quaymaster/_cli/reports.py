@@ -1,12 +1,12 @@
 """Writes the page that ``--report`` names."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
 from quaymaster._studies.recording.compared import ReplayResult
@@ -22,11 +22,11 @@ def observed_inputs(
     *,
     more: Iterable[ApiObject] = (),
 ) -> ObservedRun:
-    """Simulate inputs to show them, with a progress bar.
+    """Simulate inputs for a report, with a progress bar.
 
     Args:
         inputs: The inputs.
-        options: The options that they were read by.
+        options: The options of the inputs.
         more: Objects to simulate with them.
     """
     with progress_bar() as progress, inputs.located():
@@ -53,20 +53,20 @@ def write_report(
     """Write the page that shows some runs.
 
     Args:
-        file: Where to.
-        runs: What was observed.
+        file: The path of the page.
+        runs: The observed runs.
         title: The page's title.
-        tables: What else it shows; each a `ReportTable`.
-        replay: A replay that it shows.
+        tables: More tables, each a `ReportTable`.
+        replay: A replay to show.
 
     Raises:
         OutputError: The file cannot be written.
     """
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
     page = report(*runs, title=title, tables=tables, replay=replay)
     try:
-        Path(file).write_text(page, encoding="utf-8")
+        write_whole(file, page.encode())
     except OSError as error:
         raise OutputError(f"{file}: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""Prints what would have become of a record with our own decisions."""
+"""Prints the results of a record with our own decisions."""
 
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import as_document, duration
@@ -19,21 +19,21 @@ def rerun_document(result: RerunResult) -> dict[str, object]:
 
 
 def print_rerun(result: RerunResult) -> None:
-    """Print the result: ours and theirs side by side."""
+    """Print our results and the recorded ones side by side."""
     print_table(("", "OURS", "THEIRS"), rerun_rows(result))
     print_line()
     print_line(f"over {duration(result.seconds)} of recorded time")
 
 
 def rerun_rows(result: RerunResult) -> list[tuple[str, str, str]]:
-    """Return what is compared, with ours and theirs, as texts."""
+    """Return rows of texts: what is compared, our value and the recorded one."""
     ours, theirs = result.ours, result.theirs
     return [
         ("pods placed", str(ours.placed), str(theirs.placed)),
-        ("pods that wait in the end", str(ours.waiting), str(theirs.waiting)),
+        ("pods pending at the end", str(ours.waiting), str(theirs.waiting)),
         *(
-            (name, duration(round(one, 3)), duration(round(other, 3)))
-            for name, one, other in (
+            (name, duration(round(own, 3)), duration(round(other, 3)))
+            for name, own, other in (
                 ("time to a node, half of them", ours.pending_p50, theirs.pending_p50),
                 ("time to a node, 99 of 100", ours.pending_p99, theirs.pending_p99),
                 ("time to a node, the longest", ours.pending_most, theirs.pending_most),

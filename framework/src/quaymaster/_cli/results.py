@@ -1,4 +1,4 @@
-"""Prints a simulation's result, in the forms that ``simulate -o`` knows."""
+"""Prints a simulation's result, in the formats of ``simulate -o``."""
 
 from datetime import timedelta
 from typing import Final
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _REASONS: Final = 10
-"""How many reasons are listed; there may be a different one for every pod."""
+"""How many reasons are listed; every pod may have a different one."""
 _LONGEST: Final = timedelta.max.total_seconds() / 2
 """Longer times are shown as this one, which a timedelta can hold."""
 
@@ -31,11 +31,11 @@ _LONGEST: Final = timedelta.max.total_seconds() / 2
 def as_document(result: SimulationResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
     return {
-        "placements": [_placement(one) for one in result.placements],
-        "unscheduled": [unscheduled_document(one) for one in result.unscheduled],
+        "placements": [_placement(placement) for placement in result.placements],
+        "unscheduled": [unscheduled_document(pod) for pod in result.unscheduled],
         "preempted": [
-            {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
-            for one in result.preempted
+            {"pod": victim.pod, "by": victim.by, "node": victim.node, "at": victim.at}
+            for victim in result.preempted
         ],
         "reasons": [
             {"pods": count, "reasons": list(reasons)}
@@ -54,9 +54,9 @@ def as_document(result: SimulationResult) -> dict[str, object]:
 
 
 def print_names(result: SimulationResult) -> None:
-    """Print each pod as kubectl names it; those that were placed come first."""
-    keys = [one.pod for one in result.placements]
-    keys += [one.pod for one in result.unscheduled]
+    """Print each pod as kubectl names it; placed pods come first."""
+    keys = [placement.pod for placement in result.placements]
+    keys += [pod.pod for pod in result.unscheduled]
     for key in keys:
         print_line(f"pod/{key.rpartition('/')[2]}")
 
@@ -66,7 +66,7 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
 
     Args:
         result: The result.
-        wide: Whether there is more to tell of each pod.
+        wide: Whether to print more columns for each pod.
     """
     _print_placements(result, wide)
     _print_preempted(result, wide)
@@ -92,13 +92,15 @@ def duration(seconds: float) -> str:
 
 def _print_placements(result: SimulationResult, wide: bool) -> None:
     columns = ["POD", "NODE"]
-    rows = [[one.pod, one.node] for one in result.placements]
+    rows = [[placement.pod, placement.node] for placement in result.placements]
     if wide:
         columns += ["SCHEDULER", "ATTEMPTS", "CREATED", "BOUND", "FINISHED"]
-        for row, one in zip(rows, result.placements, strict=True):
-            finished = "-" if one.finished is None else duration(one.finished)
-            times = [duration(one.created), duration(one.bound), finished]
-            row += [one.scheduler, str(one.attempts), *times]
+        for row, placement in zip(rows, result.placements, strict=True):
+            finished = (
+                "-" if placement.finished is None else duration(placement.finished)
+            )
+            times = [duration(placement.created), duration(placement.bound), finished]
+            row += [placement.scheduler, str(placement.attempts), *times]
     if rows:
         print_table(columns, rows)
         print_line()
@@ -106,11 +108,11 @@ def _print_placements(result: SimulationResult, wide: bool) -> None:
 
 def _print_preempted(result: SimulationResult, wide: bool) -> None:
     columns = ["PREEMPTED", "BY", "NODE"]
-    rows = [[one.pod, one.by, one.node] for one in result.preempted]
+    rows = [[victim.pod, victim.by, victim.node] for victim in result.preempted]
     if wide:
         columns.append("AT")
-        for row, one in zip(rows, result.preempted, strict=True):
-            row.append(duration(one.at))
+        for row, victim in zip(rows, result.preempted, strict=True):
+            row.append(duration(victim.at))
     if rows:
         print_table(columns, rows)
         print_line()
@@ -118,39 +120,39 @@ def _print_preempted(result: SimulationResult, wide: bool) -> None:
 
 def _print_unscheduled(result: SimulationResult, wide: bool) -> None:
     columns = ["UNSCHEDULED", "REASON", "MESSAGE"]
-    rows = [[one.pod, one.reason, one.message] for one in result.unscheduled]
+    rows = [[pod.pod, pod.reason, pod.message] for pod in result.unscheduled]
     if wide:
         columns[2:2] = ["SCHEDULER", "ATTEMPTS", "CREATED", "PLUGINS"]
-        for row, one in zip(rows, result.unscheduled, strict=True):
-            plugins = ",".join(one.plugins) or "-"
-            created = duration(one.created)
-            row[2:2] = [one.scheduler, str(one.attempts), created, plugins]
+        for row, pod in zip(rows, result.unscheduled, strict=True):
+            plugins = ",".join(pod.plugins) or "-"
+            created = duration(pod.created)
+            row[2:2] = [pod.scheduler, str(pod.attempts), created, plugins]
     if rows:
         print_table(columns, rows, sentences=["MESSAGE"])
         print_line()
 
 
-def _placement(one: Placement) -> dict[str, object]:
+def _placement(placement: Placement) -> dict[str, object]:
     return {
-        "pod": one.pod,
-        "node": one.node,
-        "scheduler": one.scheduler,
-        "created": one.created,
-        "bound": one.bound,
-        "finished": one.finished,
-        "attempts": one.attempts,
+        "pod": placement.pod,
+        "node": placement.node,
+        "scheduler": placement.scheduler,
+        "created": placement.created,
+        "bound": placement.bound,
+        "finished": placement.finished,
+        "attempts": placement.attempts,
     }
 
 
-def unscheduled_document(one: UnscheduledPod) -> dict[str, object]:
+def unscheduled_document(pod: UnscheduledPod) -> dict[str, object]:
     """A pod that got no node, as plain data."""
     return {
-        "pod": one.pod,
-        "reason": one.reason,
-        "message": one.message,
-        "plugins": list(one.plugins),
-        "scheduler": one.scheduler,
-        "created": one.created,
-        "attempts": one.attempts,
-        "reasons": list(one.reasons),
+        "pod": pod.pod,
+        "reason": pod.reason,
+        "message": pod.message,
+        "plugins": list(pod.plugins),
+        "scheduler": pod.scheduler,
+        "created": pod.created,
+        "attempts": pod.attempts,
+        "reasons": list(pod.reasons),
     }

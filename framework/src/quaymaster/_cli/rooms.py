@@ -1,4 +1,4 @@
-"""Prints how much room a cluster has."""
+"""Prints how much free room a cluster has."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -26,11 +26,11 @@ _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
 
 
 def print_capacity(found: CapacityResult, *, wide: bool) -> None:
-    """Print all that is known as tables.
+    """Print the capacity as tables.
 
     Args:
-        found: What is known.
-        wide: Whether each resource of each node has a line of its own.
+        found: The capacity.
+        wide: Whether each resource of each node has its own line.
     """
     room = found.room
     if room.nodes:
@@ -42,11 +42,11 @@ def print_capacity(found: CapacityResult, *, wide: bool) -> None:
     print_groups(room)
     _print_pods(found)
     for headroom in found.headroom:
-        print_line(_told(headroom))
+        print_line(_answer(headroom))
 
 
 def print_groups(room: Room) -> None:
-    """Print the room on each group of nodes and in all, and what it costs."""
+    """Print the room of each group of nodes and in total, and its price."""
     groups = room.groups if len(room.groups) > 1 else ()
     by = room.by if groups else ()
     names = [_SHORT.get(label, label).upper() for label in by]
@@ -65,19 +65,19 @@ def print_groups(room: Room) -> None:
 
 
 def as_document(found: CapacityResult) -> dict[str, object]:
-    """All that is known as plain data, in the form of ``-o json``."""
+    """The capacity as plain data, in the form of ``-o json``."""
     result = found.result
     return {
         **room_document(found.room),
         "headroom": [
             {
-                "pod": one.pod,
-                "fits": one.fits,
-                "limit": one.limit,
-                "nodes": dict(one.nodes),
-                "message": one.message,
+                "pod": headroom.pod,
+                "fits": headroom.fits,
+                "limit": headroom.limit,
+                "nodes": dict(headroom.nodes),
+                "message": headroom.message,
             }
-            for one in found.headroom
+            for headroom in found.headroom
         ],
         "summary": {
             "pods": result.pods,
@@ -97,22 +97,22 @@ def room_document(room: Room) -> dict[str, object]:
         "groups": [_group_document(group, room.by) for group in room.groups],
         "nodes": [
             {
-                "node": one.node,
-                "labels": dict(zip(room.by, one.group, strict=True)),
-                "pods": one.pods,
-                "resources": _resources_document(one.resources),
-                "pricePerHour": one.price_per_hour,
+                "node": node.node,
+                "labels": dict(zip(room.by, node.group, strict=True)),
+                "pods": node.pods,
+                "resources": _resources_document(node.resources),
+                "pricePerHour": node.price_per_hour,
             }
-            for one in room.nodes
+            for node in room.nodes
         ],
         "typicalPods": [
             {
-                "pod": one.pod,
-                "pods": one.pods,
-                "requests": dict(one.requests),
-                "nodes": one.nodes,
+                "pod": pod.pod,
+                "pods": pod.pods,
+                "requests": dict(pod.requests),
+                "nodes": pod.nodes,
             }
-            for one in room.typical
+            for pod in room.typical
         ],
     }
 
@@ -143,12 +143,12 @@ def _resources_document(
 ) -> dict[str, dict[str, object]]:
     return {
         name: {
-            "allocatable": one.allocatable,
-            "requested": one.requested,
-            "free": one.free,
-            "utilization": one.utilization,
+            "allocatable": resource_room.allocatable,
+            "requested": resource_room.requested,
+            "free": resource_room.free,
+            "utilization": resource_room.utilization,
         }
-        for name, one in resources.items()
+        for name, resource_room in resources.items()
     }
 
 
@@ -156,8 +156,8 @@ def _shown(room: Room) -> list[str]:
     """The resources that tables show: storage only if some pod requests it."""
     return [
         name
-        for name, one in room.total.resources.items()
-        if name != EPHEMERAL_STORAGE or one.requested
+        for name, resource_room in room.total.resources.items()
+        if name != EPHEMERAL_STORAGE or resource_room.requested
     ]
 
 
@@ -169,12 +169,12 @@ def _keys(group: GroupRoom, by: Sequence[str]) -> list[str]:
 
 def _group_rows(group: GroupRoom, shown: Iterable[str]) -> Iterable[list[str]]:
     for name in shown:
-        one = group.resources.get(name)
-        if one is not None:
+        resource_room = group.resources.get(name)
+        if resource_room is not None:
             yield [
                 str(group.nodes),
                 name,
-                *_amounts(name, one),
+                *_amounts(name, resource_room),
                 _part(group.fragmentation.get(name)),
                 _part(group.stranded.get(name)),
                 f"{group.imbalance.get(name, 0.0):.2f}",
@@ -185,9 +185,12 @@ def _part(part: float | None) -> str:
     return _NONE if part is None else percent(part)
 
 
-def _amounts(name: str, one: ResourceRoom) -> list[str]:
-    numbers = (one.allocatable, one.requested, one.free)
-    return [*(amount(name, number) for number in numbers), percent(one.utilization)]
+def _amounts(name: str, resource_room: ResourceRoom) -> list[str]:
+    numbers = (resource_room.allocatable, resource_room.requested, resource_room.free)
+    return [
+        *(amount(name, number) for number in numbers),
+        percent(resource_room.utilization),
+    ]
 
 
 def _print_nodes(room: Room) -> None:
@@ -196,20 +199,21 @@ def _print_nodes(room: Room) -> None:
     columns = ["NODE", *(name.upper() for name in shown)]
     rows = [
         [
-            one.node,
-            *(_used(one, name) for name in shown),
-            *([price(one.price_per_hour)] if priced else []),
+            node.node,
+            *(_used(node, name) for name in shown),
+            *([price(node.price_per_hour)] if priced else []),
         ]
-        for one in room.nodes
+        for node in room.nodes
     ]
     print_table([*columns, *(["PRICE/H"] if priced else [])], rows)
 
 
 def _used(node: NodeRoom, name: str) -> str:
-    one = node.resources.get(name)
-    if one is None:
+    resource_room = node.resources.get(name)
+    if resource_room is None:
         return _NONE
-    return f"{amount(name, one.requested)}/{amount(name, one.allocatable)}"
+    used = amount(name, resource_room.requested)
+    return f"{used}/{amount(name, resource_room.allocatable)}"
 
 
 def _print_resources(room: Room) -> None:
@@ -217,14 +221,14 @@ def _print_resources(room: Room) -> None:
     columns = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "USED", "PRICE/H"]
     rows = [
         [
-            one.node,
-            *(value or _NONE for value in one.group),
+            node.node,
+            *(value or _NONE for value in node.group),
             name,
             *_amounts(name, amounts),
-            price(one.price_per_hour),
+            price(node.price_per_hour),
         ]
-        for one in room.nodes
-        for name, amounts in one.resources.items()
+        for node in room.nodes
+        for name, amounts in node.resources.items()
     ]
     print_table(["NODE", *names, *columns], rows)
 
@@ -232,17 +236,17 @@ def _print_resources(room: Room) -> None:
 def _print_typical(room: Room) -> None:
     rows = [
         [
-            one.pod,
-            one.pods,
-            one.nodes,
+            pod.pod,
+            pod.pods,
+            pod.nodes,
             ",".join(
                 f"{name}={amount(name, number)}"
-                for name, number in one.requests.items()
+                for name, number in pod.requests.items()
                 if name != PODS
             )
             or _NONE,
         ]
-        for one in room.typical
+        for pod in room.typical
     ]
     print_table(["TYPICAL POD", "PODS", "NODES THAT FIT", "REQUESTS"], rows)
 
@@ -269,7 +273,7 @@ def _print_pods(found: CapacityResult) -> None:
         print_line(f"{counted(waiting, 'pod')} {have} no node")
 
 
-def _told(headroom: Headroom) -> str:
+def _answer(headroom: Headroom) -> str:
     if headroom.message:
         return f"{headroom.fits} more of {headroom.pod} fit; then {headroom.message}"
     limit = f"--at-most {headroom.limit} was reached"

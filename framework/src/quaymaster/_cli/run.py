@@ -61,9 +61,9 @@ def command(
 ) -> None:
     """Schedule the pods of a cluster: bind them, and preempt others.
 
-    It runs until SIGINT (Ctrl-C) or SIGTERM, lets the binds that are under way end,
-    and exits with 0 then. A second signal ends it at once. It exits with 1 when it has
-    lost the lease, or its connection to the cluster for good: start it again.
+    It runs until SIGINT (Ctrl-C) or SIGTERM, finishes the binds in progress, and exits
+    with 0. A second signal ends it at once. It exits with 1 when it has lost the lease,
+    or lost its connection to the cluster permanently: start it again.
     """
     _check_packages()
     registry = PluginRegistry.discover()
@@ -75,7 +75,7 @@ def command(
     kubeconfig = kubeconfig or connection.kubeconfig or None
     access = find_access(kubeconfig=kubeconfig, context=context)
     metrics = SchedulerMetrics()
-    with logging_to_stderr(logging_format) as tell:
+    with logging_to_stderr(logging_format) as announce:
         live = KubernetesScheduler(
             config,
             registry,
@@ -101,30 +101,30 @@ def command(
             if config.leader_election.leader_elect:
                 lease = config.leader_election
                 name = f"{lease.resource_namespace}/{lease.resource_name}"
-                tell(f"waiting for the lease {name} on {access.server}")
+                announce(f"waiting for the lease {name} on {access.server}")
             try:
-                _tell_skew(access, config.kubernetes, tell)
-                _run(live, configured.file, registry, tell)
+                _announce_skew(access, config.kubernetes, announce)
+                _run(live, configured.file, registry, announce)
             except ClusterLostError as error:
                 raise click.ClickException(str(error)) from error
             live.close()
-            tell("stopped")
+            announce("stopped")
 
 
-def _tell_skew(
-    access: Access, kubernetes: Kubernetes, tell: Callable[[str], None]
+def _announce_skew(
+    access: Access, kubernetes: Kubernetes, announce: Callable[[str], None]
 ) -> None:
-    """Tell whose decisions are made, and whether the server is of another version."""
-    tell(f"decisions are those of Kubernetes {kubernetes}")
+    """Print the Kubernetes version of decisions, and that of the server if another."""
+    announce(f"decisions are those of Kubernetes {kubernetes}")
     with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         answer = client.request("GET", "/version")
         found = version_skew(answer.body, kubernetes)
         if found.state is not State.OK or kubernetes.version in found.text:
-            tell(f"the server is {found.text}")
+            announce(f"the server is {found.text}")
 
 
 def _check_packages() -> None:
-    """Say what is not installed, before anything is begun."""
+    """Report missing packages before any work starts."""
     for finding in packages_installed():
         if finding.state is State.MISSING:
             raise click.UsageError(finding.text)
@@ -134,9 +134,9 @@ def _run(
     live: KubernetesScheduler,
     config_file: str | None,
     registry: PluginRegistry,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> None:
-    """Schedule until somebody interrupts, and follow the configuration file."""
+    """Schedule until a signal arrives, and follow the configuration file."""
     scheduler = live.scheduler
     is_at_work = threading.Event()
 
@@ -144,7 +144,7 @@ def _run(
         # A handler runs on this thread, which holds no lock that this needs.
         live.stopping.set()
         if not is_at_work.is_set():
-            raise KeyboardInterrupt  # nothing has been begun that must end well
+            raise KeyboardInterrupt  # no work has started yet
 
     @contextmanager
     def following() -> Iterator[None]:
@@ -154,7 +154,7 @@ def _run(
 
     with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
         live.lead()
-        tell(f"scheduling {', '.join(scheduler.frameworks)}")
+        announce(f"scheduling {', '.join(scheduler.frameworks)}")
         live.run(following)
 
 

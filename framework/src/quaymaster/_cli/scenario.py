@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import attrs
 import click
 
 from quaymaster._base.errors import Problem
+from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.groups import SuggestingGroup
@@ -66,9 +66,9 @@ _FILES = click.argument(
 
 @click.group("scenario", cls=SuggestingGroup)
 def group() -> None:
-    """Run scenarios: what happens to a cluster in virtual time, and what must hold.
+    """Run scenarios: events in a cluster in virtual time, and assertions about it.
 
-    FILE says what there is at the beginning, what happens when, and what has to hold:
+    FILE has the objects at the start, the steps with their times, and the assertions:
     a scenario is a test.
     """
 
@@ -80,14 +80,14 @@ def group() -> None:
     "--seed",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Decides what is random, instead of the seed of the file.",
+    help="The seed of random choices, instead of that of the file.",
 )
 @click.option(
     "--junit",
     "junit_file",
     metavar="FILE",
     type=click.Path(),
-    help="Write the results as JUnit XML, too.",
+    help="Also write the results as JUnit XML.",
 )
 @pod_times_options()
 @topology_key_option()
@@ -109,10 +109,10 @@ def run(
     """Run scenarios, and print which of their assertions hold.
 
     The exit code is 1 if an assertion, a check or a wait of any of them fails, or if
-    the cluster refuses what a step does. -o wide tells what the steps did.
+    the cluster rejects a step. -o wide prints what the steps did.
     """
     registry = PluginRegistry.discover()
-    scenarios = _load(files, registry, configured.asked)
+    scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
     choice = TimesChoice(startup, termination)
     for scenario in scenarios:
@@ -120,7 +120,7 @@ def run(
         if configured.file is not None:
             kubernetes = scenario.config.kubernetes
             config, notices = read_config(
-                attrs.evolve(configured, asked=kubernetes), registry
+                attrs.evolve(configured, chosen=kubernetes), registry
             )
             print_notices(notices if not results else ())
         with progress_bar() as progress:
@@ -143,7 +143,7 @@ def run(
     if report_file is not None:
         _report(results, report_file)
     _print(results, output)
-    if not all(one.passed for one in results):
+    if not all(result.passed for result in results):
         sys.exit(SOME_FAILED)
 
 
@@ -152,7 +152,7 @@ def run(
 def validate(files: Sequence[str]) -> None:
     """Check scenarios and all files that they name; print every mistake.
 
-    Nothing is run: what a step does may still be refused when its time has come.
+    Nothing is run: the cluster may still reject a step when it runs.
     """
     for scenario in _load(files, PluginRegistry.discover()):
         print_line(f"{scenario.file}: valid")
@@ -166,53 +166,57 @@ def schema() -> None:
 
 
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
-    """Show the scenarios as they ended; of several also where they differ."""
-    # Not needed by those who ask for no report.
+    """Write a report of the scenarios; for several, also with their differences."""
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
-    runs = [_as_counted(one) for one in results]
+    runs = [_as_counted(result) for result in results]
     tables = [
         ReportTable(
-            title=title if len(results) == 1 else f"{one.name}: {title.lower()}",
+            title=title if len(results) == 1 else f"{result.name}: {title.lower()}",
             columns=tuple(columns),
             rows=tuple(map(tuple, rows)),
             failed=failed,
         )
-        for one in results
+        for result in results
         for title, (columns, rows), failed in (
-            ("Assertions", assertions_table(one.assertions), _failed(one.assertions)),
-            ("Steps", steps_table(one.steps), _failed(one.steps)),
-            ("Placed pods", placed_table(one.steps), ()),
-            ("Pods per topology domain", spread_table(one.steps), ()),
+            (
+                "Assertions",
+                assertions_table(result.assertions),
+                _failed(result.assertions),
+            ),
+            ("Steps", steps_table(result.steps), _failed(result.steps)),
+            ("Placed pods", placed_table(result.steps), ()),
+            ("Pods per topology domain", spread_table(result.steps), ()),
         )
         if rows
     ]
-    title = ", ".join(one.name for one in results)
+    title = ", ".join(result.name for result in results)
     write_report(file, runs, title=title, tables=tables)
 
 
 def _as_counted(result: ScenarioResult) -> ObservedRun:
-    """What was observed, with the pods counted that are gone, as in what is printed."""
-    assert result.observed is not None, "it was asked for"
+    """The observed run, with deleted pods counted, as in the printed output."""
+    assert result.observed is not None, "requested above"
     pods = len(result.history.pods)
     return attrs.evolve(
         result.observed, result=attrs.evolve(result.observed.result, pods=pods)
     )
 
 
-def _failed(told: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
-    return tuple(row for row, one in enumerate(told) if not one.passed)
+def _failed(results: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
+    return tuple(row for row, result in enumerate(results) if not result.passed)
 
 
 def _load(
-    files: Sequence[str], registry: PluginRegistry, asked: Kubernetes | None = None
+    files: Sequence[str], registry: PluginRegistry, version: Kubernetes | None = None
 ) -> list[Scenario]:
-    """Load scenarios; what is wrong with any of them is told at once."""
+    """Load scenarios, and report the errors of all files together."""
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     for file in files:
         try:
-            scenario = load_scenario(file, registry=registry, kubernetes=asked)
+            scenario = load_scenario(file, registry=registry, kubernetes=version)
             check_input(scenario)
         except ScenarioErrors as error:
             problems += error.problems
@@ -227,11 +231,11 @@ def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
     else:
-        print_document([as_document(one) for one in results], output)
+        print_document([as_document(result) for result in results], output)
 
 
 def _write(file: str, text: str) -> None:
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_whole(file, text.encode())
     except OSError as error:
         raise click.FileError(file, error.strerror) from error

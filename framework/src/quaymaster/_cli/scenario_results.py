@@ -1,4 +1,4 @@
-"""Prints what came of scenarios, in the forms that ``scenario run -o`` knows."""
+"""Prints the results of scenarios, in the formats of ``scenario run -o``."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -41,11 +41,11 @@ def as_document(result: ScenarioResult) -> dict[str, object]:
         "file": result.file,
         "seed": result.seed,
         "passed": result.passed,
-        "assertions": [_assertion(one) for one in result.assertions],
-        "steps": [_step(one) for one in result.steps],
+        "assertions": [_assertion(assertion) for assertion in result.assertions],
+        "steps": [_step(step) for step in result.steps],
         "unscheduled": [
-            {"pod": one.pod, "reason": one.reason, "message": one.message}
-            for one in simulation.unscheduled
+            {"pod": pod.pod, "reason": pod.reason, "message": pod.message}
+            for pod in simulation.unscheduled
         ],
         "summary": {
             "ended": result.ended,
@@ -63,8 +63,8 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
     """Print results as tables.
 
     Args:
-        results: What came of scenarios.
-        wide: Whether to tell what the steps did.
+        results: The results of scenarios.
+        wide: Whether to print what the steps did.
     """
     for result in results:
         if wide:
@@ -73,26 +73,26 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
         _print_refused(result.steps)
         _print_summary(result)
         print_line()
-    passed = sum(one.passed for one in results)
+    passed = sum(result.passed for result in results)
     if len(results) > 1:
         print_line(f"{passed} of {len(results)} scenarios passed")
 
 
 def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for what each step did."""
+    """The columns, and a row for each step."""
     columns = ["Step", "Action", "Began", "Ended", "Times", "Objects", "Evicted"]
     return [*columns, "Lost"], [
         [
-            one.name,
-            one.action,
-            _moment(one.began),
-            _moment(one.ended),
-            str(one.times),
-            str(one.objects),
-            str(one.evicted),
-            str(one.lost),
+            step.name,
+            step.action,
+            _moment(step.began),
+            _moment(step.ended),
+            str(step.times),
+            str(step.objects),
+            str(step.evicted),
+            str(step.lost),
         ]
-        for one in steps
+        for step in steps
     ]
 
 
@@ -115,17 +115,17 @@ def spread_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]
 def assertions_table(
     assertions: Sequence[AssertionResult],
 ) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for what came of each assertion."""
+    """The columns, and a row for the result of each assertion."""
     return ["Result", "Assertion", "Expected", "Found", "Failed at", "For"], [
         [
-            "pass" if one.passed else "FAIL",
-            one.name,
-            one.expected,
-            one.found,
-            _moment(one.failed_at),
-            _listed(one.objects),
+            "pass" if assertion.passed else "FAIL",
+            assertion.name,
+            assertion.expected,
+            assertion.found,
+            _moment(assertion.failed_at),
+            _listed(assertion.objects),
         ]
-        for one in assertions
+        for assertion in assertions
     ]
 
 
@@ -148,7 +148,7 @@ def _print_refused(steps: Sequence[StepResult]) -> None:
     for step in steps:
         for message, times in step.refused:
             how_often = "" if times == 1 else f" {times} times"
-            word = "refused, as it may be" if step.may_fail else "refused"
+            word = "refused, which is allowed" if step.may_fail else "refused"
             print_line(f"step {step.name}: {step.action} {word}{how_often}: {message}")
         for note in step.notes:
             print_line(f"step {step.name}: {note}")
@@ -156,7 +156,7 @@ def _print_refused(steps: Sequence[StepResult]) -> None:
 
 def _print_summary(result: ScenarioResult) -> None:
     simulation, history = result.simulation, result.history
-    held = sum(one.passed for one in result.assertions)
+    held = sum(assertion.passed for assertion in result.assertions)
     print_line(
         f"{result.name}: {'passed' if result.passed else 'FAILED'}, {held} of "
         f"{counted(len(result.assertions), 'assertion')} hold, "
@@ -180,30 +180,32 @@ def _moment(seconds: float | None) -> str:
     return "-" if seconds is None else span(seconds)
 
 
-def _assertion(one: AssertionResult) -> dict[str, object]:
+def _assertion(assertion: AssertionResult) -> dict[str, object]:
     return {
-        "name": one.name,
-        "passed": one.passed,
-        "expected": one.expected,
-        "found": one.found,
-        "failedAt": one.failed_at,
-        "objects": list(one.objects),
+        "name": assertion.name,
+        "passed": assertion.passed,
+        "expected": assertion.expected,
+        "found": assertion.found,
+        "failedAt": assertion.failed_at,
+        "objects": list(assertion.objects),
     }
 
 
-def _step(one: StepResult) -> dict[str, object]:
+def _step(step: StepResult) -> dict[str, object]:
     return {
-        "name": one.name,
-        "action": one.action,
-        "passed": one.passed,
-        "began": one.began,
-        "ended": one.ended,
-        "times": one.times,
-        "objects": one.objects,
-        "evicted": one.evicted,
-        "lost": one.lost,
-        "refused": [{"message": text, "times": number} for text, number in one.refused],
-        "notes": list(one.notes),
-        "placed": placed_documents(one.placed),
-        "spread": spread_documents(one.spread),
+        "name": step.name,
+        "action": step.action,
+        "passed": step.passed,
+        "began": step.began,
+        "ended": step.ended,
+        "times": step.times,
+        "objects": step.objects,
+        "evicted": step.evicted,
+        "lost": step.lost,
+        "refused": [
+            {"message": text, "times": number} for text, number in step.refused
+        ],
+        "notes": list(step.notes),
+        "placed": placed_documents(step.placed),
+        "spread": spread_documents(step.spread),
     }

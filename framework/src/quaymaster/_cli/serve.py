@@ -46,15 +46,15 @@ class _InputError(QuaymasterError):
 
 @attrs.frozen(kw_only=True)
 class _Access:
-    """Who may ask.
+    """How clients authenticate.
 
     Attributes:
-        token: The token; empty if everybody may.
-        told: How the user learns of it.
+        token: The token; empty if no token is required.
+        notice: The line that is printed about it.
     """
 
     token: str
-    told: str
+    notice: str
 
 
 @click.command("serve")
@@ -68,30 +68,30 @@ class _Access:
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="How many processes answer.",
+    help="The number of worker processes.",
 )
 @click.option(
     "--refresh",
     metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=0,
-    help="Read the input again every so often. SIGHUP does so at once.",
+    help="Read the input again at this interval. SIGHUP does so at once.",
 )
 @click.option(
     "--token-file",
     metavar="FILE",
     type=click.Path(),
     help="The file with the token that clients send. Without it, the environment "
-    f"variable {_TOKEN} has it; without that, one is made up and printed.",
+    f"variable {_TOKEN} has it; without that, a token is generated and printed.",
 )
-@click.option("--no-token", is_flag=True, help="Answer everybody who can connect.")
+@click.option("--no-token", is_flag=True, help="Answer every client that can connect.")
 @click.option(
     "--max-request-bytes",
     metavar="N",
     type=click.IntRange(min=1),
     default=_DEFAULT.body_bytes,
     show_default=True,
-    help="The longest request that is read.",
+    help="The maximum size of a request.",
 )
 @click.option(
     "--max-request-pods",
@@ -99,7 +99,7 @@ class _Access:
     type=click.IntRange(min=1),
     default=_DEFAULT.pods,
     show_default=True,
-    help="How many pods one question for a fit may have.",
+    help="The maximum number of pods in a fit request.",
 )
 @click.option(
     "--max-simulations",
@@ -107,7 +107,7 @@ class _Access:
     type=click.IntRange(min=0),
     default=_DEFAULT.simulations,
     show_default=True,
-    help="How many simulations each worker runs at once; more are refused.",
+    help="How many simulations each worker runs at once; more are rejected.",
 )
 @click.option(
     "--timeout",
@@ -115,7 +115,7 @@ class _Access:
     type=click.FloatRange(min=0, min_open=True),
     default=_DEFAULT.timeout_seconds,
     show_default=True,
-    help="How long an answer may take.",
+    help="The timeout of a request.",
 )
 def command(
     options: InputOptions,
@@ -132,14 +132,14 @@ def command(
     max_simulations: int,
     timeout: float,
 ) -> None:
-    """Answer over HTTP whether pods would fit, on a cluster that is kept warm.
+    """Answer over HTTP whether pods would fit on a cluster kept in memory.
 
-    The manifests are simulated as with "simulate". POST /v1/fit then asks whether pods
-    would fit, /v1/explain why, and /v1/simulate what happens if objects come in; every
-    request is answered as if it were the only one. /openapi.json describes them.
+    The manifests are simulated as with "simulate". POST /v1/fit then answers whether
+    pods fit, /v1/explain why, and /v1/simulate what happens if objects are added. No
+    request affects another one. /openapi.json describes them.
 
-    It runs until SIGINT (Ctrl-C) or SIGTERM. SIGHUP reads the input again; if that is
-    wrong then, the old one stays, and /healthz says so.
+    It runs until SIGINT (Ctrl-C) or SIGTERM. SIGHUP reads the input again. If the new
+    input is invalid, the old one stays in use, and /healthz reports that.
     """
     _check_extra()
     # The extra may be missing.
@@ -162,12 +162,12 @@ def command(
     readiness = SharedReadiness()
     with ExitStack() as stack, logging_to_stderr():
         sockets = listen(*address, workers)
-        for one in sockets:
-            stack.enter_context(one)
+        for socket in sockets:
+            stack.enter_context(socket)
         url = url_of(sockets[0], has_tls=tls is not None)
-        told = [f"listening on {url}", access.told]
+        notices = [f"listening on {url}", access.notice]
         serve(
-            _maker(options, inputs, access.token, limits, readiness, told),
+            _maker(options, inputs, access.token, limits, readiness, notices),
             sockets,
             readiness,
             ServeOptions(
@@ -185,9 +185,9 @@ def _maker(
     token: str,
     limits: ServiceLimits,
     readiness: "SharedReadiness",
-    told: list[str],
+    notices: list[str],
 ) -> Callable[[], "Starlette"]:
-    """Return what makes the application, from the input as it is then."""
+    """Return a function that makes the application from the current input."""
     # The extra may be missing, and other commands need none of it.
     from quaymaster._surfaces.service.application import make_app  # noqa: PLC0415 - see above
     from quaymaster._surfaces.service.warm import WarmCluster  # noqa: PLC0415 - see above
@@ -206,8 +206,8 @@ def _maker(
                 on_progress=scheduling_in(progress),
             )
         print_notices(inputs.notices)
-        while told:
-            print_line(told.pop(0))
+        while notices:
+            print_line(notices.pop(0))
         return make_app(cluster, token=token, limits=limits, standing=readiness.read)
 
     return make
@@ -240,21 +240,21 @@ def _is_installed(name: str) -> bool:
 
 def _access(file: str | None, is_open: bool) -> _Access:
     if is_open:
-        return _Access(token="", told="token: none, everybody is answered")
+        return _Access(token="", notice="token: none, all clients are accepted")
     if file is not None:
-        return _Access(token=_read_token(file), told=f"token: the one in {file}")
+        return _Access(token=_read_token(file), notice=f"token: the one in {file}")
     token = os.environ.get(_TOKEN, "").strip()
     if token:
-        return _Access(token=token, told=f"token: the one in {_TOKEN}")
+        return _Access(token=token, notice=f"token: the one in {_TOKEN}")
     token = secrets.token_urlsafe(24)
-    return _Access(token=token, told=f"token: {token}")
+    return _Access(token=token, notice=f"token: {token}")
 
 
 def _read_token(file: str) -> str:
     try:
         token = Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "expected a text in UTF-8"
+        reason = getattr(error, "strerror", None) or "expected UTF-8"
         raise _InputError(f"{file}: {reason}") from error
     if not token:
         raise _InputError(f"{file}: expected a token, got nothing")

@@ -1,4 +1,4 @@
-"""The pages that ``quaymaster run`` serves, and the options that say where."""
+"""The pages that ``quaymaster run`` serves, and the options for their address."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,28 +42,28 @@ from quaymaster._surfaces.operation.server_view import ServerComparer, view_of
 
 __all__ = ["Operated", "ServingArguments", "operating", "serving_options"]
 
-# As long as kubelets wait for the scheduler's probes where kubeadm has set it up: 15 s,
-# less some for the rest of the answer.
+# kubeadm sets the timeout of the scheduler's probes to 15 s; this leaves time for the
+# rest of the answer.
 _SECONDS_TO_ANSWER: Final = 10.0
-# Chosen: a watch takes far less to tell what has happened.
+# An estimate: a watch reports events much sooner than this.
 _SECONDS_BETWEEN_LOOKS: Final = 2.0
-# Half of what Prometheus has by default.
+# Half of Prometheus' default.
 _SECONDS_TO_MEASURE: Final = 5.0
 _LARGEST_PORT: Final = 65535
 
 
 @attrs.frozen
 class ServingArguments:
-    """Where to serve, and with which certificates.
+    """The address and certificates to serve with.
 
     Attributes:
         bind_address: The address to listen on.
         secure_port: The port; 0 serves nothing.
-        tls_cert_file: The server's certificate; without one, it signs one itself.
+        tls_cert_file: The server's certificate; by default a self-signed one.
         tls_private_key_file: Its key.
-        client_ca_file: The authorities of clients' certificates.
-        authentication_skip_lookup: Whether not to ask the cluster for them, where no
-            file has them.
+        client_ca_file: The CA file for client certificates.
+        authentication_skip_lookup: Whether to skip reading these authorities from the
+            cluster if there is no file.
     """
 
     bind_address: str
@@ -75,7 +75,7 @@ class ServingArguments:
 
 
 def serving_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that `ServingArguments` are made of."""
+    """Add the options of `ServingArguments` to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -87,7 +87,7 @@ _OPTIONS: Final = (
         default="127.0.0.1",
         show_default=True,
         metavar="ADDRESS",
-        help="Where to serve health and metrics; 0.0.0.0 for all addresses.",
+        help="The address for health and metrics; 0.0.0.0 for all addresses.",
     ),
     click.option(
         "--secure-port",
@@ -101,25 +101,25 @@ _OPTIONS: Final = (
         "--tls-cert-file",
         type=click.Path(),
         metavar="FILE",
-        help="Serve with this certificate; by default, with one that signs itself.",
+        help="Serve with this certificate; by default, with a self-signed one.",
     ),
     click.option(
         "--tls-private-key-file",
         type=click.Path(),
         metavar="FILE",
-        help="Its private key.",
+        help="The private key of the certificate.",
     ),
     click.option(
         "--client-ca-file",
         type=click.Path(),
         metavar="FILE",
-        help="Know clients by certificates of these authorities, beside tokens; by "
-        "default, of those that the cluster knows its clients by.",
+        help="Authenticate clients by certificates of these authorities, besides "
+        "tokens; by default, by the client CA of the cluster.",
     ),
     click.option(
         "--authentication-skip-lookup",
         is_flag=True,
-        help="Do not ask the cluster for them.",
+        help="Do not read the client CA from the cluster.",
     ),
 )
 
@@ -131,9 +131,9 @@ def _serving(
     """Serve pages on other threads, unless the port is 0.
 
     Args:
-        arguments: Where.
+        arguments: The address and certificates.
         pages: Path -> page.
-        cluster: Knows who may see them.
+        cluster: The cluster that authorises clients.
     """
     if not arguments.secure_port:
         yield
@@ -160,11 +160,11 @@ def _serving(
 
 @attrs.frozen(eq=False)
 class Operated:
-    """A scheduler at work, and what belongs to it.
+    """A running scheduler with its metrics, clock and cluster.
 
     Attributes:
-        scheduler: The scheduler; it has to take turns on the main thread.
-        metrics: What it counts.
+        scheduler: The scheduler; it must run on the main thread.
+        metrics: Its metrics.
         clock: Its clock.
         cluster: Its cluster.
         host: The host of the API server, with its port.
@@ -177,7 +177,7 @@ class Operated:
     host: str
 
     def stats(self) -> ClientStats:
-        """Return what is known of its requests and its lease."""
+        """Return the statistics of its requests and its lease."""
         return ClientStats.of(self.host, self.cluster.counted, self.cluster.lease)
 
 
@@ -191,8 +191,8 @@ def operating(
 
     Args:
         operated: The scheduler.
-        readiness: What the process knows of itself.
-        arguments: Where to serve.
+        readiness: The readiness of the process.
+        arguments: The address and certificates.
     """
     scheduler, clock = operated.scheduler, operated.clock
     probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER, readiness.is_leading)
@@ -207,7 +207,7 @@ def operating(
             lambda: comparer.differences(_SECONDS_BETWEEN_LOOKS),
         )
 
-    # Only here: it is not there without the extra.
+    # Imported here: it needs the extra.
     from quaymaster._surfaces.operation.exposition import metrics_page  # noqa: PLC0415 - above
 
     pages: Mapping[str, Page] = {
@@ -251,7 +251,7 @@ def _tls(arguments: ServingArguments, authorities: Authorities) -> WrapsConnecti
 def _self_signed(
     arguments: ServingArguments, authorities: Authorities
 ) -> WrapsConnections:
-    # Only here: it takes long to import, and is not there without the extra.
+    # Imported here: the import is slow, and it needs the extra.
     from quaymaster._base.serving.self_signed import SelfSignedTLS  # noqa: PLC0415 - above
 
     host, file = arguments.bind_address, arguments.client_ca_file

@@ -1,4 +1,4 @@
-"""Handles signals for commands that run for long."""
+"""Handles signals for long-running commands."""
 
 import os
 import signal
@@ -13,18 +13,18 @@ __all__ = ["interruptible", "on_hangup", "on_signal", "stopping", "waking"]
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM, whoever started the process.
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, in every environment.
 
     Processes in a shell's background ignore SIGINT, and the first process of a
     container ignores both, unless they handle them.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {one: signal.signal(one, _interrupt) for one in signals}
+    previous = {number: signal.signal(number, _interrupt) for number in signals}
     try:
         yield
     finally:
-        for one, handler in previous.items():
-            signal.signal(one, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_number: int, _frame: object) -> None:
@@ -35,7 +35,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 def stopping(
     stop: Callable[[], None], leave: Callable[[], object] = lambda: os._exit(1)
 ) -> Iterator[None]:
-    """End in peace on the first SIGINT or SIGTERM, and at once on the second.
+    """Stop in order on the first SIGINT or SIGTERM, and exit at once on the second.
 
     Args:
         stop: Called by the handler of the first signal; it must take no lock that the
@@ -52,12 +52,12 @@ def stopping(
         else:
             leave()
 
-    previous = {one: signal.signal(one, handle) for one in signals}
+    previous = {signum: signal.signal(signum, handle) for signum in signals}
     try:
         yield
     finally:
-        for one, handler in previous.items():
-            signal.signal(one, handler)
+        for signum, handler in previous.items():
+            signal.signal(signum, handler)
 
 
 def on_hangup(call: Callable[[], None]) -> AbstractContextManager[None]:
@@ -67,10 +67,10 @@ def on_hangup(call: Callable[[], None]) -> AbstractContextManager[None]:
 
 @contextmanager
 def on_signal(name: str, call: Callable[[], None]) -> Iterator[None]:
-    """Call a function, on a thread of its own, whenever a signal arrives.
+    """Call a function on a separate thread whenever a signal arrives.
 
-    The handler must take no lock, since the main thread may hold it. So it only puts a
-    note into a queue that is made for signal handlers.
+    The handler must take no lock, since the main thread may hold it. So it only adds an
+    item to a queue that signal handlers may use.
 
     Args:
         name: The name of the signal; on a system that has no such signal, nothing is
@@ -100,7 +100,7 @@ def on_signal(name: str, call: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def waking(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function, on a thread of its own, whenever a signal arrives.
+    """Call a function on a separate thread whenever a signal arrives.
 
     Python handles signals on the main thread, between two of its instructions. A signal
     that arrives just when that thread begins to wait is handled once the wait is over

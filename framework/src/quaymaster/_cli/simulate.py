@@ -65,15 +65,15 @@ NOT_STRICT = 1
 @click.option(
     "--check-plugins",
     is_flag=True,
-    help="Fail attempts in which a plugin changes what it may only read; slow.",
+    help="Fail attempts in which a plugin changes read-only objects; slow.",
 )
 @click.option(
     "--verify",
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
-    "remembered, find out again which devices claims get, and exit with 1 if anything "
+    help="Make every Nth decision a second time with scalar hooks and without caches, "
+    "allocate the devices of its claims again, and exit with 1 if anything "
     "differs.",
 )
 @click.option(
@@ -85,7 +85,7 @@ NOT_STRICT = 1
     "--capacity",
     "with_capacity",
     is_flag=True,
-    help='Print how much room is left in the end, as "capacity" does.',
+    help='Print how much room is left at the end, as "capacity" does.',
 )
 @pod_times_options()
 @trace_option()
@@ -95,8 +95,8 @@ NOT_STRICT = 1
     "record_file",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help='Also write what happens into a new file, for "replay"; compressed if FILE '
-    "ends with .gz.",
+    help='Also record the run in a new file, for "replay"; compressed if FILE ends '
+    "with .gz.",
 )
 @output_option(
     OutputFormat.TABLE,
@@ -107,7 +107,7 @@ NOT_STRICT = 1
 )
 @click.option(
     "--sort-by",
-    type=click.Choice([one.value for one in SortKey], case_sensitive=False),
+    type=click.Choice([key.value for key in SortKey], case_sensitive=False),
     default=SortKey.TIME.value,
     show_default=True,
     callback=lambda _context, _option, value: SortKey(value),
@@ -132,12 +132,12 @@ def command(
     """Schedule the pods of some manifests, and print where each one goes.
 
     PATH is a file, a directory, or - for standard input. Pods with spec.nodeName are
-    bound already; workloads become pods as their controllers would make them; the pods
-    that wait are scheduled until nothing moves any more. The output of "kubectl get
-    nodes,pods -A -o json" is input as it stands.
+    bound already. Workloads create pods as their controllers would. Pending pods are
+    scheduled until the cluster has settled. The output of "kubectl get nodes,pods -A -o
+    json" is valid input.
 
-    Times are virtual: seconds since the beginning, when all that is in the manifests
-    is there already. What was left out or assumed is told as warnings at the end.
+    Times are virtual: seconds since the start, when all objects of the manifests exist.
+    Warnings at the end list what was left out or assumed.
     """
     for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
         if is_asked and output is OutputFormat.NAME:

@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.wire import to_wire
 from quaymaster._base.errors import counted
+from quaymaster._base.files import OWNER, write_whole
 from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
@@ -39,7 +39,7 @@ __all__ = ["command"]
     "-A",
     "--all-namespaces",
     is_flag=True,
-    help="All namespaces of a live cluster, whatever -n says; this is the default.",
+    help="All namespaces of a live cluster, even with -n; this is the default.",
 )
 @click.option(
     "-l",
@@ -52,8 +52,8 @@ __all__ = ["command"]
 @click.option(
     "--anonymise",
     is_flag=True,
-    help="Give everything other names, so that decisions stay the same, and leave out "
-    "what scheduling does not read.",
+    help="Rename all objects without changing decisions, and remove fields that "
+    "scheduling does not read.",
 )
 @click.option(
     "-o",
@@ -61,7 +61,7 @@ __all__ = ["command"]
     "file",
     metavar="FILE",
     type=click.Path(allow_dash=True),
-    help="Where to write it; compressed if FILE ends with .gz; - is standard output.",
+    help="The file to write; compressed if it ends with .gz; - is standard output.",
 )
 @click.option(
     "--pod",
@@ -74,13 +74,13 @@ __all__ = ["command"]
     "test_file",
     metavar="FILE.py",
     type=click.Path(allow_dash=True),
-    help="Write a pytest file: the smallest cluster, with other names, in which the "
-    "same is decided about --pod.",
+    help="Write a pytest file: the smallest cluster, with other names, that gives the "
+    "same decision about --pod.",
 )
 @click.option(
     "--unbind",
     is_flag=True,
-    help="With --pod: take the pod from the node that it came with first.",
+    help="With --pod: remove the pod from its node first.",
 )
 @click.option(
     "--attempt",
@@ -88,8 +88,8 @@ __all__ = ["command"]
     default=WhichAttempt.AUTO.value,
     callback=read_attempt,
     shell_complete=complete_attempt,
-    help="With --pod: which attempt it is about, as for explain; the one that preempts "
-    "others comes before the one that gives the pod its node.",
+    help="With --pod: which attempt to test, as for explain; the attempt that preempts "
+    "pods comes before the attempt that places the pod.",
 )
 @click.option(
     "--max-trials",
@@ -97,7 +97,7 @@ __all__ = ["command"]
     type=click.IntRange(min=1),
     default=MAX_TRIALS,
     show_default=True,
-    help="With --to-test: how many smaller clusters to try at most.",
+    help="With --to-test: the maximum number of smaller clusters to try.",
 )
 def command(
     options: InputOptions,
@@ -111,15 +111,15 @@ def command(
     attempt: WhichAttempt | int,
     max_trials: int,
 ) -> None:
-    """Write what scheduling knows of a cluster into one file, or a test of a pod.
+    """Write the objects of a cluster that scheduling uses, or a test of a pod.
 
-    The file is a list, as kubectl prints one, which all commands read. The input is a
-    live cluster, or files as for "simulate". Nothing is ever written to the cluster.
-    With -n or -l, nodes of a live cluster look emptier than they are.
+    The file is a list as kubectl prints it, which all commands read. The input is a
+    live cluster, or files as for "simulate". Nothing is written to the cluster. With -n
+    or -l, nodes of a live cluster look emptier than they are.
 
-    With --pod and --to-test, the input is simulated, and the cluster in which the pod
-    was tried is made as small as it can be while the same is decided: the outcome, the
-    node, and the reasons for which nodes are rejected.
+    With --pod and --to-test, the input is simulated. The cluster of the pod's attempt
+    is then reduced as long as the decision stays the same: the outcome, the node, and
+    the reasons of rejected nodes.
     """
     if bool(pod) is not bool(test_file):
         raise click.UsageError("--pod and --to-test go together")
@@ -207,7 +207,7 @@ def _write_test(
         )
     _write(file, made.text.encode())
     left = f"{counted(made.nodes, 'node')}, {counted(made.pods, 'pod')}"
-    size = "" if made.is_smallest else " (the trials were used up: --max-trials)"
+    size = "" if made.is_smallest else " (all trials were used: --max-trials)"
     warn(
         f"{file}: {made.pod} is {made.outcome}; {left}, "
         f"{counted(made.objects, 'object')} in all, "
@@ -222,7 +222,7 @@ def _config_of(file: str | None) -> tuple[str, str]:
         return "", ""
     shipped = shipped_profiles()
     found = file_or_shipped(file, shipped, "profile")
-    # Identity: what was found is the shipped file, and not one that says the same.
+    # Identity: the shipped file itself, not another file with equal content.
     if found is shipped.get(file):
         return file, ""
     return "", read_content(found, file).decode()
@@ -233,7 +233,7 @@ def _write(file: str, content: bytes) -> None:
         if file == STDIN:
             sys.stdout.buffer.write(content)
         else:
-            Path(file).write_bytes(content)
+            write_whole(file, content, mode=OWNER)
     except OSError as error:
         raise OutputError(
             f"{file}: {(error.strerror or str(error)).lower()}"

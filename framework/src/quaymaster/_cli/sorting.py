@@ -1,4 +1,4 @@
-"""The orders that ``--sort-by`` knows."""
+"""The orders of ``--sort-by``."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,8 +15,8 @@ from quaymaster._studies.simulation.results import (
 
 __all__ = ["SortKey"]
 
-_One: TypeAlias = Placement | UnscheduledPod
-_Key: TypeAlias = Callable[[_One], tuple[object, ...]]
+_Pod: TypeAlias = Placement | UnscheduledPod
+_Key: TypeAlias = Callable[[_Pod], tuple[object, ...]]
 
 
 class SortKey(StrEnum):
@@ -54,20 +54,20 @@ def _natural(text: str) -> tuple[object, ...]:
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
-def _pod(one: _One) -> tuple[object, ...]:
-    return _natural(one.pod)
+def _pod(pod: _Pod) -> tuple[object, ...]:
+    return _natural(pod.pod)
 
 
-def _name(one: _One) -> tuple[object, ...]:
-    return _natural(one.pod.rpartition("/")[2])
+def _name(pod: _Pod) -> tuple[object, ...]:
+    return _natural(pod.pod.rpartition("/")[2])
 
 
-def _node(one: _One) -> tuple[object, ...]:
-    return _natural(one.node) if isinstance(one, Placement) else ()
+def _node(pod: _Pod) -> tuple[object, ...]:
+    return _natural(pod.node) if isinstance(pod, Placement) else ()
 
 
-def _finished(one: _One) -> tuple[object, ...]:
-    end = one.finished if isinstance(one, Placement) else None
+def _finished(pod: _Pod) -> tuple[object, ...]:
+    end = pod.finished if isinstance(pod, Placement) else None
     return (end is None, end or 0.0)
 
 
@@ -75,8 +75,8 @@ _KEYS: Final[Mapping[SortKey, _Key]] = {
     SortKey.POD: _pod,
     SortKey.NAME: _name,
     SortKey.NODE: _node,
-    SortKey.SCHEDULER: lambda one: (one.scheduler,),
-    SortKey.CREATED: lambda one: (one.created,),
+    SortKey.SCHEDULER: lambda pod: (pod.scheduler,),
+    SortKey.CREATED: lambda pod: (pod.created,),
     SortKey.FINISHED: _finished,
-    SortKey.ATTEMPTS: lambda one: (one.attempts,),
+    SortKey.ATTEMPTS: lambda pod: (pod.attempts,),
 }

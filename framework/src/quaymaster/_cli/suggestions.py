@@ -1,4 +1,4 @@
-"""Prints what would place pods, and why many pods have no node."""
+"""Prints the changes that place pods, and why many pods have no node."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 _CAUSES: Final = 4
-"""How many causes are told of a group; there may be one for every node."""
+"""How many causes of a group are printed; every node may have its own."""
 
 
 def print_suggestions(found: Suggestions) -> None:
@@ -32,7 +32,7 @@ def print_suggestions(found: Suggestions) -> None:
     print_line(f"what would place {whole if found.pending > 1 else found.pod}:")
     if not found.changes:
         tried = counted(found.candidates, "change")
-        print_line(f"  nothing that was tried: {tried}, and pairs of them")
+        print_line(f"  no tried change: {tried}, and pairs of them")
     elif len(found.changes[0].kinds) > 1:
         print_line("  no single change, but two together:")
     for number, change in enumerate(found.changes, 1):
@@ -43,7 +43,7 @@ def print_suggestions(found: Suggestions) -> None:
 
 
 def _print_incomplete() -> None:
-    print_line("not all was tried; --max-trials N tries more")
+    print_line("not all changes were tried; --max-trials N tries more")
 
 
 def _print_change(head: str, change: SuggestedChange) -> None:
@@ -82,7 +82,7 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
 
     Args:
         summary: The pods.
-        suggested: Whether changes were looked for.
+        suggested: Whether changes were searched for.
     """
     if not summary.groups:
         print_line("no pod is pending")
@@ -90,8 +90,8 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
     print_table(
         ("PODS", "NAMESPACE", "WORKLOAD", "CAUSE"),
         [
-            (len(one.pods), one.namespace, one.subject, _causes(one.causes))
-            for one in summary.groups
+            (len(group.pods), group.namespace, group.subject, _causes(group.causes))
+            for group in summary.groups
         ],
         sentences=["CAUSE"],
     )
@@ -106,7 +106,7 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
 
 
 def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
-    """Print how many pods each cause holds back."""
+    """Print how many pods are pending for each cause."""
     pods: dict[tuple[str, str], int] = {}
     for group in groups:
         for cause in group.causes:
@@ -114,7 +114,7 @@ def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
             pods[name] = pods.get(name, 0) + len(group.pods)
     ordered = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
     for (plugin, reason), count in ordered[: 2 * _CAUSES]:
-        print_line(f"{counted(count, 'pod')}: {_said(plugin, reason)}")
+        print_line(f"{counted(count, 'pod')}: {_reason(plugin, reason)}")
     if len(ordered) > 2 * _CAUSES:
         print_line(f"and {counted(len(ordered) - 2 * _CAUSES, 'cause')} more")
 
@@ -124,7 +124,7 @@ def _print_changes(summary: PendingSummary) -> None:
     for group in summary.groups:
         head = f"{counted(len(group.pods), 'pod')} of {group.subject}: "
         if group.change is None:
-            print_line(f"{head}nothing that was tried places all of them")
+            print_line(f"{head}no tried change places all of them")
         else:
             print_line(f"{head}{group.change.text}{_effects(group.change)}")
             for line in _lines(group.change):
@@ -138,16 +138,16 @@ def _print_changes(summary: PendingSummary) -> None:
 
 def _causes(causes: Sequence[Cause]) -> str:
     shown = [
-        _said(one.plugin, one.reason)
-        + (f" ({counted(one.nodes, 'node')})" if one.nodes else "")
-        for one in causes[:_CAUSES]
+        _reason(cause.plugin, cause.reason)
+        + (f" ({counted(cause.nodes, 'node')})" if cause.nodes else "")
+        for cause in causes[:_CAUSES]
     ]
     if len(causes) > _CAUSES:
         shown.append(f"and {counted(len(causes) - _CAUSES, 'cause')} more")
     return "; ".join(shown)
 
 
-def _said(plugin: str, reason: str) -> str:
+def _reason(plugin: str, reason: str) -> str:
     return f"{plugin}: {reason}" if plugin else reason
 
 
@@ -157,7 +157,7 @@ def suggestions_document(found: Suggestions) -> dict[str, object]:
         "subject": found.subject,
         "namespace": found.namespace,
         "pending": found.pending,
-        "changes": [_change(one) for one in found.changes],
+        "changes": [_change(change) for change in found.changes],
         "candidates": found.candidates,
         "trials": found.trials,
         "complete": found.is_complete,
@@ -174,13 +174,13 @@ def _change(change: SuggestedChange) -> dict[str, object]:
         "evicted": change.evicted,
         "fields": [
             {
-                "object": one.object,
-                "namespace": one.namespace,
-                "path": one.path,
-                "old": one.old,
-                "new": one.new,
+                "object": field.object,
+                "namespace": field.namespace,
+                "path": field.path,
+                "old": field.old,
+                "new": field.new,
             }
-            for one in change.fields
+            for field in change.fields
         ],
     }
 
@@ -190,20 +190,20 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
     return {
         "groups": [
             {
-                "subject": one.subject,
-                "namespace": one.namespace,
-                "scheduler": one.scheduler,
-                "reason": one.reason,
-                "pods": list(one.pods),
-                "message": one.message,
+                "subject": group.subject,
+                "namespace": group.namespace,
+                "scheduler": group.scheduler,
+                "reason": group.reason,
+                "pods": list(group.pods),
+                "message": group.message,
                 "causes": [
                     {"plugin": each.plugin, "reason": each.reason, "nodes": each.nodes}
-                    for each in one.causes
+                    for each in group.causes
                 ],
-                "change": _change(one.change) if one.change else None,
-                "remarks": list(one.remarks),
+                "change": _change(group.change) if group.change else None,
+                "remarks": list(group.remarks),
             }
-            for one in summary.groups
+            for group in summary.groups
         ],
         "pending": summary.pods,
         "placed": summary.placed,

@@ -37,7 +37,7 @@ _SHOWN = 5
     "--scheduler",
     metavar="ADDRESS",
     default="",
-    help="The Dask scheduler whose workers make the runs, such as "
+    help="The Dask scheduler whose workers run simulations, such as "
     "tcp://10.0.0.1:8786, instead of processes on this machine.",
 )
 @click.option(
@@ -45,18 +45,20 @@ _SHOWN = 5
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
-    "remembered; a run in which anything differs fails.",
+    help="Make every Nth decision a second time with scalar hooks and without caches; "
+    "a run fails if anything differs.",
 )
 @click.option(
-    "--stop-at-failure", is_flag=True, help="Make no more runs once one has failed."
+    "--stop-at-failure", is_flag=True, help="Start no more runs after a failed one."
 )
-@click.option("--list", "only_list", is_flag=True, help="Print the runs, make none.")
+@click.option(
+    "--list", "only_list", is_flag=True, help="Print the runs without running them."
+)
 @click.option(
     "--plot",
     metavar="PATH",
     type=click.Path(),
-    help="Draw the means over seeds with their 95 % confidence, as .png or .svg. Needs "
+    help="Draw the means over seeds with 95 % confidence, as .png or .svg. Needs "
     "the extra plot.",
 )
 @schema_option(
@@ -75,12 +77,12 @@ def command(
 ) -> None:
     """Make all runs of an experiment: inputs x profiles x parameters x seeds.
 
-    FILE says what is run and what is measured. The results are tables in Parquet and
-    CSV. A sweep may be stopped at any moment: the same command goes on, and does not
-    make again what is done. The exit code is 1 if a run fails.
+    FILE defines the runs and the metrics. The results are tables in Parquet and CSV. A
+    sweep can be stopped at any time: the same command continues it and skips finished
+    runs. The exit code is 1 if a run fails.
     """
     picture = None if plot is None else picture_path(plot)
-    # As with a script, modules beside the file can be named in it.
+    # As with a script, the file can name modules next to it.
     sys.path.insert(0, str(Path(file).resolve().parent))
     experiment = load_experiment(file)
     if only_list:
@@ -106,7 +108,7 @@ def command(
 
 
 def _draw(result: SweepResult, picture: Path) -> None:
-    # Part of the extra `plot`, which picture_path has looked for.
+    # Part of the extra `plot`, whose presence picture_path has checked.
     from quaymaster._studies.experiments.plot import draw_sweep  # noqa: PLC0415
 
     if not result.runs:
@@ -141,33 +143,33 @@ def _showing_in(progress: "Progress") -> SweepProgressFn:
     task = progress.add_task("", total=None)
 
     def update(now: SweepProgress) -> None:
-        told = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
-        told += [f"{now.failed} failed"] if now.failed else []
+        facts = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
+        facts += [f"{now.failed} failed"] if now.failed else []
         progress.update(
             task,
             completed=now.done + now.failed,
             total=now.total,
-            description=", ".join(told),
+            description=", ".join(facts),
         )
 
     return update
 
 
 def _print(result: SweepResult) -> None:
-    for one in result.failed[:_SHOWN]:
-        warn(f"failed: {one.cell}: {one.cause}")
+    for run in result.failed[:_SHOWN]:
+        warn(f"failed: {run.cell}: {run.cause}")
     if len(result.failed) > _SHOWN:
         warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
-    known = result.total - result.made - len(result.failed) - result.missing
+    earlier = result.total - result.made - len(result.failed) - result.missing
     print_line(
-        f"{counted(result.total, 'run')}: {result.made} made, {known} done before, "
+        f"{counted(result.total, 'run')}: {result.made} made, {earlier} done before, "
         f"{len(result.failed)} failed"
     )
     print_line(f"results: {result.folder}")
 
 
 def _span(seconds: float) -> str:
-    """A time as people say it."""
+    """Format a time for people."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

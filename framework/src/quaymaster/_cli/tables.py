@@ -1,4 +1,4 @@
-"""Tables of text, fit into the width of a terminal without breaking any word."""
+"""Tables of text, folded to the width of a terminal without breaking words."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ class Table:
     Args:
         columns: The headings; one may be empty.
         rows: The cells of each row.
-        sentences: The headings of the columns whose cells may go on in the next line.
+        sentences: The headings of the columns whose cells may be folded.
     """
 
     def __init__(
@@ -33,21 +33,21 @@ class Table:
     def lines(self, width: int | None) -> tuple[list[str], list[str]]:
         """The lines of the headings, and those of the rows.
 
-        Cells that are too wide are folded between words. If that is not enough, there
-        are no headings, and each row becomes a block of lines: heading, cell.
+        Cells that are too wide are folded between words. If that is not enough, the
+        table has no headings, and each row becomes a block of lines: heading, cell.
 
         Args:
-            width: How many columns a line has; None: as many as it takes.
+            width: How many columns a line has; None: no limit.
         """
         widths = self._widths(width)
         if widths is None:
-            assert width is not None, "everything fits where there is no limit"
+            assert width is not None, "everything fits without a limit"
             return [], self._blocks(width)
         body = [line for row in self._rows for line in _row(row, widths)]
         return _row(self._columns, widths), body
 
     def _widths(self, width: int | None) -> list[int] | None:
-        """The width of each column; None if they do not fit."""
+        """The width of each column, or None if they do not fit."""
         natural = [cell_len(column) for column in self._columns]
         least = list(natural)
         for row in self._rows:
@@ -81,9 +81,9 @@ class Table:
 
 
 def folded(text: str, width: int | None) -> list[str]:
-    """A text in lines of a width, broken between words only.
+    """Fold a text into lines of a width, between words only.
 
-    A word that is longer than a line gets one of its own.
+    A word that is longer than a line gets its own line.
     """
     if width is None or cell_len(text) <= width:
         return [text]

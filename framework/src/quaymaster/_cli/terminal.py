@@ -1,9 +1,9 @@
 """Styles and widths of a terminal.
 
-The rules are those of https://no-color.org and https://bixense.com/clicolors: whoever
-sets ``NO_COLOR`` gets no escape sequence at all, ``FORCE_COLOR`` or ``CLICOLOR_FORCE``
-asks for styles on a pipe too, ``CLICOLOR=0`` and ``TERM=dumb`` for none. None of them
-changes where lines are broken.
+The rules are those of https://no-color.org and https://bixense.com/clicolors:
+``NO_COLOR``, ``CLICOLOR=0`` and ``TERM=dumb`` disable escape sequences, and
+``FORCE_COLOR`` or ``CLICOLOR_FORCE`` enable them on a pipe too. None of them changes
+where lines are folded.
 """
 
 import os
@@ -53,7 +53,7 @@ def bold(text: str, stream: Stream) -> str:
 
 
 def line_width(stream: Stream) -> int | None:
-    """How many columns a line has; None if the stream is no terminal."""
+    """How many columns a line has; None if the stream is not a terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 

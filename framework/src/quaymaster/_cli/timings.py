@@ -12,7 +12,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 class RunTimings:
-    """The real time that a command takes from here on, and that of the hooks in it.
+    """Measures the real time of a command from now on, and that of its hooks.
 
     Attributes:
         hooks: Measures the hooks; a scheduler's observer.
@@ -28,7 +28,7 @@ class RunTimings:
             "run": self._seconds(),
             "calls": self.hooks.calls,
             "seconds": self.hooks.seconds,
-            "hooks": [_document(one) for one in self.hooks.hooks()],
+            "hooks": [_document(hook) for hook in self.hooks.hooks()],
         }
 
     def print(self) -> None:
@@ -47,27 +47,30 @@ class RunTimings:
         return time.perf_counter() - self._begun
 
 
-def _document(one: HookTiming) -> dict[str, object]:
+def _document(timing: HookTiming) -> dict[str, object]:
     return {
-        "plugin": one.plugin,
-        "hook": one.hook,
-        "calls": one.calls,
-        "seconds": one.seconds,
-        "share": one.share,
-        "mean": one.mean,
-        "p50": one.p50,
-        "p99": one.p99,
-        "longest": one.longest,
+        "plugin": timing.plugin,
+        "hook": timing.hook,
+        "calls": timing.calls,
+        "seconds": timing.seconds,
+        "share": timing.share,
+        "mean": timing.mean,
+        "p50": timing.p50,
+        "p99": timing.p99,
+        "longest": timing.longest,
     }
 
 
-def _row(one: HookTiming) -> list[object]:
-    name, share = f"{one.plugin} {one.hook}", f"{one.share:.1%}"
-    total, p50, p99 = map(_brief, (one.seconds, one.p50, one.p99))
-    return [name, one.calls, total, share, p50, p99]
+def _row(timing: HookTiming) -> list[object]:
+    name, share = f"{timing.plugin} {timing.hook}", f"{timing.share:.1%}"
+    total, p50, p99 = map(_brief, (timing.seconds, timing.p50, timing.p99))
+    return [name, timing.calls, total, share, p50, p99]
 
 
 def _brief(seconds: float) -> str:
     """A time with three digits, such as ``12.3ms``."""
-    scale, unit = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    scale, unit = next(
+        (scale_and_unit for scale_and_unit in _UNITS if seconds >= scale_and_unit[0]),
+        _UNITS[-1],
+    )
     return f"{seconds / scale:#.3g}".rstrip(".") + unit

@@ -31,16 +31,16 @@ def trace_option() -> Callable[[F], F]:
 
 
 def warn_of_unseen_pods(trace: Trace | None) -> None:
-    """Say which of the pods that were asked for nothing was told of."""
+    """Warn of pods of ``--trace`` about which no event was logged."""
     for key in trace.unseen_pods if trace else ():
-        warn(f"--trace: there was nothing to tell of pod {key}")
+        warn(f"--trace: no event of pod {key} was logged")
 
 
 def _trace(
     _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
 ) -> Trace | None:
     topics, pods = [], []
-    for what in (part.strip() for one in given for part in one.split(",")):
+    for what in (part.strip() for value in given for part in value.split(",")):
         if what.startswith(_POD) and what != _POD:
             pods.append(_key(what.removeprefix(_POD)))
         elif what in _TOPICS:

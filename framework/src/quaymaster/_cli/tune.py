@@ -38,17 +38,17 @@ _SHOWN = 3
 @WORKERS
 @schema_option(
     tuning_schema,
-    "Print the JSON Schema of tuning files, for editors, and search nothing.",
+    "Print the JSON Schema of tuning files, for editors, without a search.",
 )
 def command(file: str, folder: str | None, workers: int | None) -> None:
     """Search the weights and arguments of a profile that serve an objective best.
 
-    FILE names an experiment, the profile, what may change in it, what is to be reached,
-    and the runs that are held out. What is found is judged on these, beside the profile
-    as it was and beside the experiment's other ones, and written as a configuration.
-    The exit code is 1 if nothing found is better than the profile as it was.
+    FILE names an experiment, the profile, the parameters to tune, the objectives, and
+    the held-out runs. The best profiles are evaluated on these, beside the original
+    profile and the other profiles of the experiment, and written as configurations. The
+    exit code is 1 if no profile is better than the original.
     """
-    # As with a script, modules beside the file can be named in it.
+    # As with a script, the file can name modules next to it.
     sys.path.insert(0, str(Path(file).resolve().parent))
     tuning = load_tuning(file)
     out = f"{tuning.name}-results" if folder is None else folder
@@ -93,20 +93,20 @@ def _showing_in(progress: "Progress", tuning: Tuning) -> TuneProgressFn:
 
 
 def _print(tuning: Tuning, result: TuneResult) -> None:
-    failed = [one for one in result.trials if one.outcome is TrialOutcome.FAILED]
-    for one in failed[:_SHOWN]:
-        warn(f"failed: trial {one.number}: {one.cause}")
+    failed = [trial for trial in result.trials if trial.outcome is TrialOutcome.FAILED]
+    for failure in failed[:_SHOWN]:
+        warn(f"failed: trial {failure.number}: {failure.cause}")
     for name, cause in result.judged.failed.items():
         warn(f"failed: {name}: {cause}")
-    pruned = sum(one.outcome is TrialOutcome.PRUNED for one in result.trials)
+    pruned = sum(trial.outcome is TrialOutcome.PRUNED for trial in result.trials)
     print_line(
         f"{counted(len(result.trials), 'trial')}: {pruned} given up early, "
         f"{len(failed)} failed; {counted(result.made, 'run')} made"
     )
-    metrics = [one.metric for one in tuning.objectives]
+    metrics = [objective.metric for objective in tuning.objectives]
     heads = [f"{name}, {where}" for name in metrics for where in ("tuned", "held out")]
     contenders = (*result.judged.known, *result.judged.found)
-    print_table(["PROFILE", *(one.upper() for one in heads)], map(_row, contenders))
+    print_table(["PROFILE", *(head.upper() for head in heads)], map(_row, contenders))
     for contender, file in zip(result.judged.found, result.files, strict=True):
         print_line()
         print_line(f"{contender.name}: {_fields(contender)}: {file}")
@@ -114,13 +114,13 @@ def _print(tuning: Tuning, result: TuneResult) -> None:
             print_line(f"  {difference}")
 
 
-def _row(one: Contender) -> Sequence[str]:
+def _row(contender: Contender) -> Sequence[str]:
     pairs: Iterator[tuple[Estimate, Estimate]] = zip(
-        one.tuned, one.held_out, strict=True
+        contender.tuned, contender.held_out, strict=True
     )
-    return [one.name, *(told(each) for pair in pairs for each in pair)]
+    return [contender.name, *(told(each) for pair in pairs for each in pair)]
 
 
-def _fields(one: Contender) -> str:
-    fields = one.trial.fields if one.trial else {}
+def _fields(contender: Contender) -> str:
+    fields = contender.trial.fields if contender.trial else {}
     return ", ".join(f"{name} {value}" for name, value in fields.items())

@@ -34,20 +34,20 @@ class UiError(QuaymasterError):
     default=8765,
     show_default=True,
     metavar="N",
-    help="Where to listen on 127.0.0.1; 0 takes a free one.",
+    help="The port on 127.0.0.1; 0 selects a free port.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 def command(options: InputOptions, port: int, opens: bool) -> None:
     """Simulate in a browser: load input, edit a profile, run, compare, explain.
 
     It prints an address of this machine with a token, and serves the page there until
-    SIGINT (Ctrl-C) or SIGTERM. The page is that of "--report", live. Nothing leaves the
-    machine. PATH is the input to begin with; the page takes other manifests, too.
+    SIGINT (Ctrl-C) or SIGTERM. The page is that of "--report", live. No data leaves
+    the machine. PATH is the initial input; the page also accepts other manifests.
     """
     from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
 
     check_installed("bokeh", "starlette", "uvicorn", extra="ui")
-    # Before the input is read: that may take long, and a busy port is told at once.
+    # Before reading the input, which may take long: report a busy port at once.
     with _listening(port) as listening, interruptible():
         _serve(options, listening, opens=opens)
 
@@ -55,7 +55,7 @@ def command(options: InputOptions, port: int, opens: bool) -> None:
 def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> None:
     inputs = read_inputs(options, needs_paths=False, asks_extenders=False)
     print_notices(inputs.notices)
-    # Not needed by those who only ask what the command does.
+    # Imported here, so that --help is fast.
     from quaymaster._surfaces.reporting.web import make_app, serve  # noqa: PLC0415
     from quaymaster._surfaces.reporting.workbench import Workbench  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
 
 
 def _config_of(name: str | None) -> dict[str, str]:
-    """The text of the configuration that was named, to be edited."""
+    """The text of the named configuration, for editing."""
     if name is None:
         return {}
     path = Path(name)
@@ -92,5 +92,5 @@ def _listening(port: int) -> socket.socket:
         return socket.create_server((_HOST, port))
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
-        message = f"--port {port}: {why}; --port 0 takes a free one"
+        message = f"--port {port}: {why}; --port 0 selects a free port"
         raise UiError(message) from error

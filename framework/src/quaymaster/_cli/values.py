@@ -46,24 +46,26 @@ def complete_custom_kinds(
 def complete_validation(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Propose the ways to take unknown fields."""
-    return _items(one.value for one in Validation if one.value.startswith(incomplete))
+    """Propose the values of ``--validate``."""
+    return _items(
+        choice.value for choice in Validation if choice.value.startswith(incomplete)
+    )
 
 
 def complete_pod(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Propose the kinds that pods can be named by."""
+    """Propose the kinds that can name pods."""
     kinds = (f"{kind.lower()}/" for kind in POD_KINDS)
     return _items(kind for kind in kinds if kind.startswith(incomplete))
 
 
 def _names_and_files(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    known = [one for one in names if one.startswith(incomplete)]
-    if not known:
+    matching = [name for name in names if name.startswith(incomplete)]
+    if not matching:
         return [CompletionItem(incomplete, type="file")]
-    # Shells propose files themselves only if there are no other proposals.
-    return _items([*known, *_files(incomplete)])
+    # Shells propose files themselves only without other proposals.
+    return _items([*matching, *_files(incomplete)])
 
 
 def _items(values: Iterable[str]) -> list[CompletionItem]:

@@ -18,7 +18,7 @@ def command() -> None:
 
 
 def print_version() -> None:
-    """Print two lines."""
+    """Print the versions of Quaymaster and of Kubernetes."""
     version = metadata.version("quaymaster")
     python = platform.python_version()
     played = ", ".join(release.patch for release in RELEASES.values())

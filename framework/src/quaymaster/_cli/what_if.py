@@ -50,7 +50,7 @@ from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.change import ClusterChange
 from quaymaster._studies.changes.cordoning import Cordon, Uncordon
-from quaymaster._studies.changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
+from quaymaster._studies.changes.draining import Drain
 from quaymaster._studies.changes.node_changes import (
     AddNodes,
     FailNodes,
@@ -60,6 +60,7 @@ from quaymaster._studies.changes.node_changes import (
     ReturnNodes,
 )
 from quaymaster._studies.changes.object_changes import Apply, Delete
+from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
@@ -78,33 +79,34 @@ NOT_ALL_WELL = 1
 _NODES = "NODE|SELECTOR"
 _CHANGES = (
     ("drain", _NODES, "Cordon nodes and evict their pods, as kubectl drain does."),
-    ("cordon", _NODES, "Let nodes take no more pods."),
-    ("uncordon", _NODES, "Let nodes take pods again."),
+    ("rotate", _NODES, "Replace nodes by new ones of their kind, under budgets."),
+    ("cordon", _NODES, "Mark nodes as unschedulable."),
+    ("uncordon", _NODES, "Mark nodes as schedulable."),
     ("remove", _NODES, "Delete nodes without a drain."),
     ("fail", _NODES, "Lose nodes with their pods, as --fail-mode says."),
     ("return", _NODES, "Bring back nodes that have failed."),
     ("fail-zone", "ZONE", "Lose all nodes of a zone with their pods."),
     ("add-nodes", "SPEC", "Add nodes, such as 3:cpu=4,memory=16Gi,zones=3."),
     ("scale", "KIND/NAME=N", "Give a workload another number of pods."),
-    ("apply", "FILE", "Make or change what a file or a directory has."),
-    ("delete", "KIND/NAME", "Delete an object with all that belongs to it."),
+    ("apply", "FILE", "Create or change the objects of a file or a directory."),
+    ("delete", "KIND/NAME", "Delete an object and its dependents."),
     (
         "set-image",
         "KIND/NAME[:CONTAINER]=IMAGE",
         "Give containers another image, which rolls out new pods.",
     ),
-    ("config", "FILE", "Go on with another scheduler configuration."),
-    ("scenario", "FILE", "Make the steps of a scenario file, one after the other."),
+    ("config", "FILE", "Continue with another scheduler configuration."),
+    ("scenario", "FILE", "Run the steps of a scenario file in order."),
 )
 
 
 def _change_options(command: F) -> F:
-    """The options that are changes; they count in the order in which they come."""
+    """Add the options that are changes; their order on the command line counts."""
     command = click.option(
         "--repack",
         _parameter("repack"),
         count=True,
-        help="Schedule all pods anew, but those of DaemonSets and static ones.",
+        help="Schedule all pods again, except static pods and those of DaemonSets.",
     )(command)
     for name, metavar, text in reversed(_CHANGES):
         option = click.option(
@@ -118,11 +120,7 @@ def _parameter(name: str) -> str:
     return f"change_{name.replace('-', '_')}"
 
 
-def _timeout(
-    _context: click.Context, _option: click.Parameter, text: str | None
-) -> float:
-    if text is None:
-        return DRAIN_TIMEOUT_SECONDS
+def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> float:
     length = parse_duration(text)
     if length is None or length < timedelta(0):
         raise click.BadParameter(f"expected a duration such as 90s or 5m, got {text!r}")
@@ -135,17 +133,35 @@ def _timeout(
 @click.option(
     "--drain-timeout",
     metavar="DURATION",
-    callback=_timeout,
-    help="How long a drain tries again what was refused, for each node, in virtual "
-    "time.  [default: 10m]",
+    default="10m",
+    show_default=True,
+    callback=_seconds,
+    help="How long a drain or a rotation retries refused evictions, for each node, "
+    "in virtual time.",
+)
+@click.option(
+    "--surge",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many new nodes a rotation adds before it deletes old ones.",
+)
+@click.option(
+    "--boot",
+    metavar="DURATION",
+    default="60s",
+    show_default=True,
+    callback=_seconds,
+    help="How long a new node of a rotation needs until it takes pods.",
 )
 @click.option(
     "--fail-mode",
     type=click.Choice([mode.value for mode in FailureMode]),
     default=FailureMode.AT_ONCE.value,
     show_default=True,
-    help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
-    "notices after 50s, and pods go when their tolerations end, after 5m by default.",
+    help="AtOnce: nodes and pods are deleted together. Unreachable: the cluster "
+    "notices after 50s, and deletes pods when their tolerations end (default: 5m).",
 )
 @pod_times_options()
 @topology_key_option()
@@ -154,12 +170,14 @@ def _timeout(
 @click.option(
     "--require-all",
     is_flag=True,
-    help="Exit with 1 if any pod is pending in the end, or a drain left pods behind.",
+    help="Exit with 1 if any pod is pending at the end, or a drain left pods behind.",
 )
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     options: InputOptions,
     drain_timeout: float,
+    surge: int,
+    boot: float,
     fail_mode: str,
     startup: float | None,
     termination: float | None,
@@ -171,25 +189,28 @@ def command(
     change_repack: int,
     **given: tuple[str, ...],
 ) -> None:
-    """Change a cluster step by step, and tell what becomes of its pods.
+    """Change a cluster step by step, and show what happens to its pods.
 
-    The manifests are simulated as with "simulate", until nothing moves any more: that
-    is before. Then each change is made and simulated to its end, in the order in which
-    they are on the command line.
+    The manifests are simulated as with "simulate" until the cluster has settled: that
+    is the state before. Then each change is applied and simulated until the cluster has
+    settled again, in the order of the command line.
 
     NODE|SELECTOR is the name of a node, or labels as kubectl -l has them: pool=old,
-    'zone in (a, b)', '!gpu'. KIND/NAME is as kubectl has it, and NAMESPACE/KIND/NAME
-    where several namespaces have one; with -n, it is looked for in that namespace only.
+    'zone in (a, b)', '!gpu'. KIND/NAME is as in kubectl, and NAMESPACE/KIND/NAME
+    if several namespaces have one; with -n, only that namespace is searched.
 
-    Evictions obey PodDisruptionBudgets as the eviction API does. What is refused is
-    tried again every five seconds of virtual time.
+    Evictions obey PodDisruptionBudgets as in the eviction API. Refused evictions are
+    retried every five seconds of virtual time.
 
-    The steps of a --scenario are made in its place, each at its time and not before the
-    change in front of it has settled; without a PATH, the cluster is that of the
-    scenario, and without --begin-config, the configuration.
+    The steps of a --scenario run at the place of that option, each at its time and not
+    before the previous change has settled. Without a PATH, the scenario's cluster is
+    used; without --begin-config, its configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
-    reader = _Reader(inputs, options, drain_timeout, FailureMode(fail_mode))
+    rotation = RotateNodes(
+        nodes="", surge=surge, boot_seconds=boot, timeout_seconds=drain_timeout
+    )
+    reader = _Reader(inputs, options, rotation, FailureMode(fail_mode))
     changes = [
         change
         for name, text in in_order(change_repack=("",) * change_repack, **given)
@@ -229,14 +250,14 @@ def command(
 
 
 def _report(result: WhatIfResult, file: str) -> None:
-    # Not needed by those who ask for no report.
+    # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     tables = [
         ReportTable(title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
         for title, (columns, rows) in (
             ("Changes", changes_table(result)),
-            ("What became of pods", pods_table(result)),
+            ("What happened to pods", pods_table(result)),
             ("Pods per topology domain", spread_table(result)),
         )
         if rows
@@ -249,14 +270,14 @@ class _Reader:
 
     Args:
         inputs: What the command has read.
-        options: The options that say what that is.
-        drain_timeout: How long drains try, in seconds.
+        options: The options about the input.
+        rotation: How nodes are rotated, and how long drains try.
         fail_mode: How nodes fail.
 
     Attributes:
-        inputs: What the command has read, with what the first scenario adds.
-        seed: Decides what is random.
-        notices: What was left out or assumed while reading.
+        inputs: The inputs, with what the first scenario adds.
+        seed: The seed of random choices.
+        notices: What the reader left out or assumed.
         times: How long pods need to start and to end.
     """
 
@@ -264,14 +285,14 @@ class _Reader:
         self,
         inputs: Inputs,
         options: InputOptions,
-        drain_timeout: float,
+        rotation: RotateNodes,
         fail_mode: FailureMode,
     ) -> None:
         self.inputs = inputs
         self.seed = options.seed
         self._has_scenario = False
         self._options = options
-        self._drain_timeout = drain_timeout
+        self._rotation = rotation
         self._fail_mode = fail_mode
         self._namespace = options.namespace or ""
         self._kinds = declared_kinds(inputs.config, inputs.registry)
@@ -284,6 +305,7 @@ class _Reader:
             return self._steps(text)
         make: dict[str, Callable[[str], ClusterChange]] = {
             "drain": self._drain,
+            "rotate": lambda text: attrs.evolve(self._rotation, nodes=text),
             "cordon": lambda text: Cordon(nodes=text),
             "uncordon": lambda text: Uncordon(nodes=text),
             "remove": lambda text: RemoveNodes(nodes=text),
@@ -304,7 +326,7 @@ class _Reader:
         scenario = load_scenario(
             file,
             registry=self.inputs.registry,
-            kubernetes=self._options.configured.asked,
+            kubernetes=self._options.configured.chosen,
         )
         self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         options, inputs = self._options, self.inputs
@@ -322,7 +344,7 @@ class _Reader:
         return changes_of(scenario, seed=self.seed if _is_seed_given() else None)
 
     def _drain(self, text: str) -> ClusterChange:
-        return Drain(nodes=text, timeout_seconds=self._drain_timeout)
+        return Drain(nodes=text, timeout_seconds=self._rotation.timeout_seconds)
 
     def _delete(self, text: str) -> ClusterChange:
         target = Target.parse(text, self._namespace, f"delete {text}")
@@ -346,7 +368,7 @@ class _Reader:
 
     def _use_config(self, file: str) -> ClusterChange:
         configured = attrs.evolve(
-            self._options.configured, file=file, asked=self.inputs.config.kubernetes
+            self._options.configured, file=file, chosen=self.inputs.config.kubernetes
         )
         config, notices = read_config(configured, self.inputs.registry)
         self.notices += notices
@@ -354,9 +376,9 @@ class _Reader:
 
 
 def _names_cluster(options: InputOptions) -> bool:
-    """Whether the command line says what there is at the beginning."""
+    """Whether the command line names the initial cluster."""
     live = (options.context, options.kubeconfig)
-    return bool(options.paths) or any(one is not None for one in live)
+    return bool(options.paths) or any(option is not None for option in live)
 
 
 def _is_seed_given() -> bool:

@@ -65,7 +65,7 @@ def print_answer(result: WhatIfResult) -> None:
 
 
 def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for how the cluster stands after each change."""
+    """The columns, and a row with the state of the cluster after each change."""
     columns = ["Change", "At", "Took", "Placed", "Pending", "Moved", "Evicted"]
     columns += ["Refused", "Preempted", "Nodes", "Used", "CPU", "Memory", "Price/h"]
     rows = [["(before)", "-", "-", *_figures(result.before, None)]]
@@ -79,7 +79,7 @@ def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
 
 
 def pods_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
-    """The columns, and a row for each thing that has happened to a pod."""
+    """The columns, and a row for each event of a pod."""
     columns = ["Change", "What", "Pod", "From", "To", "Why"]
     return columns, [row for step in result.steps for row in _happened(step)]
 
@@ -103,14 +103,14 @@ def _in_all(result: WhatIfResult) -> str:
     ]
     if result.left:
         parts.append(f"{counted(len(result.left), 'pod')} not drained")
-    return "in all: " + ", ".join(parts)
+    return "in total: " + ", ".join(parts)
 
 
 def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
-    told = ["-"] * 4
+    figures = ["-"] * 4
     if step is not None:
         lists = (step.moved, step.evicted, step.refused, step.preempted)
-        told = [str(len(one)) for one in lists]
+        figures = [str(len(pods)) for pods in lists]
     shares = [
         f"{room.utilization:.0%}" if room is not None else "-"
         for room in map(state.room.resources.get, _RESOURCES)
@@ -119,7 +119,7 @@ def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
     return [
         str(state.placed),
         str(len(state.pending)),
-        *told,
+        *figures,
         str(state.nodes),
         str(state.nodes_used),
         *shares,
@@ -128,7 +128,7 @@ def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
 
 
 def _happened(step: WhatIfStep) -> Iterable[list[str]]:
-    """The rows about single pods: what moved, what was refused, what is gone."""
+    """The rows about single pods: moved, refused, lost, preempted and deleted."""
     for refused in step.refused:
         what = "refused" if refused.is_gone else "not evicted"
         why = f"{_times(refused)}: {refused.message} {refused.cause}".rstrip()
@@ -139,16 +139,17 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
     moved = {move.pod for move in step.moved}
     for pod_key, node in placed_rows(step.placed, moved):
         yield [step.change, "placed", pod_key, "-", node, ""]
-    for one in step.timed_out:
-        why = f"deleted at {duration(one.at)}, {duration(one.at - step.at)} later"
-        if one.pod in step.stayed:
-            why += f"; {step.stayed[one.pod]}"
-        yield [step.change, "lost", one.pod, one.node, "-", why]
+    for eviction in step.timed_out:
+        later = duration(eviction.at - step.at)
+        why = f"deleted at {duration(eviction.at)}, {later} later"
+        if eviction.pod in step.stayed:
+            why += f"; {step.stayed[eviction.pod]}"
+        yield [step.change, "lost", eviction.pod, eviction.node, "-", why]
     for victim in step.preempted:
         why = f"for {victim.by}"
         yield [step.change, "preempted", victim.pod, victim.node, "-", why]
     for key in step.unmanaged:
-        yield [step.change, "gone", key, "-", "-", "nothing makes it anew"]
+        yield [step.change, "gone", key, "-", "-", "nothing creates it again"]
     for pod in step.pending:
         yield [step.change, "pending", pod.pod, "-", "-", pod.message]
     for pod in step.still_pending:
@@ -166,7 +167,7 @@ def _state_document(state: ClusterState) -> dict[str, object]:
     return {
         "at": state.at,
         "placed": state.placed,
-        "pending": [unscheduled_document(one) for one in state.pending],
+        "pending": [unscheduled_document(pod) for pod in state.pending],
         "nodes": state.nodes,
         "nodesUsed": state.nodes_used,
         "pricePerHour": state.room.price_per_hour,
@@ -189,36 +190,38 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         "ended": step.ended,
         "objects": list(step.objects),
         "evicted": [
-            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.evicted
+            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
+            for eviction in step.evicted
         ],
         "refused": [
             {
-                "pod": one.pod,
-                "node": one.node,
-                "message": one.message,
-                "cause": one.cause,
-                "times": one.times,
-                "first": one.first,
-                "last": one.last,
-                "isGone": one.is_gone,
+                "pod": eviction.pod,
+                "node": eviction.node,
+                "message": eviction.message,
+                "cause": eviction.cause,
+                "times": eviction.times,
+                "first": eviction.first,
+                "last": eviction.last,
+                "isGone": eviction.is_gone,
             }
-            for one in step.refused
+            for eviction in step.refused
         ],
         "stayed": dict(step.stayed),
         "lost": list(step.lost),
         "timedOut": [
-            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.timed_out
+            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
+            for eviction in step.timed_out
         ],
         "unmanaged": list(step.unmanaged),
         "preempted": [
-            {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
-            for one in step.preempted
+            {"pod": victim.pod, "by": victim.by, "node": victim.node, "at": victim.at}
+            for victim in step.preempted
         ],
         "moved": [_move_document(move) for move in step.moved],
         "placed": placed_documents(step.placed),
         "spread": spread_documents(step.spread),
-        "pending": [unscheduled_document(one) for one in step.pending],
-        "stillPending": [unscheduled_document(one) for one in step.still_pending],
+        "pending": [unscheduled_document(pod) for pod in step.pending],
+        "stillPending": [unscheduled_document(pod) for pod in step.still_pending],
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }

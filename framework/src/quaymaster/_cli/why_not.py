@@ -11,10 +11,10 @@ __all__ = ["print_why_not", "why_not_document"]
 
 
 def print_why_not(explained: ExplainedPod) -> None:
-    """Print what became of the node that was asked about."""
+    """Print why an attempt did not choose the node of ``--why-not``."""
     found = explained.why_not
     if found is None:
-        print_line("no attempt was made, so nothing was said of any node")
+        print_line("no attempt was made, so there is no verdict about any node")
         return
     print_line(f"{explained.pod} on {found.node}: {_FATES[found.fate]}")
     if len(explained.attempts) > 1:
@@ -30,9 +30,9 @@ def print_why_not(explained: ExplainedPod) -> None:
 
 _FATES = {
     NodeFate.CHOSEN: "it was chosen",
-    NodeFate.FEASIBLE: "it would have done, but another node was chosen",
+    NodeFate.FEASIBLE: "it was feasible, but another node was chosen",
     NodeFate.REJECTED: "it was rejected",
-    NodeFate.NOT_LOOKED_AT: "it was not looked at, though it would have done",
+    NodeFate.NOT_LOOKED_AT: "it was not evaluated, though it was feasible",
     NodeFate.UNKNOWN: "there is no such node",
 }
 
@@ -40,11 +40,11 @@ _FATES = {
 def _print_rejections(rejections: Iterable[NodeRejection]) -> None:
     rows = [
         (
-            one.plugin or "-",
-            one.code.label,
-            "; ".join((", ".join(one.reasons), *one.details)),
+            rejection.plugin or "-",
+            rejection.code.label,
+            "; ".join((", ".join(rejection.reasons), *rejection.details)),
         )
-        for one in rejections
+        for rejection in rejections
     ]
     if rows:
         print_line()
@@ -66,12 +66,12 @@ def _print_scores(found: WhyNot, winner: str) -> None:
     if own.total == best.total:
         who = found.tie_breaker
         chooser = "the draw" if who == RANDOM else f"tieBreaker {who}"
-        print_line(f"both have the same total: {chooser} was for the other one")
+        print_line(f"both have the same total: {chooser} chose the other one")
 
 
 def _score(scores: NodeScores, plugin: str) -> str:
-    one = scores.plugins[plugin]
-    return f"{one.raw} -> {one.normalized} -> {one.weighted}"
+    score = scores.plugins[plugin]
+    return f"{score.raw} -> {score.normalized} -> {score.weighted}"
 
 
 def _behind(own: NodeScores, best: NodeScores, plugin: str) -> str:
@@ -85,12 +85,12 @@ def why_not_document(found: WhyNot) -> dict[str, object]:
         "fate": found.fate.value,
         "rejections": [
             {
-                "plugin": one.plugin,
-                "code": one.code.label,
-                "reasons": list(one.reasons),
-                "details": list(one.details),
+                "plugin": rejection.plugin,
+                "code": rejection.code.label,
+                "reasons": list(rejection.reasons),
+                "details": list(rejection.details),
             }
-            for one in found.rejections
+            for rejection in found.rejections
         ],
         "nominated": list(found.nominated),
         "total": found.scores.total if found.scores else None,

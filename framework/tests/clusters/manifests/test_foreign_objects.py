@@ -159,10 +159,10 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             id="custom kind with a pod template",
         ),
         pytest.param(
-            "apiVersion: serving.knative.dev/v1, kind: Service, "
+            "apiVersion: mesh.example.com/v1, kind: Service, "
             "spec: {template: {spec: {containers: [{image: x}]}}}",
             NoticeReason.MISSING_PODS,
-            "spec.template: the pods of this Service (serving.knative.dev/v1) are "
+            "spec.template: the pods of this Service (mesh.example.com/v1) are "
             "missing; --custom-kinds FILE describes how many there are",
             id="custom kind with a pod template that leaves the name open",
         ),
@@ -192,7 +192,7 @@ def test_demand_that_is_missing_is_told(
         "apiVersion: v1, kind: ConfigMap",
         "apiVersion: networking.k8s.io/v1, kind: Ingress",
         "apiVersion: extensions/v1beta1, kind: Ingress",
-        "apiVersion: serving.knative.dev/v1, kind: Service",
+        "apiVersion: mesh.example.com/v1, kind: Service",
         "apiVersion: v1, kind: Event",
         "apiVersion: example.com/v1, kind: AllowList, spec: {}",
         (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quaymaster import ApiObject, Node, Pod
-from quaymaster.config import default_config
+from quaymaster.config import default_config, load_config
 from quaymaster.inmemory import InMemoryCluster, make_nodes
 from quaymaster.manifests import load
 from quaymaster.planning import Loss, Plan, parse_node_group, plan
@@ -137,3 +137,21 @@ def test_a_plan_survives_the_loss_of_any_zone_and_a_smaller_one_does_not() -> No
     assert all(survives_by_hand(found.nodes, zone=zone) for zone in zones)
     fewer = make_nodes([f"5:{spec}"])
     assert not all(survives_by_hand(fewer, zone=zone) for zone in zones)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("names", ["x", "cx", "sx", "csx"])
+def test_choice_of_more_groups_is_not_worse(names: str) -> None:
+    """Nodes of ``c`` and ``s`` lure the scheduler into plans that never do."""
+    specs = {
+        "c": "name=c,cpu=4,memory=8Gi,price=0.16,zones=3,max=12",
+        "s": "name=s,cpu=2,memory=8Gi,price=0.1,zones=3,max=12",
+        "x": "name=x,cpu=8,memory=32Gi,price=0.37,zones=3,max=12",
+    }
+    found = plan(
+        read("mixed-groups.yaml"),
+        groups=[parse_node_group(specs[name]) for name in names],
+        config=load_config("bin-packing", REGISTRY),
+        registry=REGISTRY,
+    )
+    assert (str(found.cost), found.is_final) == ("1.48", True)

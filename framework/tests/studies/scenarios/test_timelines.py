@@ -374,3 +374,16 @@ def test_a_step_lists_the_pods_that_got_a_node_until_the_next_step() -> None:
         for spread in step.spread
     ]
     assert totals == [(0, 3), (3, 1)]
+
+
+def test_a_rotation_replaces_the_nodes_of_the_input() -> None:
+    rotation = {"nodes": "kubernetes.io/os=linux", "surge": 2, "boot": "90s"}
+    result = ran(
+        parsed(
+            {"rotateNodes": rotation},
+            {"at": "1h", "check": {"nodes": {"equals": 2}}},
+            nodes=["2:cpu=4,memory=16Gi,name=old"],
+        )
+    )
+    assert result.passed
+    assert result.steps[0].notes == ("2 of 2 nodes replaced in 90s",)

@@ -11,7 +11,13 @@ from quaymaster._base.errors import Problem
 from quaymaster._clusters.manifests.custom_kinds import Count, CustomKind, PodSource
 from quaymaster._core.config.naming import join_path, show
 
-__all__ = ["CustomJob", "custom_jobs", "job_of_cron_job", "name_of"]
+__all__ = [
+    "CustomJob",
+    "custom_jobs",
+    "job_of_cron_job",
+    "name_of",
+    "unfollowed_fields",
+]
 
 _LONGEST_NAME: Final = 63  # that of a Job is also the value of a label
 _ENDING: Final = ("Never", "OnFailure")
@@ -44,7 +50,7 @@ def custom_jobs(
         kind: The paths of templates and numbers.
         problems: Receives the problems, each with its path in the object.
     """
-    if kind.suspend is not None and _at(owner, kind.suspend) is True:
+    if _is_true(owner, kind.suspend):
         return
     for source in kind.pods:
         for path, name, item in _items(owner, source, problems):
@@ -56,16 +62,28 @@ def custom_jobs(
                 )
                 message = f"expected a pod template at {expected}"
                 problems.append(Problem(path=path, message=message))
-            elif count:
+            elif count and not _is_true(item, source.suspend):
                 spec = {
                     "parallelism": count,
                     "completions": count,
-                    "template": _ending(template[1]),
+                    "template": _ending(_with_copies(template[1], owner, kind)),
                 }
                 tree = _job(owner, name, spec)
                 yield CustomJob(
                     tree=tree, owner=name_of(owner), path=join_path(path, template[0])
                 )
+
+
+def unfollowed_fields(owner: Tree, kind: CustomKind) -> Iterator[tuple[str, str]]:
+    """Yield path and effect of the fields of an object that nothing here follows."""
+    for unfollowed in kind.unfollowed:
+        if not _is_unset(_at(owner, unfollowed.path)):
+            yield unfollowed.path, unfollowed.effect
+    for source in kind.pods:
+        for path, _, item in _items(owner, source, []):
+            for unfollowed in source.unfollowed:
+                if not _is_unset(_at(item, unfollowed.path)):
+                    yield join_path(path, unfollowed.path), unfollowed.effect
 
 
 def job_of_cron_job(owner: Tree) -> CustomJob | None:
@@ -154,6 +172,28 @@ def _at(tree: object, path: str) -> object:
     for name in path.split("."):
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree
+
+
+def _is_true(tree: Tree, path: str | None) -> bool:
+    return path is not None and _at(tree, path) is True
+
+
+def _is_unset(value: object) -> bool:
+    return value is None or value is False or value in ("", 0, [], {})
+
+
+def _with_copies(template: Tree, owner: Tree, kind: CustomKind) -> Tree:
+    """Return a template with the fields that pods have from the object itself."""
+    spec = template.get("spec")
+    if not isinstance(spec, Mapping):
+        return template
+    copied: dict[str, object] = {}
+    for copy in kind.copies:
+        value = _at(owner, copy.path)
+        value = copy.default if _is_unset(value) else value
+        if value is not None and _is_unset(spec.get(copy.field)):
+            copied[copy.field] = value
+    return {**template, "spec": {**spec, **copied}} if copied else template
 
 
 def _ending(template: Tree) -> Tree:

@@ -35,9 +35,11 @@ from quaymaster._core.config.shipped import file_or_shipped, shipped_files
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 
 __all__ = [
+    "Copy",
     "Count",
     "CustomKind",
     "PodSource",
+    "UnfollowedField",
     "mapping_for",
     "read_custom_kinds",
     "shipped_mappings",
@@ -67,6 +69,34 @@ class Count:
 
 
 @attrs.frozen(kw_only=True)
+class Copy:
+    """A field of the object that its pods have, too, if their template lacks it.
+
+    Attributes:
+        path: The path of the field in the object.
+        field: The name of the field in the spec of the pods.
+        default: The value if the object lacks the field; without it, nothing is set.
+    """
+
+    path: str = attrs.field(validator=_PATH)
+    field: str = attrs.field(validator=non_empty())
+    default: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class UnfollowedField:
+    """A field that changes the pods or their number, and that nothing here follows.
+
+    Attributes:
+        path: The path of the field in the object or item.
+        effect: What the field does in a cluster.
+    """
+
+    path: str = attrs.field(validator=_PATH)
+    effect: str = attrs.field(validator=non_empty())
+
+
+@attrs.frozen(kw_only=True)
 class PodSource:
     """One template of a custom kind, or one in each item of a list or mapping.
 
@@ -78,6 +108,8 @@ class PodSource:
             is the key of a mapping or the index in a list.
         template: The possible paths of the template in the item; the first one counts.
         count: The factors of the number of pods, in the item; without any, it is 1.
+        suspend: The path of a field of the item that is true if it runs no pods.
+        unfollowed: Fields of the item that get a warning.
     """
 
     each: str | None = attrs.field(default=None, validator=_PATH)
@@ -85,6 +117,8 @@ class PodSource:
     name_from: str | None = attrs.field(default=None, validator=_PATH)
     template: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
     count: tuple[Count, ...] = ()
+    suspend: str | None = attrs.field(default=None, validator=_PATH)
+    unfollowed: tuple[UnfollowedField, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -96,12 +130,16 @@ class CustomKind:
         kind: Its name.
         suspend: The path of a field that is true if the object runs no pods.
         pods: Its templates.
+        copies: Its fields that its pods have, too.
+        unfollowed: Its fields that get a warning.
     """
 
     group: str = attrs.field(validator=non_empty())
     kind: str = attrs.field(validator=non_empty())
     suspend: str | None = attrs.field(default=None, validator=_PATH)
     pods: tuple[PodSource, ...] = attrs.field(validator=non_empty())
+    copies: tuple[Copy, ...] = ()
+    unfollowed: tuple[UnfollowedField, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -9,12 +9,13 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.kinds import group_of
 from quaymaster._base.errors import Problem
-from quaymaster._base.notices import Notice
+from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.manifests.custom_jobs import (
     CustomJob,
     custom_jobs,
     job_of_cron_job,
     name_of,
+    unfollowed_fields,
 )
 from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.loaded import Source
@@ -98,7 +99,16 @@ class ForeignObjects:
                 for job in custom_jobs(custom.tree, custom.kind, found):
                     yield job, custom.source
                 where = f"{custom.source} ({name_of(custom.tree)})"
+                self._warn_of_fields(custom.tree, custom.kind, where)
                 problems += (attrs.evolve(problem, where=where) for problem in found)
+
+    def _warn_of_fields(
+        self, tree: Mapping[str, object], kind: CustomKind, where: str
+    ) -> None:
+        for path, effect in unfollowed_fields(tree, kind):
+            message = f"is not followed here: {effect}"
+            finding = Finding(NoticeReason.UNFOLLOWED_FIELDS, path, message)
+            self._found.setdefault(finding, []).append(where)
 
     def notices(self) -> list[Notice]:
         """Return the notices; objects with the same message share one."""

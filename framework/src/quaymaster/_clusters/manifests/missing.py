@@ -11,6 +11,7 @@ from quaymaster._api.objects.kinds import group_of
 from quaymaster._api.openapi.table import structure_of
 from quaymaster._base.notices import NoticeReason
 from quaymaster._base.suggestions import did_you_mean
+from quaymaster._clusters.manifests.acting_kinds import effect_of
 from quaymaster._clusters.manifests.builtin_kinds import (
     BUILTIN_KINDS,
     is_builtin_group,
@@ -98,7 +99,7 @@ def examine(
         is_builtin_group(group) or group.endswith(".k8s.io")
     ):
         return _other_version(typed)
-    if is_builtin_group(group):
+    if is_builtin_group(group) and effect_of(*typed) is None:
         has_template = _find_template(tree) is not None
         return _unknown_kind(typed, has_template=has_template)
     return _unrun_pods(tree, typed)
@@ -123,7 +124,7 @@ def _unrun_pods(tree: Mapping[str, object], typed: ObjectType) -> Finding | None
     """Return the finding about an object with a pod template whose pods do not run."""
     template = _find_template(tree)
     if template is None:
-        return None
+        return _unfollowed(typed)
     message = f"the pods of this {typed.kind} ({typed.api_version}) are missing"
     shipped = mapping_for(group_of(typed.api_version), typed.kind)
     hint = (
@@ -132,6 +133,15 @@ def _unrun_pods(tree: Mapping[str, object], typed: ObjectType) -> Finding | None
         else "--custom-kinds FILE describes how many there are"
     )
     return Finding(NoticeReason.MISSING_PODS, template, f"{message}; {hint}")
+
+
+def _unfollowed(typed: ObjectType) -> Finding | None:
+    """Return the finding about an object whose controller acts on pods, or None."""
+    effect = effect_of(*typed)
+    if effect is None:
+        return None
+    message = f"this {typed.kind} ({typed.api_version}) is not followed: {effect}"
+    return Finding(NoticeReason.UNFOLLOWED_KINDS, "", message)
 
 
 def _other_version(typed: ObjectType) -> Finding | None:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from quaymaster._api.objects import Pod
 
-__all__ = ["Tell", "Trace", "TraceTopic"]
+__all__ = ["Trace", "TraceCallback", "TraceTopic"]
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class TraceTopic(enum.Enum):
     """Pods and nodes in the cache: assumed, confirmed, removed."""
 
 
-class Tell(Protocol):
+class TraceCallback(Protocol):
     """Writes a line on one topic."""
 
     def __call__(self, event: str, pod: Pod | None, /, **fields: object) -> None:
@@ -81,7 +81,7 @@ class Trace:
         """The keys of the chosen pods that no line was written about."""
         return sorted(self._unseen)
 
-    def on(self, topic: TraceTopic, now: Callable[[], float]) -> Tell | None:
+    def on(self, topic: TraceTopic, now: Callable[[], float]) -> TraceCallback | None:
         """Return the callback that writes a topic, or None if it is not traced.
 
         Args:

@@ -285,9 +285,9 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     def message(self) -> str:
         """Return the message of the pod's condition and Event."""
-        return self.told()[0]
+        return self.message_and_reasons()[0]
 
-    def told(self) -> tuple[str, tuple[str, ...]]:
+    def message_and_reasons(self) -> tuple[str, tuple[str, ...]]:
         """Return the message, and each of its reasons once, without counts."""
         reasons: tuple[str, ...]
         if self.pre_filter_message:

@@ -42,13 +42,13 @@ class FailureKind(enum.Enum):
     """The kinds of failures that end an attempt."""
 
     REJECTED = "rejected"
-    """Plugins said no."""
+    """Plugins rejected the pod."""
 
     ERROR = "error"
-    """Something broke."""
+    """An error occurred."""
 
     NO_NODES = "no nodes"
-    """There is no node at all: told as a rejection, retried like an error."""
+    """The cluster has no nodes: reported as a rejection, retried like an error."""
 
 
 @attrs.frozen(kw_only=True)
@@ -57,13 +57,13 @@ class Failure:
 
     Attributes:
         kind: What kind of failure it is.
-        message: Why, as it will stand in the pod's condition and event.
+        message: The message of the pod's condition and event.
         unschedulable_plugins: The plugins that rejected the pod, pending ones included.
-        pending_plugins: Those of them that said Pending.
+        pending_plugins: Those of them that returned Pending.
         nominating: What happens to the pod's nomination; None leaves it.
-        reasons: What nodes were rejected for, each reason once, if there is more to it
-            than the message.
-        diagnosis: What was said of each node, if the attempt got so far.
+        reasons: Each reason for which nodes were rejected once, if the message has
+            several.
+        diagnosis: The verdict about each node, or None if no node was filtered.
     """
 
     kind: FailureKind
@@ -105,8 +105,8 @@ class Failure:
     def on_binding(cls, status: Status) -> "Failure":
         """Make the failure of a pod for which PreBind or Bind failed.
 
-        No event can be said to help against that, so even a rejection names no plugin,
-        and the pod is retried like one that met an error.
+        No known event can resolve such a failure. So even a rejection names no plugin,
+        and the pod is retried as after an error.
         """
         kind = FailureKind.REJECTED if status.is_rejected else FailureKind.ERROR
         return cls(kind=kind, message=status.message)
@@ -133,12 +133,12 @@ class FailureListener(Protocol):
 
 
 class FailureHandler:
-    """Sends failed pods back to the queue, and tells the cluster why.
+    """Requeues failed pods, and reports the reason to the cluster.
 
     Args:
-        clock: Tells the time.
-        queue: Takes the pods back.
-        cache: Forgets the pods that lose their node.
+        clock: The clock.
+        queue: The queue that gets the pods again.
+        cache: The cache, which forgets pods that lose their node.
         lookup: The informers' pods.
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
@@ -170,13 +170,13 @@ class FailureHandler:
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
     ) -> None:
-        """Requeue a pod in flight that got no node, if it still wants one.
+        """Requeue a pod in flight that got no node, if it still needs one.
 
         Args:
             queued: The record that was popped.
             failure: How it failed.
-            was_nominated: Whether the attempt has nominated it, of which the informers
-                may not know yet.
+            was_nominated: Whether the attempt has nominated the pod; the informers may
+                not have received that yet.
         """
         for listener in self._listeners:
             listener.failed(queued, failure)
@@ -186,8 +186,8 @@ class FailureHandler:
         pod = queued.pod
         stored = self._lookup(queued.key)
         if stored is None or stored.is_finished or stored.node_name:
-            # Gone, or bound after all. Upstream still reports the failure; a condition
-            # that denies what has happened would only mislead.
+            # The pod is deleted or bound. Upstream still reports the failure, but a
+            # condition that contradicts the binding would only mislead.
             self._queue.done(pod.uid)
             self._queue.nominator.delete(pod)
         elif stored.uid != pod.uid:
@@ -199,7 +199,7 @@ class FailureHandler:
             self._report(stored, failure, was_nominated)
 
     def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
-        """Give back the place of a pod that Reserve or Permit refused, and requeue it.
+        """Forget an assumed pod that Reserve or Permit rejected, and requeue it.
 
         Args:
             queued: The record that was popped.
@@ -217,16 +217,16 @@ class FailureHandler:
         *,
         was_nominated: bool = False,
     ) -> None:
-        """Give back the place of a pod whose binding failed, wake others, requeue it.
+        """Forget a pod whose binding failed, report the event, and requeue the pod.
 
-        The place that becomes free is an event. After an error the pod itself may see
-        it, too; after a rejection it must not, or it would always be tried again.
+        The freed resources are an event. After an error, the pod itself may get this
+        event too. After a rejection it must not, or it would be retried without end.
 
         Args:
             queued: The record that was popped.
             assumed: The pod with the node that it was assumed on.
             failure: How it failed.
-            was_nominated: Whether the cluster was told of the node.
+            was_nominated: Whether the nomination was written to the cluster.
         """
         forgotten = self._cache.forget(assumed)
         is_error = failure.kind is FailureKind.ERROR
@@ -261,13 +261,16 @@ class FailureHandler:
             self._patch_status(pod, patch)
 
     def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
-        """Return the pod's new condition; None if the pod has the same already."""
+        """Return the pod's new condition, or None if it has not changed."""
         since = None
-        for known in pod.status.conditions:
-            if known.type == _POD_SCHEDULED and known.status == "False":
-                if (known.reason, known.message) == (failure.reason, failure.message):
+        for condition in pod.status.conditions:
+            if condition.type == _POD_SCHEDULED and condition.status == "False":
+                if (condition.reason, condition.message) == (
+                    failure.reason,
+                    failure.message,
+                ):
                     return None
-                since = known.last_transition_time
+                since = condition.last_transition_time
         return PodCondition(
             type=_POD_SCHEDULED,
             status="False",
@@ -314,7 +317,7 @@ def failure_of(unfit: FitError) -> Failure:
     if diagnosis is None:
         message = unfit.status.message
         return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
-    message, reasons = diagnosis.told()
+    message, reasons = diagnosis.message_and_reasons()
     return Failure(
         kind=FailureKind.REJECTED,
         message=message,

@@ -1,8 +1,7 @@
-"""The last attempts, kept as they ended: told later, worked out only when asked.
+"""Keeps the last attempts; names and reasons are resolved only on request.
 
-An attempt leaves what it has in its hands: a few numbers, the message that its pod's
-condition got anyway, and the diagnosis with its arrays, which nobody changes any more.
-Names of nodes and reasons are put together when somebody asks.
+For speed, an attempt keeps only results that exist anyway: a few numbers, the message
+of the pod's condition, and the diagnosis with its arrays, which no longer change.
 """
 
 from collections import deque
@@ -31,26 +30,26 @@ __all__ = ["AttemptHistory"]
 # A bound on memory: the verdicts of this many nodes are kept, each in a few bytes of
 # arrays that attempts may share, or in an entry of a dict.
 _CELLS: Final = 1_000_000
-# The last few attempts of a huge cluster are kept, too.
+# The last attempts keep their verdicts even in a huge cluster.
 _FEWEST: Final = 16
 
 
 class _Kept(msgspec.Struct, eq=False, gc=False):
-    """What an attempt, or its binding, ended with.
+    """The result of an attempt, or of its binding.
 
     Attributes:
         key: The pod's key.
         uid: Its uid.
-        number: Which attempt of the pod it was.
+        number: The number of the attempt of this pod, from 1.
         at: When it ended.
         moment: The moment of the rows.
         node: The name of the chosen node, or empty.
-        feasible: How many nodes would have done.
-        evaluated: How many nodes were looked at.
-        rows: The rows of those that would have done.
-        diagnosis: What was said of each node; None if it is not kept.
-        kind: How the attempt failed; None if it did not.
-        message: Why.
+        feasible: How many nodes were feasible.
+        evaluated: How many nodes were evaluated.
+        rows: The rows of the feasible nodes.
+        diagnosis: The verdict about each node; None if it is not kept.
+        kind: The kind of failure, or None.
+        message: The message of the failure.
         reasons: Each reason once.
         plugins: The plugins that rejected the pod.
         nominated_node: The node that the pod was nominated to.
@@ -74,14 +73,14 @@ class _Kept(msgspec.Struct, eq=False, gc=False):
 
 
 class AttemptHistory:
-    """The last attempts of a scheduler; only its own thread may write and ask.
+    """The last attempts of a scheduler; only the scheduler's thread may use it.
 
     Args:
         nodes: The columns of all nodes.
-        clock: Tells when an attempt ended.
+        clock: The clock.
         size: How many attempts are kept; 0: none.
-        cells: Of how many nodes the verdicts are kept, in all attempts together. The
-            older attempts keep their message only.
+        cells: How many verdicts about nodes are kept, in all attempts together. Older
+            attempts keep only their message.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class AttemptHistory:
         )
 
     def failed(self, queued: QueuedPod, failure: Failure) -> None:
-        """Keep an attempt that ended without a node, or lost the one that it chose."""
+        """Keep an attempt that found no node, or whose binding failed."""
         if self._is_off:
             return
         nominating = failure.nominating
@@ -142,23 +141,23 @@ class AttemptHistory:
 
         Args:
             pod: The pod's key.
-            with_nodes: Whether to tell what was said of each node.
+            with_nodes: Whether to include the verdict about each node.
         """
-        kept = [one for one in self._kept if one.key == pod]
-        return tuple(self._told(one, with_nodes) for one in _merged(kept))
+        kept = [result for result in self._kept if result.key == pod]
+        return tuple(self._attempt(result, with_nodes) for result in _merged(kept))
 
     def last(self, count: int | None = None) -> tuple[Attempt, ...]:
-        """Return the last attempts, the latest last, without what was said of nodes.
+        """Return the last attempts, the latest last, without verdicts about nodes.
 
         Args:
             count: How many at most; None: all that are kept.
         """
-        merged = [self._told(one, False) for one in _merged(self._kept)]
+        merged = [self._attempt(result, False) for result in _merged(self._kept)]
         return tuple(merged if count is None else merged[len(merged) - count :])
 
     def latest(self) -> Mapping[str, Attempt]:
         """Return the latest attempt of each pod, by key, without nodes."""
-        return {one.pod: one for one in self.last()}
+        return {attempt.pod: attempt for attempt in self.last()}
 
     def _keep(self, kept: _Kept) -> None:
         ring, detailed = self._kept, self._detailed
@@ -173,8 +172,8 @@ class AttemptHistory:
             old = detailed.popleft()
             old.diagnosis = old.rows = None
 
-    def _told(self, kept: _Kept, with_nodes: bool) -> Attempt:
-        told = Attempt(
+    def _attempt(self, kept: _Kept, with_nodes: bool) -> Attempt:
+        attempt = Attempt(
             pod=kept.key,
             uid=kept.uid,
             number=kept.number,
@@ -193,20 +192,22 @@ class AttemptHistory:
             evaluated_nodes=kept.evaluated,
         )
         if not with_nodes or kept.diagnosis is None or not kept.diagnosis.lasts:
-            return told
-        return self._with_nodes(told, kept, kept.diagnosis)
+            return attempt
+        return self._with_nodes(attempt, kept, kept.diagnosis)
 
-    def _with_nodes(self, told: Attempt, kept: _Kept, diagnosis: Diagnosis) -> Attempt:
+    def _with_nodes(
+        self, attempt: Attempt, kept: _Kept, diagnosis: Diagnosis
+    ) -> Attempt:
         names = self._nodes.row_history.names_at(kept.moment, self._nodes)
         if names is None:
-            return told
+            return attempt
         rows = kept.rows
         fitting = [] if rows is None else self._nodes.row_numbers(rows).tolist()
-        # An extender may have made up nodes of its own.
+        # An extender may have returned nodes that do not exist.
         fitting = [row for row in fitting if row in names]
         fit = frozenset(fitting)
         return attrs.evolve(
-            told,
+            attempt,
             nodes=len(names),
             rejections=tuple(_rejections(diagnosis, names, fit)),
             feasible=tuple(names[row] for row in fitting),
@@ -214,20 +215,20 @@ class AttemptHistory:
 
 
 def _merged(kept: Iterable[_Kept]) -> Iterator[_Kept]:
-    """Make one of an attempt that chose a node and of what became of its binding."""
+    """Merge an attempt that chose a node with the failure of its binding."""
     found: dict[tuple[str, int], _Kept] = {}
-    for one in kept:
-        name = (one.uid, one.number)
+    for result in kept:
+        name = (result.uid, result.number)
         before = found.pop(name, None)
         if before is not None and before.node:
-            found[name] = _refused(before, one)
+            found[name] = _refused(before, result)
         else:
-            found[name] = one
+            found[name] = result
     yield from found.values()
 
 
 def _refused(decided: _Kept, refusal: _Kept) -> _Kept:
-    """Return a decision that came to nothing, and why."""
+    """Return a decision with the failure of its binding."""
     return msgspec.structs.replace(
         decided,
         at=refusal.at,

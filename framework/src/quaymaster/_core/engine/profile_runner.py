@@ -20,7 +20,7 @@ from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster
 from quaymaster._core.contract.options import SchedulerOptions
-from quaymaster._core.contract.trace import Tell, TraceTopic
+from quaymaster._core.contract.trace import TraceCallback, TraceTopic
 from quaymaster._core.cycle.sampling import NodeOrder
 from quaymaster._core.engine.framework import (
     Framework,
@@ -184,7 +184,7 @@ class ProfileRunner:
         retire(self.frameworks.values())
         self.executor.close()
 
-    def trace_callback(self, topic: TraceTopic) -> Tell | None:
+    def trace_callback(self, topic: TraceTopic) -> TraceCallback | None:
         """Return the trace callback for a topic, or None if it is not traced."""
         trace = self.options.trace
         if trace is None:

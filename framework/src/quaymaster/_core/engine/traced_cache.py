@@ -1,7 +1,7 @@
 """A cache that traces its changes; used only if the topic is traced."""
 
 from quaymaster._api.objects import Node, Pod
-from quaymaster._core.contract.trace import Tell
+from quaymaster._core.contract.trace import TraceCallback
 from quaymaster._core.state.cache import Cache
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -18,7 +18,7 @@ class TracedCache(Cache):
 
     __slots__ = ("_trace",)
 
-    def __init__(self, snapshot: Snapshot, trace: Tell) -> None:
+    def __init__(self, snapshot: Snapshot, trace: TraceCallback) -> None:
         super().__init__(snapshot)
         self._trace = trace
 

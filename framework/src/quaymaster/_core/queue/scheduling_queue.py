@@ -17,7 +17,7 @@ from quaymaster._core.contract.cluster_events import (
     EventResource,
 )
 from quaymaster._core.contract.queueing import PendingPod, QueueName
-from quaymaster._core.contract.trace import Tell
+from quaymaster._core.contract.trace import TraceCallback
 from quaymaster._core.queue.backoff import BackoffPolicy
 from quaymaster._core.queue.events import (
     CONFIG_RELOAD,
@@ -80,7 +80,7 @@ class SchedulingQueue:
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
         rules: QueueRules = RULES_OF_1_36,
-        trace: Tell | None = None,
+        trace: TraceCallback | None = None,
         metrics: SchedulerMetrics | None = None,
     ) -> None:
         self._clock = clock

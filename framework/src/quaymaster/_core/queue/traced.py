@@ -12,7 +12,7 @@ from quaymaster._core.contract.cluster_events import (
     QueueingHintFn,
 )
 from quaymaster._core.contract.queueing import QueueName
-from quaymaster._core.contract.trace import Tell
+from quaymaster._core.contract.trace import TraceCallback
 from quaymaster._core.queue.backoff import BackoffPolicy
 from quaymaster._core.queue.hints import EventsByPlugin
 from quaymaster._core.queue.nominator import Nominator
@@ -41,7 +41,7 @@ class TracedSubQueues(SubQueues):
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
         keys_of: KeysOf,
-        trace: Tell,
+        trace: TraceCallback,
     ) -> None:
         super().__init__(
             clock,
@@ -100,7 +100,7 @@ class TracedSubQueues(SubQueues):
             )
 
 
-def with_traced_hints(events: EventsByPlugin, trace: Tell) -> EventsByPlugin:
+def with_traced_hints(events: EventsByPlugin, trace: TraceCallback) -> EventsByPlugin:
     """Return the same registrations, with hints whose results are traced."""
     return {
         plugin: registrations
@@ -110,7 +110,7 @@ def with_traced_hints(events: EventsByPlugin, trace: Tell) -> EventsByPlugin:
 
 
 def _traced(
-    plugin: str, registered: ClusterEventWithHint, trace: Tell
+    plugin: str, registered: ClusterEventWithHint, trace: TraceCallback
 ) -> ClusterEventWithHint:
     hint = registered.hint
     if hint is None:

@@ -8,7 +8,7 @@ import numpy as np
 from quaymaster._core.contract.hook_calls import HookCall
 from quaymaster._core.contract.results import NodeVerdicts, PostFilterResult
 from quaymaster._core.contract.status import Status
-from quaymaster._core.contract.trace import Tell
+from quaymaster._core.contract.trace import TraceCallback
 
 __all__ = ["HookTrace"]
 
@@ -23,7 +23,7 @@ class HookTrace:
         write: Writes the lines.
     """
 
-    def __init__(self, write: Tell) -> None:
+    def __init__(self, write: TraceCallback) -> None:
         self._write = write
 
     def called(self, call: HookCall, /) -> None:

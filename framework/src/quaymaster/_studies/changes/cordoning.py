@@ -42,7 +42,7 @@ class Cordon:
 
 @attrs.frozen(kw_only=True)
 class Uncordon:
-    """Lets nodes take pods again.
+    """Marks nodes as schedulable.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.

@@ -6,7 +6,7 @@ seconds, one node after the other. Unlike kubectl, a node that cannot be emptied
 does not keep the others from being drained.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import attrs
@@ -28,7 +28,7 @@ from quaymaster._studies.changes.pods import (
 )
 from quaymaster._studies.simulation.run import Simulation
 
-__all__ = ["DRAIN_TIMEOUT_SECONDS", "Drain"]
+__all__ = ["DRAIN_TIMEOUT_SECONDS", "Drain", "Draining"]
 
 DRAIN_TIMEOUT_SECONDS: Final = 600.0
 """How long a drain tries, for each node."""
@@ -48,7 +48,7 @@ class Drain:
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
-        timeout_seconds: How long refused evictions are tried again, for each node.
+        timeout_seconds: How long refused evictions are retried, for each node.
         grace_period_seconds: Overrides the pods' own grace periods; None: does not.
     """
 
@@ -65,11 +65,16 @@ class Drain:
         nodes = chosen_nodes(self.nodes, cluster.list(Node).items, self)
         effect = Effect(change=str(self), at=simulation.now)
         effect.objects += set_cordons(cluster, nodes, cordoned=True)
-        _Draining(self, simulation, effect, [node.name for node in nodes]).next_node()
+        names = [node.name for node in nodes]
+
+        def end() -> None:
+            effect.ended = simulation.now
+
+        Draining(self, simulation, effect, names, end).next_node()
         return effect
 
 
-class _Draining:
+class Draining:
     """A drain that goes on.
 
     Args:
@@ -77,12 +82,19 @@ class _Draining:
         simulation: Where.
         effect: Is told what happens.
         nodes: The names of the nodes that are still to be drained.
+        on_end: Called when the last node is empty, or given up.
     """
 
     def __init__(
-        self, drain: Drain, simulation: Simulation, effect: Effect, nodes: Sequence[str]
+        self,
+        drain: Drain,
+        simulation: Simulation,
+        effect: Effect,
+        nodes: Sequence[str],
+        on_end: Callable[[], None],
     ) -> None:
         self._drain = drain
+        self._on_end = on_end
         self._simulation = simulation
         self._cluster = simulation.cluster
         self._effect = effect
@@ -95,7 +107,7 @@ class _Draining:
     def next_node(self) -> None:
         """Begin with the next node, or end."""
         if not self._nodes:
-            self._effect.ended = self._simulation.now
+            self._on_end()
             return
         self._node = self._nodes.pop(0)
         self._until = self._cluster.clock.now() + self._drain.timeout_seconds

@@ -15,7 +15,7 @@ __all__ = ["Repack", "UseConfig"]
 
 @attrs.frozen(kw_only=True)
 class Repack:
-    """Takes all pods off their nodes, so that they are scheduled anew, all at once.
+    """Removes all pods from their nodes, and schedules them again together.
 
     Pods of DaemonSets and static pods stay where they are; so do pods that have ended
     or are about to. Volumes stay, so a pod may be held to a zone by its own.
@@ -39,7 +39,7 @@ class Repack:
 
 @attrs.frozen(kw_only=True)
 class UseConfig:
-    """Lets the scheduler go on with another configuration.
+    """Continues with another scheduler configuration.
 
     Attributes:
         config: The configuration, complete and checked.

@@ -30,7 +30,7 @@ _MOST_DIGITS = 9
 
 @attrs.frozen(kw_only=True)
 class Scale:
-    """Gives a workload another number of pods.
+    """Changes the number of pods of a workload.
 
     Attributes:
         target: A Deployment, StatefulSet, ReplicaSet or ReplicationController.
@@ -75,7 +75,7 @@ class Scale:
 
 @attrs.frozen(kw_only=True)
 class SetImage:
-    """Gives the containers of a workload another image, which rolls out new pods.
+    """Changes the image of a workload's containers, which rolls out new pods.
 
     Attributes:
         target: A Deployment, StatefulSet, DaemonSet, ReplicaSet or

@@ -56,7 +56,7 @@ def compare(
     measures: Measures | None = None,
     on_progress: ProgressFn | None = None,
 ) -> Comparison:
-    """Simulate several variants of one question, and tell how they differ.
+    """Simulate several variants, and return their differences.
 
     A seed decides the choice between equally good nodes and generated names, so figures
     vary with it by chance. Under several seeds, means have 95 % confidence intervals,
@@ -65,7 +65,7 @@ def compare(
     Args:
         variants: At least two: a `Variant` each, or an `EnvironmentVariant`.
         seeds: At least one.
-        measures: What is measured.
+        measures: The metrics.
         on_progress: Called with how many simulations are done, and how many there are.
 
     Raises:

@@ -81,7 +81,7 @@ class EnvironmentVariant:
 
         Args:
             seed: What decides ties and generated names.
-            measures: What is measured.
+            measures: The metrics.
 
         Raises:
             EnvironmentFailedError: It cannot, or something in the input is wrong there.

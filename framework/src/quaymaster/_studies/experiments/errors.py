@@ -8,7 +8,7 @@ __all__ = ["ExperimentErrors"]
 
 
 class ExperimentErrors(QuaymasterError, ValueError):
-    """An experiment cannot be made like that; all its mistakes are told at once.
+    """An experiment file is invalid; the error lists all its mistakes.
 
     Attributes:
         problems: One `Problem` per mistake.

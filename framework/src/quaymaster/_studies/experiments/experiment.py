@@ -72,7 +72,7 @@ class Experiment:
         name: What it is called.
         file: Where it stands.
         sha256: The hash of its text.
-        description: What it is about.
+        description: A description.
         kubernetes: The Kubernetes whose scheduler decides.
         plugins: Plugins beside the installed ones: name -> ``package.module:Class``.
         inputs: The inputs, each with all values of its parameters.

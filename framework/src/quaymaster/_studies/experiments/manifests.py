@@ -41,9 +41,9 @@ class Manifests(ExperimentInput):
     at the beginning.
 
     Attributes:
-        nodes: Nodes to make up, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
+        nodes: Nodes to generate, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
         files: Manifests: files or directories, relative to the experiment.
-        run_cron_jobs: Whether to make one Job of each CronJob.
+        run_cron_jobs: Whether to create one Job for each CronJob.
         copies: How often each pod and each workload arrives; with more than one, all
             have a number behind their names.
         order: ``Given``: as they stand in the files; ``Random``: drawn with the seed.

@@ -28,11 +28,11 @@ _a_name: Final = matching(r"[A-Za-z][\w-]*", "a name of letters, digits, - and _
 
 @attrs.frozen(kw_only=True)
 class InputEntry:
-    """What runs begin with, and what arrives.
+    """The initial objects and the arrivals.
 
     Attributes:
-        name: What it is called in the results.
-        use: What makes it: a name that an installed distribution offers, such as
+        name: Its name in the results.
+        use: Its source: a name that an installed distribution offers, such as
             ``manifests``, or a class as ``package.module:Class``.
         parameters: Its parameters.
     """
@@ -47,9 +47,9 @@ class ProfileEntry:
     """A configuration of the scheduler.
 
     Attributes:
-        name: What it is called in the results.
-        config: Its file, relative to the experiment, or the name of a profile that is
-            shipped; by default the one that is called like it.
+        name: Its name in the results.
+        config: Its file, relative to the experiment, or the name of a shipped profile;
+            by default the profile with this name.
     """
 
     name: str = attrs.field(validator=_a_name)
@@ -58,17 +58,17 @@ class ProfileEntry:
 
 @attrs.frozen(kw_only=True)
 class Parameter:
-    """What differs from run to run: each value is tried with all else.
+    """A parameter of runs: each value is combined with all others.
 
     Attributes:
-        name: What it is called in the results.
+        name: Its name in the results.
         config: The field of the configurations that it sets, such as
             ``profiles[0].plugins.multiPoint.enabled[NodeResourcesFit].weight``: an
-            element of a list is known by its number or by its name, and made if no
+            element of a list is selected by its number or its name, and created if no
             element has that name.
         input: The parameter of the inputs that it sets.
         values: The values.
-        only_for: The profiles, or the inputs, that have it; by default all.
+        only_for: The profiles or inputs with this parameter; by default all.
     """
 
     name: str = attrs.field(validator=_a_name)
@@ -89,12 +89,12 @@ class Parameter:
 
 @attrs.frozen(kw_only=True)
 class MetricEntry:
-    """What is measured.
+    """The metrics.
 
     Attributes:
-        name: What its columns are called.
-        use: What measures it: a name that an installed distribution offers, or a class
-            as ``package.module:Class``; by default what is called like it.
+        name: The name of its columns.
+        use: The metric: a name that an installed distribution offers, or a class as
+            ``package.module:Class``; by default its name.
         parameters: Its parameters.
     """
 
@@ -110,20 +110,21 @@ class Document:
     Attributes:
         api_version: The format's group and version.
         kind: The format's name.
-        name: What it is called; by default the name of its file.
-        description: What it is about.
-        kubernetes_version: The Kubernetes whose scheduler decides, such as ``1.37``.
-        feature_gates: Its feature gates that are set otherwise than by default.
+        name: Its name; by default the name of its file.
+        description: A description.
+        kubernetes_version: The Kubernetes version whose decisions are simulated, such
+            as ``1.37``.
+        feature_gates: The feature gates that differ from their defaults.
         plugins: Plugins that no installed distribution offers: name -> class, as
             ``package.module:Class``.
-        inputs: What runs begin with, and what arrives.
+        inputs: The initial objects and the arrivals.
         profiles: The configurations of the scheduler.
-        parameters: What else differs from run to run.
-        seeds: Each decides what is random in a run: the choice between equally good
-            nodes, generated names, and what the input draws.
-        repetitions: How often each run is made, which is of use for times: all else is
-            a function of the seed.
-        metrics: What is measured.
+        parameters: More parameters of runs.
+        seeds: The seeds of random choices in runs: between equally good nodes, of
+            generated names, and of the input.
+        repetitions: How often each run is repeated. This helps for times only: all
+            other results depend on the seed alone.
+        metrics: The metrics.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -141,7 +142,7 @@ class Document:
     metrics: tuple[MetricEntry, ...]
 
     def validate(self) -> "Sequence[ArgsError]":
-        """Check that there is something to do."""
+        """Check that no required list is empty."""
         return [
             ArgsError(name, "expected at least one")
             for name in ("inputs", "profiles", "seeds", "metrics")

@@ -44,7 +44,7 @@ class Workload:
         file: Where it stands.
         topic: The name of the file's folder.
         labels: Of the test case and its own.
-        operations: What happens, in order.
+        operations: The steps, in order.
         feature_gates: What it sets.
         threshold: How many pods per second upstream demands; 0 if it does not, or its
             threshold is for another figure.

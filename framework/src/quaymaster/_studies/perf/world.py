@@ -42,7 +42,7 @@ class World:
     Attributes:
         clock: The workload's time.
         cluster: The cluster.
-        meter: What is measured.
+        meter: The metrics.
     """
 
     def __init__(

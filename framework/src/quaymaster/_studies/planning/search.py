@@ -1,6 +1,7 @@
 """Searches for the lightest plan that does.
 
-First a plan is grown until it does, then it is shrunk. If there are more lighter plans
+First a plan is grown until it does, then it is shrunk. So are plans with nodes of a
+single group; if none does, of two groups. If there are more lighter plans
 than may be tried, it is varied: its room is moved from some groups to others. In the
 end all lighter plans that nothing refutes are tried, the lightest first, as long as the
 budget lasts. Nothing rests on monotony: that a plan does says nothing of larger ones,
@@ -9,7 +10,8 @@ since the scheduler is greedy; growing, shrinking and varying only find a good p
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import combinations
 from typing import Final
 
 import attrs
@@ -21,6 +23,7 @@ from quaymaster._studies.planning.refutation import Refutation
 from quaymaster._studies.planning.shapes import Shapes
 from quaymaster._studies.planning.trials import Trial, Trials
 from quaymaster._studies.planning.variation import variations
+from quaymaster._studies.simulation.results import SimulationResult
 
 __all__ = ["Found", "Search"]
 
@@ -30,6 +33,9 @@ _STEP: Final = 1 / 64
 """By what part all of a plan is made larger at first; it doubles every round."""
 _VAIN: Final = 20
 """How many plans are tried at most after growing has found none, if not all may be."""
+_NOTHING: Final = SimulationResult(
+    placements=(), unscheduled=(), preempted=(), pods=0, nodes=0
+)
 _SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
 """What part of the way to the bound a variation is to save."""
 
@@ -89,6 +95,8 @@ class Search:
         self._enough = enough
         self._plans = iter(order)
         self._waiting: deque[tuple[int, Counts]] = deque()
+        # Without their results: of a large input, a hundred would take 160 MB.
+        self._failures: dict[Counts, Trial] = {}
         self._best: Trial | None = None
         self._failed: Trial | None = None
 
@@ -102,6 +110,7 @@ class Search:
         if first is not None and not self._try(first):
             self._grow()
             self._shrink()
+            self._grow_parts()
             if not self._is_within_reach():
                 if self._best is None:
                     self._budget = len(self._trials.tried) + min(self._left, _VAIN)
@@ -190,31 +199,62 @@ class Search:
         if trial.fits:
             if self._weigh(counts) < self._lightest:
                 self._best = trial
-        elif self._failed is None or len(trial.pending) <= len(self._failed.pending):
+            return trial
+        self._failures[counts] = attrs.evolve(
+            trial, result=_NOTHING, utilization={}, taken={}
+        )
+        if self._failed is None or len(trial.pending) <= len(self._failed.pending):
             self._failed = trial
         return trial
 
+    def _tried_once(self, counts: Counts) -> Trial:
+        """Try a plan, unless it is known to fail; then return why."""
+        return self._failures.get(counts) or self._tried(counts)
+
     def _grow(self) -> None:
         """Add nodes that could take the pods that wait, until none waits."""
-        trial = self._failed
+        if self._failed is not None:
+            self._grow_from(self._failed, range(len(self._weights)))
+
+    def _grow_parts(self) -> None:
+        """Grow plans with nodes of one group only, then of two.
+
+        A choice of more groups must not give a worse answer than a choice of fewer, and
+        growing may mix groups of which one alone would do better. Pairs are grown only
+        as long as there is no plan.
+        """
+        groups = [index for index, weight in enumerate(self._weights) if weight]
+        if len(groups) < 2:
+            return
+        for size in (1, 2):
+            for part in combinations(groups, size):
+                if self._best is not None and (size > 1 or self._left <= 0):
+                    return
+                before = self._best
+                self._grow_from(self._tried_once(self._lows), part)
+                if self._best is not before:
+                    self._shrink()
+
+    def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:
+        """Add nodes of some groups to a plan, until no pod waits or it is too heavy."""
         for round_number in range(_ROUNDS):
-            if trial is None:
-                return
-            larger = self._larger(trial, 2**round_number)
+            larger = self._larger(trial, 2**round_number, groups)
             if larger == trial.counts or sum(larger) > self._enough:
                 return
-            trial = self._tried(larger)
+            if self._weigh(larger) >= self._lightest:
+                return
+            trial = self._tried_once(larger)
             if trial.fits:
                 return
 
-    def _larger(self, trial: Trial, factor: int) -> Counts:
+    def _larger(self, trial: Trial, factor: int, groups: Collection[int]) -> Counts:
         """Return a plan with more nodes of groups of which more may help."""
         open_groups = [
             index
-            for index, (count, high) in enumerate(
-                zip(trial.counts, self._highs, strict=True)
-            )
-            if count < high and index not in trial.idle and self._weights[index]
+            for index in groups
+            if trial.counts[index] < self._highs[index]
+            and index not in trial.idle
+            and self._weights[index]
         ]
         parts = [0.0] * len(self._weights)
         pods = [0] * len(self._weights)

@@ -43,7 +43,7 @@ class ClusterState:
 
 @attrs.frozen(kw_only=True)
 class WhatIfStep:
-    """What one change has done, once nothing moved any more.
+    """The effect of one change, after the cluster has settled.
 
     Attributes:
         change: The change, as people write it.

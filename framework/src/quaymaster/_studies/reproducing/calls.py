@@ -63,7 +63,7 @@ class MadeTest:
         pod: The pod's key, as it is called there.
         outcome: What is decided about it.
         nodes: How many nodes the cluster in it has.
-        pods: How many pods.
+        pods: The new number of pods.
         objects: How many objects in all.
         trials: How many smaller clusters were tried.
         is_smallest: Whether nothing more can be taken away from the cluster; not if

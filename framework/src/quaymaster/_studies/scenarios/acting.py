@@ -23,6 +23,7 @@ from quaymaster._studies.changes.node_changes import (
 )
 from quaymaster._studies.changes.node_choice import chosen_nodes
 from quaymaster._studies.changes.object_changes import Apply, Delete, Patch
+from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
@@ -183,6 +184,13 @@ class Actor:
             self.lost = [name.removeprefix("Node/") for name in failed]
         elif step.drain is not None:
             yield from self._drains(step.drain)
+        elif (rotation := step.rotate_nodes) is not None:
+            yield RotateNodes(
+                nodes=rotation.nodes,
+                surge=rotation.surge,
+                boot_seconds=rotation.boot.total_seconds(),
+                timeout_seconds=rotation.timeout.total_seconds(),
+            )
         else:
             yield from self._changes_by_name()
 

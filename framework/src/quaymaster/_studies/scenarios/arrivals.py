@@ -40,11 +40,11 @@ class Constant:
 
 @attrs.frozen(kw_only=True)
 class Poisson:
-    """Arrivals that know nothing of each other: a Poisson process.
+    """Independent arrivals: a Poisson process.
 
     Attributes:
-        rate: How many come on average in the time that `per` says.
-        per: The time that the rate is for.
+        rate: The average number of arrivals in the time `per`.
+        per: The unit of time of the rate.
     """
 
     rate: float = attrs.field(validator=_a_rate)
@@ -53,13 +53,13 @@ class Poisson:
 
 @attrs.frozen(kw_only=True)
 class Bursts:
-    """Arrivals that come together; the first burst comes at once.
+    """Arrivals in bursts; the first burst starts at once.
 
     Attributes:
-        size: How many come together.
-        every: How far apart the bursts begin.
-        spread: Over how long the arrivals of one burst are spread, evenly at random;
-            by default they all come in the same moment.
+        size: The number of arrivals in a burst.
+        every: The time between the starts of two bursts.
+        spread: The duration of a burst, over which its arrivals are distributed evenly
+            at random; by default all arrive at the same moment.
     """
 
     size: int = attrs.field(validator=integer(1, 1_000_000))
@@ -69,14 +69,14 @@ class Bursts:
 
 @attrs.frozen(kw_only=True)
 class Diurnal:
-    """A Poisson process whose rate goes up and down like a sine, as over a day.
+    """A Poisson process whose rate follows a sine wave, such as the load of a day.
 
     Attributes:
-        low: The lowest rate: how many come on average in the time that `per` says.
+        low: The lowest rate: the average number of arrivals in the time `per`.
         high: The highest rate.
-        per: The time that the rates are for.
+        per: The unit of time of the rates.
         period: The time from one highest rate to the next.
-        peak_at: When the rate is highest, from the step's own time on.
+        peak_at: When the rate is highest, after the start of the step.
     """
 
     low: float = attrs.field(validator=number(0))

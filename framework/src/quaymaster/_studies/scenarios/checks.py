@@ -37,14 +37,14 @@ _time: Final = duration(_NOTHING)
 
 @attrs.frozen(kw_only=True)
 class PodChoice:
-    """Which pods are meant: those for which all of this holds; without any, all pods.
+    """Selects pods: those that match all fields; without fields, all pods.
 
     Attributes:
-        selector: What their labels are, as kubectl has it: app=web,tier in (a, b).
+        selector: A label selector as in kubectl: app=web,tier in (a, b).
         namespace: Their namespace.
         of: The workload that they belong to, as KIND/NAME or NAMESPACE/KIND/NAME:
             deploy/web, batch/job/nightly.
-        name: Their name; a * stands for any letters.
+        name: Their name; * matches any text.
         priority_at_least: Their priority is this or more.
         priority_at_most: Their priority is this or less.
     """
@@ -65,13 +65,12 @@ class PodChoice:
 
 @attrs.frozen(kw_only=True)
 class Placed:
-    """Every pod that is meant got a node.
+    """Every selected pod got a node.
 
     Attributes:
-        pods: Which pods; some must have been there.
-        by: Until when it got one; pods that were created later do not matter. By
-            default until the end.
-        at_least: How many pods must have got one; by default all that were there.
+        pods: The pods; at least one must exist.
+        by: The deadline; pods that were created later do not count. By default the end.
+        at_least: How many pods must have a node; by default all.
     """
 
     pods: PodChoice = PodChoice()
@@ -81,12 +80,12 @@ class Placed:
 
 @attrs.frozen(kw_only=True)
 class PendingTime:
-    """No pod that is meant waits too long for a node, from its creation on.
+    """No selected pod waits too long for a node after its creation.
 
     Attributes:
         pods: Which pods.
         at_most: How long a pod may wait.
-        percentile: How many of a hundred pods have to keep to it; by default all.
+        percentile: The percentage of pods that must meet the limit; by default all.
     """
 
     pods: PodChoice = PodChoice()
@@ -132,9 +131,9 @@ class NodeCount:
     """How many nodes there are.
 
     Attributes:
-        selector: What their labels are, as kubectl has it.
-        state: Used: some pod that no DaemonSet made runs there; Empty: none does; Any:
-            whatever runs there.
+        selector: A label selector as in kubectl.
+        state: Used: a pod that is not of a DaemonSet runs there; Empty: no such pod;
+            Any: all nodes.
         at_least: At least so many.
         at_most: At most so many.
         equals: Exactly so many.
@@ -153,11 +152,11 @@ class NodeCount:
 
 @attrs.frozen(kw_only=True)
 class Utilization:
-    """How much of what nodes have to give is requested.
+    """The requested share of a resource of nodes.
 
     Attributes:
         resource: Which resource: cpu, memory, pods, nvidia.com/gpu, ...
-        selector: Which nodes, by labels as kubectl has it; by default all.
+        selector: A label selector of nodes as in kubectl; by default all.
         of: Together: all nodes taken as one; Each: every node by itself.
         at_least: At least so much.
         at_most: At most so much.
@@ -195,13 +194,13 @@ class Balance:
 
 @attrs.frozen(kw_only=True)
 class Evictions:
-    """How many pods were taken off their node against their will.
+    """How many pods were evicted, preempted or lost.
 
     Attributes:
         pods: Which pods.
         causes: Preempted: for a pod of higher priority; Drained: evicted by a drain;
-            Lost: gone with their node. By default all of these.
-        at_most: How many there may be.
+            Lost: deleted with their node. By default all of these.
+        at_most: The maximum number.
     """
 
     pods: PodChoice = PodChoice()
@@ -216,13 +215,13 @@ class Checks:
     """A condition: exactly one of these.
 
     Attributes:
-        placed: Every pod that is meant got a node.
+        placed: Every selected pod got a node.
         pods: How many pods are in a state.
         nodes: How many nodes there are.
-        utilization: How much of what nodes have to give is requested.
+        utilization: The requested share of a resource of nodes.
         balance: How evenly running pods are spread over zones.
-        pending_time: No pod that is meant waits too long for a node.
-        evictions: How many pods were taken off their node against their will.
+        pending_time: No selected pod waits too long for a node.
+        evictions: How many pods were evicted, preempted or lost.
     """
 
     placed: Placed | None = None
@@ -247,11 +246,11 @@ class Checks:
 
 @attrs.frozen(kw_only=True)
 class WaitUntil(Checks):
-    """Goes on with the next step once a condition holds.
+    """Waits until a condition holds.
 
     Attributes:
-        timeout: How long to wait at most. If the condition does not hold by then, the
-            scenario has failed, and goes on.
+        timeout: The maximum wait. If the condition does not hold by then, the scenario
+            fails, but continues.
     """
 
     timeout: timedelta = attrs.field(validator=_time)

@@ -8,7 +8,7 @@ __all__ = ["ScenarioErrors"]
 
 
 class ScenarioErrors(QuaymasterError, ValueError):
-    """Scenario files cannot be used; all their mistakes are told at once.
+    """Scenario files are invalid; the error lists all their mistakes.
 
     Attributes:
         problems: One `Problem` per mistake.

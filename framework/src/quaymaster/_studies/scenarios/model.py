@@ -35,6 +35,7 @@ __all__ = [
     "NodeChoice",
     "Patch",
     "Repack",
+    "RotateNodes",
     "Scale",
     "SetImage",
     "StartInput",
@@ -58,8 +59,8 @@ class Manifests:
 
     Attributes:
         files: Manifests: files or directories, relative to the scenario.
-        objects: Objects as they stand in manifests.
-        namespace: The namespace of objects that name none, instead of default.
+        objects: Objects, written as in manifests.
+        namespace: The namespace of objects without one, instead of default.
     """
 
     files: tuple[str, ...] = ()
@@ -74,16 +75,16 @@ class Manifests:
 
 @attrs.frozen(kw_only=True)
 class StartInput:
-    """What is there at the beginning.
+    """The objects at the start.
 
     Attributes:
-        nodes: Nodes to make up, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
+        nodes: Nodes to generate, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
         files: Manifests: files or directories, relative to the scenario.
-        objects: Objects as they stand in manifests.
-        namespace: The namespace of objects that name none, instead of default.
+        objects: Objects, written as in manifests.
+        namespace: The namespace of objects without one, instead of default.
         custom_kinds: Where custom kinds keep their pod templates: files, relative to
-            the scenario, or names of mappings that are shipped.
-        run_cron_jobs: Whether to make one Job of each CronJob.
+            the scenario, or names of shipped mappings.
+        run_cron_jobs: Whether to create one Job for each CronJob.
     """
 
     nodes: tuple[str, ...] = ()
@@ -96,18 +97,18 @@ class StartInput:
 
 @attrs.frozen(kw_only=True)
 class Create:
-    """Creates objects, once or in numbers.
+    """Creates objects, once or several times.
 
     With count or repeat, an object that has a name gets a number behind it, from 0 on
     and counted through the whole step; ``$(number)`` stands for the number in any text.
 
     Attributes:
         files: Manifests: files or directories, relative to the scenario.
-        objects: Objects as they stand in manifests.
-        namespace: The namespace of objects that name none, instead of default.
-        count: How many of each, each time.
-        run_time: How long the pods run before they have succeeded, drawn for each
-            object, which may be a Pod or a Job. By default as their annotation says.
+        objects: Objects, written as in manifests.
+        namespace: The namespace of objects without one, instead of default.
+        count: How many copies of each object are created each time.
+        run_time: How long the pods run until they succeed, drawn for each object, a Pod
+            or a Job. By default their annotation counts.
     """
 
     files: tuple[str, ...] = ()
@@ -128,8 +129,8 @@ class Patch:
 
     Attributes:
         target: The object, as KIND/NAME or NAMESPACE/KIND/NAME.
-        patch: A JSON merge patch: the fields as manifests have them; null takes one
-            away, and a list replaces the whole list.
+        patch: A JSON merge patch with fields as in manifests; null removes a field, and
+            a list replaces the whole list.
     """
 
     target: str = attrs.field(validator=_target)
@@ -138,11 +139,11 @@ class Patch:
 
 @attrs.frozen(kw_only=True)
 class Scale:
-    """Gives a workload another number of pods.
+    """Changes the number of pods of a workload.
 
     Attributes:
         target: The workload, as KIND/NAME or NAMESPACE/KIND/NAME.
-        replicas: How many pods.
+        replicas: The new number of pods.
     """
 
     target: str = attrs.field(validator=_target)
@@ -151,12 +152,12 @@ class Scale:
 
 @attrs.frozen(kw_only=True)
 class SetImage:
-    """Gives the containers of a workload another image, which rolls out new pods.
+    """Changes the image of a workload's containers, which rolls out new pods.
 
     Attributes:
         target: The workload, as KIND/NAME or NAMESPACE/KIND/NAME.
         image: The image.
-        container: Which container; by default the only one; ``*`` for all.
+        container: The container; by default the only one; ``*`` for all.
     """
 
     target: str = attrs.field(validator=_target)
@@ -166,7 +167,7 @@ class SetImage:
 
 @attrs.frozen(kw_only=True)
 class Delete:
-    """Deletes an object with all that belongs to it.
+    """Deletes an object and its dependents.
 
     Attributes:
         target: The object, as KIND/NAME or NAMESPACE/KIND/NAME.
@@ -180,8 +181,8 @@ class NodeChoice:
     """Nodes.
 
     Attributes:
-        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
-        count: How many of them, drawn at random; by default all.
+        nodes: A name, or a label selector as in kubectl: pool=old,zone in (a, b).
+        count: How many of these nodes, drawn at random; by default all.
     """
 
     nodes: str = attrs.field(validator=_a_name)
@@ -193,9 +194,9 @@ class Drain:
     """Cordons nodes and evicts their pods, as far as disruption budgets allow it.
 
     Attributes:
-        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
-        count: How many of them, drawn at random; by default all.
-        timeout: How long refused evictions are tried again, for each node.
+        nodes: A name, or a label selector as in kubectl: pool=old,zone in (a, b).
+        count: How many of these nodes, drawn at random; by default all.
+        timeout: How long refused evictions are retried, for each node.
         grace_period: Overrides the grace periods of the pods.
     """
 
@@ -206,16 +207,33 @@ class Drain:
 
 
 @attrs.frozen(kw_only=True)
-class FailNodes:
-    """Loses nodes together with their pods.
+class RotateNodes:
+    """Replaces nodes by new ones of the same kind, some at a time.
 
     Attributes:
-        nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
-        count: How many of them, drawn at random; by default all.
-        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
-            any more, the cluster notices after 50 seconds, and pods go when their
-            tolerations end, after five minutes by default.
-        back_after: When they come back; by default not before ``returnNodes``.
+        nodes: A name, or a label selector as in kubectl: pool=old,zone in (a, b).
+        surge: How many new nodes there are before old ones are deleted.
+        boot: How long a new node needs until it takes pods.
+        timeout: How long refused evictions are retried, for each node.
+    """
+
+    nodes: str = attrs.field(validator=_a_name)
+    surge: int = attrs.field(default=1, validator=integer(1))
+    boot: timedelta = attrs.field(default=timedelta(seconds=60), validator=_time)
+    timeout: timedelta = attrs.field(default=timedelta(minutes=10), validator=_time)
+
+
+@attrs.frozen(kw_only=True)
+class FailNodes:
+    """Makes nodes fail, with their pods.
+
+    Attributes:
+        nodes: A name, or a label selector as in kubectl: pool=old,zone in (a, b).
+        count: How many of these nodes, drawn at random; by default all.
+        mode: ``AtOnce``: nodes and pods are deleted together; ``Unreachable``: the
+            nodes stop reporting, the cluster notices after 50 seconds, and deletes pods
+            when their tolerations end, by default after five minutes.
+        back_after: When the nodes return; by default only by ``returnNodes``.
     """
 
     nodes: str = attrs.field(validator=_a_name)
@@ -226,14 +244,14 @@ class FailNodes:
 
 @attrs.frozen(kw_only=True)
 class FailZone:
-    """Loses all nodes of a zone together with their pods.
+    """Makes all nodes of a zone fail, with their pods.
 
     Attributes:
         zone: The zone: a value of the nodes' label topology.kubernetes.io/zone.
-        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
-            any more, the cluster notices after 50 seconds, and pods go when their
-            tolerations end, after five minutes by default.
-        back_after: When they come back; by default not before ``returnNodes``.
+        mode: ``AtOnce``: nodes and pods are deleted together; ``Unreachable``: the
+            nodes stop reporting, the cluster notices after 50 seconds, and deletes pods
+            when their tolerations end, by default after five minutes.
+        back_after: When the nodes return; by default only by ``returnNodes``.
     """
 
     zone: str = attrs.field(validator=_a_name)
@@ -254,11 +272,11 @@ class AddNodes:
 
 @attrs.frozen(kw_only=True)
 class UseConfig:
-    """Lets the scheduler go on with another configuration.
+    """Continues with another scheduler configuration.
 
     Attributes:
-        file: The configuration, relative to the scenario, or the name of a profile that
-            is shipped.
+        file: The configuration, relative to the scenario, or the name of a shipped
+            profile.
     """
 
     file: str = attrs.field(validator=_a_name)
@@ -266,7 +284,7 @@ class UseConfig:
 
 @attrs.frozen(kw_only=True)
 class Repack:
-    """Takes all pods off their nodes, and schedules them anew, all at once.
+    """Removes all pods from their nodes, and schedules them again together.
 
     Pods of DaemonSets and static pods stay; volumes stay where they are. It has no
     fields: ``repack: {}``.
@@ -275,34 +293,35 @@ class Repack:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """Something that happens. It needs one action.
+    """A step of a scenario: one action, at a time.
 
     Attributes:
-        name: What it is called in results. What a step draws at random depends on its
-            name, or without one on its number, and on the seed.
-        at: When, from the beginning on; a step that waits may make it later.
-        after: How long after the step before it, or after the end of that one's wait.
-            Without both, right after the step before it.
-        repeat: Has it happen again and again; the next step does not wait for that.
-        may_fail: Whether the scenario may succeed though the cluster refuses this.
-        create: Creates objects, once or in numbers.
+        name: Its name in results. The random choices of a step depend on the seed and
+            on its name, or on its number if it has no name.
+        at: The time since the start; a step that waits may delay it.
+        after: The time after the previous step, or after the end of its wait. Without
+            ``at`` and ``after``, the step follows immediately.
+        repeat: Repeats the step; the next step does not wait for that.
+        may_fail: Whether the scenario may succeed if the cluster rejects the action.
+        create: Creates objects, once or several times.
         apply: Creates objects, or changes those that exist, as kubectl apply does.
         patch: Changes fields of an object.
-        scale: Gives a workload another number of pods.
-        set_image: Gives the containers of a workload another image.
-        delete: Deletes an object with all that belongs to it.
-        cordon: Lets nodes take no more pods.
-        uncordon: Lets nodes take pods again.
+        scale: Changes the number of pods of a workload.
+        set_image: Changes the image of a workload's containers.
+        delete: Deletes an object and its dependents.
+        cordon: Marks nodes as unschedulable.
+        uncordon: Marks nodes as schedulable.
         drain: Cordons nodes and evicts their pods.
-        fail_nodes: Loses nodes together with their pods.
-        fail_zone: Loses all nodes of a zone together with their pods.
+        rotate_nodes: Replaces nodes by new ones of their kind, under budgets.
+        fail_nodes: Makes nodes fail, with their pods.
+        fail_zone: Makes all nodes of a zone fail, with their pods.
         return_nodes: Brings back nodes that have failed.
-        remove_nodes: Deletes nodes without a drain; their pods are gone 40 s later.
+        remove_nodes: Deletes nodes without a drain; their pods are deleted 40 s later.
         add_nodes: Adds nodes.
-        use_config: Lets the scheduler go on with another configuration.
-        repack: Takes all pods off their nodes, and schedules them anew.
-        wait_until: Goes on with the next step once a condition holds.
-        check: A condition that has to hold now.
+        use_config: Continues with another scheduler configuration.
+        repack: Removes all pods from their nodes, and schedules them again.
+        wait_until: Waits until a condition holds.
+        check: A condition that must hold now.
     """
 
     name: str = ""
@@ -319,6 +338,7 @@ class Step:
     cordon: NodeChoice | None = None
     uncordon: NodeChoice | None = None
     drain: Drain | None = None
+    rotate_nodes: RotateNodes | None = None
     fail_nodes: FailNodes | None = None
     fail_zone: FailZone | None = None
     return_nodes: NodeChoice | None = None
@@ -358,6 +378,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "cordon": "cordon",
     "uncordon": "uncordon",
     "drain": "drain",
+    "rotate_nodes": "rotateNodes",
     "fail_nodes": "failNodes",
     "fail_zone": "failZone",
     "return_nodes": "returnNodes",
@@ -373,27 +394,28 @@ ACTIONS: Final[Mapping[str, str]] = {
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """A scenario: a cluster, what happens to it in virtual time, and what must hold.
+    """A scenario: a cluster, events in virtual time, and assertions.
 
     Attributes:
         api_version: The format's group and version.
         kind: The format's name.
-        name: What it is called; by default the name of its file.
-        description: What it is about.
+        name: Its name; by default the name of its file.
+        description: A description.
         config: The scheduler's configuration: a file, relative to the scenario, or the
-            name of a profile that is shipped. By default the default profile.
-        kubernetes_version: The Kubernetes whose scheduler decides, such as ``1.37``.
-        feature_gates: Its feature gates that are set otherwise than by default.
-        seed: Decides what is random: the choice between equally good nodes, generated
-            names, arrivals, run times.
+            name of a shipped profile. By default the default profile.
+        kubernetes_version: The Kubernetes version whose decisions are simulated, such
+            as ``1.37``.
+        feature_gates: The feature gates that differ from their defaults.
+        seed: The seed of random choices: between equally good nodes, of generated
+            names, arrivals and run times.
         startup: How long pods need until they are ready; by default five seconds for
             pods of workloads, and nothing for other pods.
         termination: How long a deleted pod needs to end; by default its grace period.
-        input: What is there at the beginning.
-        until: When it ends. By default once all steps are done, all times of assertions
-            have passed, and nothing moves any more.
-        steps: What happens, in order.
-        assertions: What has to hold.
+        input: The objects at the start.
+        until: When the scenario ends. By default after all steps and all times of
+            assertions, when the cluster has settled.
+        steps: The steps, in order.
+        assertions: The assertions.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))

@@ -71,11 +71,12 @@ class Lognormal:
 
 @attrs.frozen(kw_only=True)
 class Empirical:
-    """Run times drawn from those that were measured, each as likely as the others.
+    """Run times drawn from measured ones, all with equal probability.
 
     Attributes:
         file: A text file with one run time on each line, as seconds or as a duration
-            such as 1m30s; what follows a # is left out. Relative to the scenario.
+            such as 1m30s; text after # is ignored. The path is relative to the
+            scenario.
     """
 
     file: str = attrs.field(validator=non_empty())
@@ -83,16 +84,16 @@ class Empirical:
 
 @attrs.frozen(kw_only=True)
 class RunTime:
-    """How long pods run. It needs one distribution.
+    """How long pods run: one distribution.
 
     Attributes:
-        constant: All run equally long.
+        constant: The same run time for all.
         uniform: Equally likely between two limits.
         exponential: Exponentially distributed.
         lognormal: Log-normally distributed.
         empirical: Drawn from a file.
-        at_least: What is shorter lasts this long.
-        at_most: What is longer lasts this long.
+        at_least: The minimum; shorter run times are raised to it.
+        at_most: The maximum; longer run times are cut to it.
     """
 
     constant: timedelta | None = attrs.field(default=None, validator=duration(_NOTHING))

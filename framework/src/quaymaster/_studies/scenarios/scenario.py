@@ -44,15 +44,15 @@ class Scenario:
     Attributes:
         name: What it is called.
         file: Where it stands; empty if it was no file.
-        description: What it is about.
+        description: A description.
         config: The scheduler's configuration.
         seed: Decides what is random.
-        objects: What is there at the beginning.
+        objects: The objects at the start.
         times: How long pods need to start and to end.
         until: When it ends, in seconds since the beginning; None: once all is done.
-        steps: What happens, in order.
+        steps: The steps, in order.
         parts: What each step needs besides, in the same order.
-        assertions: What has to hold.
+        assertions: The assertions.
         kinds: The kinds that plugins declare, beside those of Kubernetes.
         notices: What was left out or assumed while reading.
     """

@@ -33,7 +33,7 @@ class Integers:
     Attributes:
         lowest: The lowest.
         highest: The highest.
-        step: How far they are apart.
+        step: The distance between two of them.
     """
 
     lowest: int
@@ -55,7 +55,7 @@ class Numbers:
     Attributes:
         lowest: The lowest.
         highest: The highest.
-        log: Whether they are drawn by their order of magnitude.
+        log: Whether they are drawn on a logarithmic scale.
     """
 
     lowest: float
@@ -75,16 +75,16 @@ class Numbers:
 
 @attrs.frozen(kw_only=True)
 class Dimension:
-    """A field that is searched.
+    """A field to tune.
 
     Attributes:
-        name: What it is called in the results.
+        name: Its name in the results.
         config: The field of the configuration, such as
             ``profiles[0].plugins.multiPoint.enabled[NodeResourcesFit].weight``, as for
             the parameters of an experiment.
         integers: Its values are whole numbers.
         numbers: Its values are numbers.
-        choices: Its values are these.
+        choices: Its values.
     """
 
     name: str = attrs.field(validator=_a_name)
@@ -94,7 +94,7 @@ class Dimension:
     choices: tuple[object, ...] = ()
 
     def validate(self) -> Sequence[ArgsError]:
-        """Check that it says in one way what the values are."""
+        """Check that exactly one field defines the values."""
         ways = [self.integers is not None, self.numbers is not None, bool(self.choices)]
         if sum(ways) != 1:
             return [ArgsError("", "expected one of integers, numbers and choices")]
@@ -105,7 +105,7 @@ class Dimension:
 
 @attrs.frozen(kw_only=True)
 class ObjectiveEntry:
-    """What is to be reached.
+    """An objective.
 
     Attributes:
         metric: A column of the experiment's results, such as ``utilisation.cpu``: its
@@ -119,7 +119,7 @@ class ObjectiveEntry:
 
 @attrs.frozen(kw_only=True)
 class HeldOut:
-    """Runs that the search never sees, on which its result is judged.
+    """Runs that only evaluate the result of the search.
 
     Attributes:
         inputs: The inputs of the experiment; by default those of the search.
@@ -139,14 +139,14 @@ class Document:
         kind: The format's name.
         experiment: The file of the experiment, relative to this one: it has inputs,
             profiles, metrics and seeds.
-        profile: The profile that is tuned; the other ones are rivals, which are
-            measured beside it.
-        inputs: The inputs that are tuned for; by default all that are not held out.
+        profile: The profile to tune; the other profiles of the experiment are measured
+            for comparison.
+        inputs: The inputs of the search; by default all that are not held out.
         search: The fields.
-        objectives: What is to be reached; with several, what cannot be improved in one
-            without losing in another is found.
-        held_out: What the result is judged on.
-        trials: How many configurations are tried.
+        objectives: The objectives; with several, the search finds the Pareto-optimal
+            configurations.
+        held_out: The runs that evaluate the result.
+        trials: How many configurations to try.
         seed: Decides which.
     """
 

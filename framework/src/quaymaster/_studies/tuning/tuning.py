@@ -50,12 +50,12 @@ class Tuning:
         profile: The profile that is tuned, as it is.
         rivals: The other profiles.
         search: The fields that are searched.
-        objectives: What is to be reached.
+        objectives: An objective.
         inputs: The inputs that it is tuned for.
         seeds: The seeds that it is tuned on.
         held_out_inputs: The inputs that it is judged on.
         held_out_seeds: The seeds that it is judged on.
-        trials: How many configurations are tried.
+        trials: How many configurations to try.
         seed: Decides which.
     """
 

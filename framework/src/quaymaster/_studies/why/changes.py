@@ -102,7 +102,7 @@ class FieldChange:
 
 @attrs.frozen(kw_only=True)
 class SuggestedChange:
-    """A change that was tried out, and places what it was asked for.
+    """A tried change that places the requested pods.
 
     Attributes:
         kinds: What it is about: one kind, or two for two changes together.
@@ -128,7 +128,7 @@ class Candidate:
     """A change that has not been tried out, or a series of smaller and larger ones.
 
     Attributes:
-        kind: What it is about.
+        kind: A description.
         levels: How many levels there are. The first is the largest change and the last
             one the smallest: the largest level that does is wanted.
         may_evict: Whether pods of lower priority may lose their nodes.

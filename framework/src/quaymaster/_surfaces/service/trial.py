@@ -139,7 +139,7 @@ def _unfit(pod: Pod, unfit: FitError) -> Tried:
     diagnosis = unfit.diagnosis
     if diagnosis is None:
         return _refused(pod, unfit.status)
-    message, reasons = diagnosis.told()
+    message, reasons = diagnosis.message_and_reasons()
     plugins = tuple(sorted(diagnosis.unschedulable_plugins))
     ordered = tuple(sorted(reasons))
     return Tried(pod=pod.key, message=message, reasons=ordered, plugins=plugins)

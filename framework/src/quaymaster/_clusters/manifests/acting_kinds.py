@@ -1,0 +1,120 @@
+"""Custom kinds whose controllers create, size, move or remove pods.
+
+None of them is simulated, so each such object gets a warning.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._api.objects.kinds import group_of
+
+__all__ = ["effect_of"]
+
+_CREATES: Final = "its controller creates pods"
+_SIZES: Final = "its controller changes the number of pods of a workload"
+_REQUESTS: Final = "its controller changes what pods request"
+_MOVES: Final = "its controller evicts or moves pods"
+_NODES: Final = "its controller adds and removes nodes, and evicts their pods"
+_ADMITS: Final = "its controller holds pods back, or releases them"
+_CHANGES: Final = "its webhook changes new pods"
+
+_EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "actions.github.com": {
+        "AutoscalingRunnerSet": _CREATES,
+        "EphemeralRunner": _CREATES,
+        "EphemeralRunnerSet": _CREATES,
+    },
+    "apps.kruise.io": {
+        "AdvancedCronJob": _CREATES,
+        "BroadcastJob": _CREATES,
+        "CloneSet": _CREATES,
+        "DaemonSet": _CREATES,
+        "SidecarSet": _CHANGES,
+        "StatefulSet": _CREATES,
+        "UnitedDeployment": _CREATES,
+        "WorkloadSpread": _CHANGES,
+    },
+    "argoproj.io": {
+        "CronWorkflow": _CREATES,
+        "Rollout": _CREATES,
+        "Workflow": _CREATES,
+    },
+    "autoscaling.gke.io": {"MultidimPodAutoscaler": _SIZES},
+    "autoscaling.k8s.io": {"VerticalPodAutoscaler": _REQUESTS},
+    "autoscaling.karmada.io": {"FederatedHPA": _SIZES, "CronFederatedHPA": _SIZES},
+    "autoscaling.x-k8s.io": {"ProvisioningRequest": _NODES},
+    "batch.volcano.sh": {"Job": _CREATES},
+    "cluster.k8s.io": {"MachineDeployment": _NODES, "MachineSet": _NODES},
+    "cluster.x-k8s.io": {
+        "MachineDeployment": _NODES,
+        "MachinePool": _NODES,
+        "MachineSet": _NODES,
+    },
+    "datadoghq.com": {"DatadogPodAutoscaler": _SIZES, "WatermarkPodAutoscaler": _SIZES},
+    "descheduler": {"DeschedulerPolicy": _MOVES},
+    "flagger.app": {"Canary": _CREATES},
+    "flink.apache.org": {
+        "FlinkDeployment": _CREATES,
+        "FlinkSessionJob": _CREATES,
+    },
+    "flow.volcano.sh": {"JobFlow": _CREATES},
+    "jobset.x-k8s.io": {"JobSet": _CREATES},
+    "karpenter.k8s.aws": {"AWSNodeTemplate": _NODES, "EC2NodeClass": _NODES},
+    "karpenter.sh": {
+        "NodeClaim": _NODES,
+        "NodeOverlay": _NODES,
+        "NodePool": _NODES,
+        "Provisioner": _NODES,
+    },
+    "keda.sh": {"ScaledJob": _CREATES, "ScaledObject": _SIZES},
+    "kubeflow.org": {
+        "JAXJob": _CREATES,
+        "MPIJob": _CREATES,
+        "MXJob": _CREATES,
+        "Notebook": _CREATES,
+        "PaddleJob": _CREATES,
+        "PyTorchJob": _CREATES,
+        "TFJob": _CREATES,
+        "XGBoostJob": _CREATES,
+    },
+    "kubevirt.io": {
+        "VirtualMachine": _CREATES,
+        "VirtualMachineInstance": _CREATES,
+        "VirtualMachineInstanceReplicaSet": _CREATES,
+    },
+    "kueue.x-k8s.io": {"ClusterQueue": _ADMITS, "LocalQueue": _ADMITS},
+    "leaderworkerset.x-k8s.io": {"LeaderWorkerSet": _CREATES},
+    "policy.karmada.io": {
+        "ClusterPropagationPolicy": _CREATES,
+        "PropagationPolicy": _CREATES,
+    },
+    "policy.kruise.io": {"PodUnavailableBudget": _MOVES},
+    "ray.io": {
+        "RayCluster": _CREATES,
+        "RayCronJob": _CREATES,
+        "RayJob": _CREATES,
+        "RayService": _CREATES,
+    },
+    "scheduling.koordinator.sh": {"PodMigrationJob": _MOVES, "Reservation": _ADMITS},
+    "scheduling.volcano.sh": {"PodGroup": _ADMITS, "Queue": _ADMITS},
+    "serving.knative.dev": {
+        "Configuration": _CREATES,
+        "Revision": _CREATES,
+        "Service": _CREATES,
+    },
+    "serving.kserve.io": {"InferenceService": _CREATES},
+    "sparkoperator.k8s.io": {
+        "ScheduledSparkApplication": _CREATES,
+        "SparkApplication": _CREATES,
+        "SparkConnect": _CREATES,
+    },
+    "tekton.dev": {"PipelineRun": _CREATES, "TaskRun": _CREATES},
+    "trainer.kubeflow.org": {"TrainJob": _CREATES},
+    "workload.codeflare.dev": {"AppWrapper": _CREATES},
+}
+"""By group and kind, what the controller of an object does."""
+
+
+def effect_of(api_version: str, kind: str) -> str | None:
+    """Return what the controller of a custom kind does to pods; None if unlisted."""
+    return _EFFECTS.get(group_of(api_version), {}).get(kind)

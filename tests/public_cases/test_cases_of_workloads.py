@@ -1,0 +1,48 @@
+"""Questions about workloads that other controllers create or size."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+FOLDER = Path(__file__).parent
+VOLCANO = FOLDER / "44-volcano-job-scheduler-name" / "job.yaml"
+AUTOSCALED = FOLDER / "45-autoscaler-without-replicas" / "hpa.yaml"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def volcano(path: Path) -> Result:
+    nodes = "1:cpu=2,memory=4Gi"
+    return run("simulate", path, "--custom-kinds", "volcano-job", "--nodes", nodes)
+
+
+def test_pods_of_a_volcano_job_need_the_class_of_the_job() -> None:
+    result = volcano(VOLCANO)
+    assert "no PriorityClass with name batch-high was found" in result.stderr
+    assert "0 of 0 pods placed" in result.stdout
+
+
+def test_pods_of_a_volcano_job_wait_for_the_scheduler_of_the_job(
+    tmp_path: Path,
+) -> None:
+    text = VOLCANO.read_text().replace("  priorityClassName: batch-high\n", "")
+    path = tmp_path / "job.yaml"
+    path.write_text(text)
+    result = volcano(path)
+    assert "0 of 6 pods placed" in result.stdout
+    assert "schedulers" in result.stderr
+    assert "spec.minAvailable: is not followed here" in result.stderr
+
+
+def test_an_autoscaler_decides_about_a_deployment_without_replicas() -> None:
+    nodes = "2:cpu=4,memory=8Gi"
+    simulated = run("simulate", AUTOSCALED, "--nodes", nodes, "--strict", "-o", "json")
+    assert simulated.exit_code == 0
+    assert len(json.loads(simulated.stdout)["placements"]) == 12
+    planned = run("plan", AUTOSCALED, "--node-group", "cpu=4,memory=8Gi")
+    assert "plan: 2 more nodes" in planned.stdout
