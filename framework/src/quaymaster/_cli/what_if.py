@@ -262,7 +262,7 @@ def _report(result: WhatIfResult, file: str) -> None:
         )
         if rows
     ]
-    write_report(file, result.observed, title="What if", tables=tables)
+    write_report(file, result.observed, title="What if", tables=tables, steps=True)
 
 
 class _Reader:

@@ -177,14 +177,14 @@ class _Question:
         )
 
     def _stuck(self, effect: Effect) -> dict[str, str]:
-        """Return the deleted pods whose end nobody has confirmed -> why."""
+        """Return the deleted pods whose end is not confirmed -> why."""
         cluster = self._simulation.cluster
         silent = cluster.silent_nodes
         there = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
         return {
-            one.pod: "Terminating until its node answers or is deleted"
-            for one in effect.timed_out
-            if one.node in silent and there.get(one.pod) == one.node
+            eviction.pod: "Terminating until its node answers or is deleted"
+            for eviction in effect.timed_out
+            if eviction.node in silent and there.get(eviction.pod) == eviction.node
         }
 
     def _places(self) -> Places:
@@ -220,7 +220,7 @@ class _Seen:
     """What there is to see of a simulation, before and after.
 
     Args:
-        simulation: The simulation; None if nobody wants to see it.
+        simulation: The simulation; None if it is not observed.
 
     Attributes:
         runs: What was seen so far.

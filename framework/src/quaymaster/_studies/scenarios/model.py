@@ -100,7 +100,8 @@ class Create:
     """Creates objects, once or several times.
 
     With count or repeat, an object that has a name gets a number behind it, from 0 on
-    and counted through the whole step; ``$(number)`` stands for the number in any text.
+    and counted through the whole step; ``$(number)`` is replaced by the number in any
+    text.
 
     Attributes:
         files: Manifests: files or directories, relative to the scenario.

@@ -1,4 +1,4 @@
-"""A scenario that is ready to run, and what comes of it."""
+"""A scenario that is ready to run, and its result."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -155,7 +155,7 @@ class ScenarioResult:
         ended: When it ended.
         simulation: Where pods went, and why others have no node.
         history: What became of every pod and node.
-        observed: What a report shows; None if nobody asked for that.
+        observed: The observed run for a report; None unless requested.
     """
 
     name: str
@@ -171,5 +171,5 @@ class ScenarioResult:
     @property
     def passed(self) -> bool:
         """Whether everything holds, and every step could be made."""
-        held = all(one.passed for one in self.assertions)
-        return held and all(one.passed for one in self.steps)
+        held = all(assertion.passed for assertion in self.assertions)
+        return held and all(step.passed for step in self.steps)

@@ -186,8 +186,8 @@ class _Run:
         """Judge the assertions, and return everything."""
         scenario, events = self._scenario, self._events()
         results = [
-            _named(one, judge(one, events, _window(one, events.end)))
-            for one in scenario.assertions
+            _named(assertion, judge(assertion, events, _window(assertion, events.end)))
+            for assertion in scenario.assertions
         ]
         return ScenarioResult(
             name=scenario.name,
@@ -271,13 +271,13 @@ class _Run:
         """Add why the pods for which a condition fails have no node, as of now."""
         blamed = set(verdict.objects)
         waiting = [
-            one
-            for one in self._simulation.result().unscheduled
-            if not verdict.holds and one.pod in blamed
+            pod
+            for pod in self._simulation.result().unscheduled
+            if not verdict.holds and pod.pod in blamed
         ]
         if not waiting:
             return verdict
-        reasons = Counter(", ".join(one.reasons) or one.message for one in waiting)
+        reasons = Counter(", ".join(pod.reasons) or pod.message for pod in waiting)
         listed = "; ".join(
             f"{counted(number, 'pod')}: {reason}"
             for reason, number in reasons.most_common(_REASONS)
@@ -339,23 +339,31 @@ class _Run:
             self._on_progress(self._history.placed, len(self._history.pods))
 
 
-def _last_time(one: Assertion) -> float:
-    by = None if one.placed is None else one.placed.by
-    times = [time for time in (one.at, one.since, one.to, by) if time is not None]
+def _last_time(assertion: Assertion) -> float:
+    by = None if assertion.placed is None else assertion.placed.by
+    times = [
+        time
+        for time in (assertion.at, assertion.since, assertion.to, by)
+        if time is not None
+    ]
     return max((time.total_seconds() for time in times), default=0.0)
 
 
-def _window(one: Assertion, end: float) -> Window | None:
-    if one.at is not None:
-        return Window(since=one.at.total_seconds(), to=one.at.total_seconds())
-    if one.since is None and one.to is None:
+def _window(assertion: Assertion, end: float) -> Window | None:
+    if assertion.at is not None:
+        return Window(
+            since=assertion.at.total_seconds(), to=assertion.at.total_seconds()
+        )
+    if assertion.since is None and assertion.to is None:
         return None
-    since = 0.0 if one.since is None else one.since.total_seconds()
-    return Window(since=since, to=end if one.to is None else one.to.total_seconds())
+    since = 0.0 if assertion.since is None else assertion.since.total_seconds()
+    return Window(
+        since=since, to=end if assertion.to is None else assertion.to.total_seconds()
+    )
 
 
-def _named(one: Assertion, verdict: Verdict) -> AssertionResult:
-    return _result(one.name or verdict.expected, verdict)
+def _named(assertion: Assertion, verdict: Verdict) -> AssertionResult:
+    return _result(assertion.name or verdict.expected, verdict)
 
 
 def _result(name: str, verdict: Verdict) -> AssertionResult:

@@ -140,7 +140,7 @@ def explain_pod(
 
     Args:
         pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
-            a workload, which stands for the first of its pods that is tried.
+            a workload, for which the first of its pods that is tried is explained.
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
@@ -148,9 +148,9 @@ def explain_pod(
         attempt: Which attempt, by number or by word. Of several, the explanation is
             about the last one.
         namespace: Where to look for the pod only; empty for all namespaces.
-        unbind: Whether a pod that came with a node is taken off it at the beginning,
-            so that it is scheduled anew.
-        why_not: The name of a node that all plugins are asked about; empty for none.
+        unbind: Whether a pod that came with a node is taken off it at the beginning, so
+            that it is scheduled again.
+        why_not: The name of a node that all plugins evaluate; empty for none.
         on_progress: Called with the progress.
         max_pods: As for `simulate`.
         as_it_is: Whether the state of what was read from a cluster is the last word: a

@@ -178,7 +178,7 @@ class Simulation:
             self._is_started = True
 
     def settle(self, on_progress: ProgressFn | None = None) -> None:
-        """Schedule until nothing moves any more, however long that takes.
+        """Schedule until the cluster has settled, without a time limit.
 
         Args:
             on_progress: Called with the progress.
@@ -378,7 +378,7 @@ class Simulation:
         ]
 
     def unscheduled(self, pod: Pod) -> UnscheduledPod:
-        """Return what the result says of a pod that has no node."""
+        """Return the entry of the result about a pod without a node."""
         return attrs.evolve(
             unscheduled_pod(pod, self._scheduler),
             scheduler=pod.spec.scheduler_name,
