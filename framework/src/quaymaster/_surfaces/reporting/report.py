@@ -49,7 +49,7 @@ class ReportTable:
         title: Its heading.
         columns: The headings of its columns.
         rows: The cells of each row: texts and numbers.
-        failed: The numbers of the rows, from 0, that tell of something that failed.
+        failed: The numbers of the rows about failures, from 0.
     """
 
     title: str
@@ -105,12 +105,12 @@ def report_document(
         "runs": [run_columns(run) for run in runs],
         "tables": [
             {
-                "title": one.title,
-                "columns": one.columns,
-                "rows": one.rows,
-                "failed": one.failed,
+                "title": table.title,
+                "columns": table.columns,
+                "rows": table.rows,
+                "failed": table.failed,
             }
-            for one in tables
+            for table in tables
         ],
         "replay": replay and replay_columns(replay),
         "steps": steps,
@@ -194,7 +194,7 @@ def check_installed(*packages: str, extra: str) -> None:
 def _spec(package: str) -> ModuleSpec | None:
     try:
         return find_spec(package)
-    except ValueError:  # what stands for it says that it is not there
+    except ValueError:  # a placeholder may not be importable
         return None
 
 
