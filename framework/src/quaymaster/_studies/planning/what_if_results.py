@@ -48,7 +48,8 @@ class WhatIfStep:
     Attributes:
         change: The change, as people write it.
         at: When it was made, in seconds since the beginning.
-        ended: When it was done: for a drain, when the last node was given up or empty.
+        ended: When it was done and the last new pod was ready; for a drain, at least
+            when the last node was given up or empty.
         objects: What was made, changed or deleted, as ``KIND/KEY``.
         evicted: The pods that were evicted, in order.
         refused: The pods whose eviction was refused, in order of the first time.

@@ -8,6 +8,7 @@ from pathlib import Path
 from quaymaster._api.objects import SpecPool
 from quaymaster._base.errors import SelectorError
 from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
+from quaymaster._clusters.inmemory.pod_times import chosen_times
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.duration import format_duration
 from quaymaster._core.config.errors import ConfigErrors
@@ -174,6 +175,9 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=[*nodes, *objects],
+            times=chosen_times(
+                _seconds(document.startup), _seconds(document.termination)
+            ),
             until=_seconds(document.until),
             steps=document.steps,
             parts=parts,

@@ -409,6 +409,9 @@ class Document:
         feature_gates: The feature gates that differ from their defaults.
         seed: The seed of random choices: between equally good nodes, of generated
             names, arrivals and run times.
+        startup: How long pods need until they are ready; by default five seconds for
+            pods of workloads, and nothing for other pods.
+        termination: How long a deleted pod needs to end; by default its grace period.
         input: The objects at the start.
         until: When the scenario ends. By default after all steps and all times of
             assertions, when the cluster has settled.
@@ -424,6 +427,8 @@ class Document:
     kubernetes_version: str = DEFAULT_KUBERNETES.version
     feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
     seed: int = attrs.field(default=0, validator=integer(0))
+    startup: timedelta | None = attrs.field(default=None, validator=_time)
+    termination: timedelta | None = attrs.field(default=None, validator=_time)
     input: StartInput = StartInput()
     until: timedelta | None = attrs.field(default=None, validator=_time)
     steps: tuple[Step, ...] = ()

@@ -7,6 +7,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.notices import Notice
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._studies.scenarios.checks import Assertion
 from quaymaster._studies.scenarios.model import Step
@@ -47,6 +48,7 @@ class Scenario:
         config: The scheduler's configuration.
         seed: Decides what is random.
         objects: The objects at the start.
+        times: How long pods need to start and to end.
         until: When it ends, in seconds since the beginning; None: once all is done.
         steps: The steps, in order.
         parts: What each step needs besides, in the same order.
@@ -61,6 +63,7 @@ class Scenario:
     config: SchedulerConfig = attrs.field(repr=False)
     seed: int = 0
     objects: Sequence[ApiObject] = attrs.field(default=(), repr=False)
+    times: PodTimes = DEFAULT_POD_TIMES
     until: float | None = None
     steps: Sequence[Step] = ()
     parts: Sequence[StepPart] = attrs.field(default=(), repr=False)

@@ -14,6 +14,7 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.changes.change import Effect
@@ -59,6 +60,7 @@ def run_scenario(
     max_pods: int = MAX_PODS,
     observe: bool = False,
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
+    times: PodTimes | None = None,
 ) -> ScenarioResult:
     """Run a scenario in virtual time, and judge its assertions.
 
@@ -72,6 +74,7 @@ def run_scenario(
         observe: Whether the result has ``observed``, as for `Simulation`.
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each step.
+        times: How long pods need to start and to end, instead of the scenario's own.
 
     Raises:
         ScenarioErrors: The objects of its input break rules, or ask for too many pods.
@@ -79,7 +82,9 @@ def run_scenario(
     """
     chosen = scenario.seed if seed is None else seed
     played = config or scenario.config
-    cluster = _filled(scenario, chosen, max_pods, played.kubernetes)
+    cluster = _filled(
+        scenario, chosen, max_pods, played.kubernetes, times or scenario.times
+    )
     history = History(cluster)
     with Simulation(
         cluster,
@@ -109,10 +114,16 @@ def check_input(scenario: Scenario) -> None:
 
 
 def _filled(
-    scenario: Scenario, seed: int, max_pods: int, kubernetes: Kubernetes
+    scenario: Scenario,
+    seed: int,
+    max_pods: int,
+    kubernetes: Kubernetes,
+    times: PodTimes = INSTANT_POD_TIMES,
 ) -> InMemoryCluster:
     try:
-        return filled_cluster(scenario.objects, seed, max_pods, kubernetes=kubernetes)
+        return filled_cluster(
+            scenario.objects, seed, max_pods, kubernetes=kubernetes, times=times
+        )
     except AdmissionError as error:
         raise ScenarioErrors(
             Problem(

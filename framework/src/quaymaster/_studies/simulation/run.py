@@ -13,6 +13,7 @@ from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
@@ -74,6 +75,7 @@ class Simulation:
         observers: What follows the simulation, such as `RunObserver` and `HookTimings`.
         max_pods: How many pods the workloads may ask for in all.
         cluster: The cluster, if ``objects`` is not given.
+        times: How long pods need to start and to end, if no cluster is given.
 
     Attributes:
         cluster: The cluster.
@@ -100,6 +102,7 @@ class Simulation:
         observers: Iterable[AnyObserver] = (),
         max_pods: int = MAX_PODS,
         cluster: InMemoryCluster | None = None,
+        times: PodTimes = INSTANT_POD_TIMES,
     ) -> None:
         observers = tuple(observers)
         following = simulation_observers(observers)
@@ -108,7 +111,11 @@ class Simulation:
             cluster = objects
         elif cluster is None:
             cluster = filled_cluster(
-                list(objects), seed, max_pods, kubernetes=config.kubernetes
+                list(objects),
+                seed,
+                max_pods,
+                kubernetes=config.kubernetes,
+                times=times,
             )
         self.cluster = cluster
         self._record = Record(cluster)
