@@ -208,7 +208,7 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
         ],
     )
     if len(shown) < len(scores):
-        print_line(f"and {len(scores) - len(shown)} more feasible nodes")
+        print_line(f"and {len(scores) - len(shown)} more nodes that fit")
     print_line("scores: raw -> normalized -> weighted")
 
 
