@@ -18,6 +18,7 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
         {
             "errors",
             "garbage",
+            "files",
             "gunzip",
             "https",
             "input",

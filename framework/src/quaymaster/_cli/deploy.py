@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._base.files import write_whole
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.notices import print_notices
@@ -213,7 +214,7 @@ def _put(files: Sequence[tuple[str, str]], folder: str | None) -> None:
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in files:
-            Path(folder, name).write_text(text, encoding="utf-8")
+            write_whole(Path(folder, name), text.encode())
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise OutputError(f"{error.filename or folder}: {why}") from error

@@ -3,12 +3,12 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import attrs
 import click
 import msgspec
 
+from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
@@ -210,7 +210,7 @@ def _write(
     document = as_document(outcomes, compared)
     encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
     try:
-        Path(file).write_bytes(encoded + b"\n")
+        write_whole(file, encoded + b"\n")
     except OSError as error:
         raise click.FileError(file, error.strerror) from error
 

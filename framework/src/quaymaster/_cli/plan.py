@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -12,6 +11,7 @@ import click
 import yaml
 
 from quaymaster._api.objects.wire import to_wire
+from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -217,7 +217,7 @@ def _write(found: Plan, file: str) -> None:
     documents = map(to_wire, found.nodes)
     text = yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True)
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_whole(file, text.encode())
     except OSError as error:
         raise OutputError(
             f"{file}: {(error.strerror or str(error)).lower()}"

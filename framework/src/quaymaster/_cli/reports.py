@@ -1,12 +1,12 @@
 """Writes the page that ``--report`` names."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
 from quaymaster._studies.recording.compared import ReplayResult
@@ -67,6 +67,6 @@ def write_report(
 
     page = report(*runs, title=title, tables=tables, replay=replay)
     try:
-        Path(file).write_text(page, encoding="utf-8")
+        write_whole(file, page.encode())
     except OSError as error:
         raise OutputError(f"{file}: {error.strerror}") from error

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import attrs
 import click
 
 from quaymaster._base.errors import Problem
+from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.groups import SuggestingGroup
@@ -223,6 +223,6 @@ def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
 
 def _write(file: str, text: str) -> None:
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_whole(file, text.encode())
     except OSError as error:
         raise click.FileError(file, error.strerror) from error

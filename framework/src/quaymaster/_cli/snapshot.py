@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.wire import to_wire
 from quaymaster._base.errors import counted
+from quaymaster._base.files import OWNER, write_whole
 from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
@@ -233,7 +233,7 @@ def _write(file: str, content: bytes) -> None:
         if file == STDIN:
             sys.stdout.buffer.write(content)
         else:
-            Path(file).write_bytes(content)
+            write_whole(file, content, mode=OWNER)
     except OSError as error:
         raise OutputError(
             f"{file}: {(error.strerror or str(error)).lower()}"

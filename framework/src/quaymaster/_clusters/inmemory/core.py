@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     Namespace,
     Node,
     ObjectMeta,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodStatus,
@@ -238,6 +239,19 @@ class ClusterCore:
 
     def let_go(self, obj: ApiObject) -> None:
         """Remove an object, or mark it as deleted while it has finalizers."""
+        if self.controllers is not None and isinstance(
+            obj, PersistentVolume | PersistentVolumeClaim
+        ):
+            obj = self.controllers.protection.protected(obj)
+        self._remove(obj)
+
+    def let_go_if_due(self, obj: ApiObject) -> None:
+        """Remove a deleted object that has just lost its last finalizer."""
+        deadline = obj.metadata.deletion_timestamp
+        if deadline is not None and deadline <= self.clock.now():
+            self._remove(obj)
+
+    def _remove(self, obj: ApiObject) -> None:
         if obj.metadata.finalizers:
             if isinstance(obj, Pod) and obj.node_name and not obj.is_finished:
                 status = replace(obj.status, phase="Failed")
@@ -252,12 +266,6 @@ class ClusterCore:
             self._spent_uids.add(metadata.uid)
         self.store(kind).drop(key, last, self.version)
         self._notify(obj, None)
-
-    def let_go_if_due(self, obj: ApiObject) -> None:
-        """Remove a deleted object that has just lost its last finalizer."""
-        deadline = obj.metadata.deletion_timestamp
-        if deadline is not None and deadline <= self.clock.now():
-            self.let_go(obj)
 
     def catch_up_on(self, node_name: str) -> None:
         """Start and end the pods of a node whose kubelet answers again."""

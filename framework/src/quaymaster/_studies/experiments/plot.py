@@ -1,5 +1,6 @@
 """Draws the results of a sweep: means over seeds, with their confidence."""
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from quaymaster._base.files import write_whole
 from quaymaster._studies.comparing.estimates import Estimate, estimate
 from quaymaster._studies.experiments.experiment import Cell
 from quaymaster._studies.experiments.running import RunResult
@@ -71,7 +73,10 @@ def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
             (_draw_curve if panel.is_curve else _draw_column)(ax, panel)
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
-        figure.savefig(path, dpi=150, metadata=metadata_of(path))
+        picture = io.BytesIO()
+        kind = path.suffix.removeprefix(".").lower() or None
+        figure.savefig(picture, dpi=150, metadata=metadata_of(path), format=kind)
+    write_whole(path, picture.getvalue())
 
 
 def panels_of(rows: Sequence[tuple[Cell, RunResult]]) -> Sequence[Drawn]:

@@ -2,16 +2,16 @@
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.running import RunResult
 
-__all__ = ["ResultStore", "write_csv", "write_whole"]
+__all__ = ["ResultStore", "write_csv"]
 
 _FOLDER: Final = "done"
 
@@ -43,13 +43,6 @@ class ResultStore:
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Write a file so that it has its old content, or all of the new one."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(file)
 
 
 def write_csv(

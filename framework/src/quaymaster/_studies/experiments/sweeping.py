@@ -12,13 +12,14 @@ from typing import TypeAlias
 import attrs
 
 from quaymaster._base.errors import Problem
+from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.provenance import provenance
 from quaymaster._studies.experiments.running import RunResult
-from quaymaster._studies.experiments.store import ResultStore, write_csv, write_whole
+from quaymaster._studies.experiments.store import ResultStore, write_csv
 from quaymaster._studies.experiments.workers import run_in_processes, usable_processors
 
 __all__ = ["FailedRun", "SweepProgress", "SweepProgressFn", "SweepResult", "sweep"]

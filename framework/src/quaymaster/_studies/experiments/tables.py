@@ -9,8 +9,9 @@ from typing import Final, TypeAlias, cast
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no stubs
 from pyarrow import parquet
 
+from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.running import RunResult
-from quaymaster._studies.experiments.store import write_csv, write_whole
+from quaymaster._studies.experiments.store import write_csv
 
 __all__ = ["Row", "curves_table", "results_table", "write_results"]
 

@@ -1,5 +1,6 @@
 """Draws throughput over time."""
 
+import io
 import math
 import textwrap
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from quaymaster._base.files import write_whole
 from quaymaster._studies.perf.measurement import Measurement
 from quaymaster._studies.perf.report import unfinished
 from quaymaster._studies.perf.runner import Outcome
@@ -59,7 +61,10 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
         _name_unfinished(figure, outcomes)
-        figure.savefig(path, dpi=150, metadata=metadata_of(path))
+        picture = io.BytesIO()
+        kind = path.suffix.removeprefix(".").lower() or None
+        figure.savefig(picture, dpi=150, metadata=metadata_of(path), format=kind)
+    write_whole(path, picture.getvalue())
 
 
 def _name_unfinished(figure: Figure, outcomes: Sequence[Outcome]) -> None:

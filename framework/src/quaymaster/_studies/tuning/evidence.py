@@ -7,10 +7,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from quaymaster._base.files import write_whole
 from quaymaster._base.yaml_text import yaml_text
 from quaymaster._studies.comparing.estimates import Estimate
 from quaymaster._studies.experiments.experiment import Part
-from quaymaster._studies.experiments.store import write_csv, write_whole
+from quaymaster._studies.experiments.store import write_csv
 from quaymaster._studies.tuning.judging import Contender, Judged, told
 from quaymaster._studies.tuning.trials import Trial, TrialOutcome
 from quaymaster._studies.tuning.tuning import Tuning

@@ -3,7 +3,9 @@
 from msgspec.structs import replace
 
 from quaymaster import Pod
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
+    Deployment,
     ObjectMeta,
     PodSpec,
     PriorityClass,
@@ -14,7 +16,13 @@ from quaymaster.objects import (
 )
 from quaymaster.scheduler import VirtualClock
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
-from tests.kit.workloads import SELECTOR, make_replica_set, make_template, scale
+from tests.kit.workloads import (
+    SELECTOR,
+    make_deployment,
+    make_replica_set,
+    make_template,
+    scale,
+)
 
 
 def test_deleted_pod_is_replaced_at_once_under_a_new_name() -> None:
@@ -75,25 +83,46 @@ def test_scaling_down_takes_waiting_pods_before_running_ones() -> None:
     assert pods_of(cluster) == [cluster.get(Pod, pod.key) for pod in running]
 
 
-def test_scaling_down_takes_cheap_pods_then_crowded_ones_then_young_ones() -> None:
-    clock = VirtualClock()
-    cluster = make_cluster(make_replica_set(5), clock=clock, nodes=4)
-    cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
+def test_scaling_down_takes_cheap_pods_first() -> None:
+    cluster = make_cluster(make_replica_set(3), nodes=3)
     pods = pods_of(cluster)
-    for pod, node in zip(pods, ("n0", "n0", "n1", "n2", "n3"), strict=True):
-        clock.advance(3600.0 if node == "n3" else 1.0)
+    for pod, node in zip(pods, ("n0", "n1", "n2"), strict=True):
         cluster.bind(pod, node)
-    clock.advance(10.0)
-    cheap = cluster.get(Pod, pods[2].key)
+    cheap = cluster.get(Pod, pods[1].key)
+    cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
     metadata = replace(cheap.metadata, annotations=cost)
     cluster.update(replace(cheap, metadata=metadata))
-    survivors = []
-    for count in (4, 3, 2, 1):
-        scale(cluster, ReplicaSet, count)
-        survivors.append({p.name for p in pods_of(cluster) if not p.is_terminating})
-    assert pods[2].name not in survivors[0]
-    assert not {pods[0].name, pods[1].name} <= survivors[1]
-    assert pods[4].name not in survivors[2]
+    scale(cluster, ReplicaSet, 2)
+    assert cluster.get(Pod, pods[1].key).is_terminating
+
+
+def crowded_pods(cluster: InMemoryCluster, clock: VirtualClock) -> list[str]:
+    """Bind three old pods to n0 and a young one to n1; return the names of the old."""
+    pods = pods_of(cluster)
+    for pod, node in zip(pods, ("n0", "n0", "n0", "n1"), strict=True):
+        clock.advance(3600.0 if node == "n1" else 1.0)
+        cluster.bind(pod, node)
+    clock.advance(10.0)
+    return [pod.name for pod in pods[:3]]
+
+
+def test_set_of_a_deployment_deletes_pods_of_crowded_nodes_first() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_deployment(4), clock=clock, nodes=2)
+    old = crowded_pods(cluster, clock)
+    scale(cluster, Deployment, 3)
+    (deleted,) = (pod.name for pod in pods_of(cluster) if pod.is_terminating)
+    assert deleted in old
+
+
+def test_set_without_an_owner_ignores_crowded_nodes() -> None:
+    """As upstream, which ranks pods by the sets of the same controller only."""
+    clock = VirtualClock()
+    cluster = make_cluster(make_replica_set(4), clock=clock, nodes=2)
+    old = crowded_pods(cluster, clock)
+    scale(cluster, ReplicaSet, 3)
+    (deleted,) = (pod.name for pod in pods_of(cluster) if pod.is_terminating)
+    assert deleted not in old
 
 
 def test_pod_that_is_refused_leaves_an_event() -> None:

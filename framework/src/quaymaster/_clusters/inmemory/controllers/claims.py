@@ -91,11 +91,10 @@ class ClaimController:
             if not claim.spec.volume_name:
                 self._capacities.release(claim)
             return
+        status = replace(volume.status, phase="Released")
+        released = self._cluster.change(volume, replace(volume, status=status))
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
-            self._cluster.delete(volume)
-        else:
-            released = replace(volume.status, phase="Released")
-            self._cluster.change(volume, replace(volume, status=released))
+            self._cluster.delete(released)
 
     def volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import Job, JobCondition, JobStatus, Pod, Time
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.deletion_order import deletion_order
 from quaymaster._clusters.inmemory.controllers.families import Family
 from quaymaster._clusters.inmemory.controllers.job_conditions import (
     condition_of,
@@ -27,7 +28,6 @@ from quaymaster._clusters.inmemory.controllers.job_indexes import (
     index_of,
 )
 from quaymaster._clusters.inmemory.controllers.job_pods import JobPods
-from quaymaster._clusters.inmemory.controllers.pods import deletion_order
 
 __all__ = ["JobSync", "wanted_pods"]
 

@@ -67,6 +67,9 @@ from quaymaster._clusters.inmemory.controllers.stateful_set_claims import SetCla
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
     StatefulSetController,
 )
+from quaymaster._clusters.inmemory.controllers.volume_protection import (
+    VolumeProtection,
+)
 from quaymaster._clusters.inmemory.simulated_devices import DEVICES_ANNOTATION
 from quaymaster._core.contract.clock import Timer
 
@@ -98,6 +101,7 @@ class Controllers:
 
     Attributes:
         nodes: The controllers of nodes.
+        protection: Keeps claims and volumes that are in use.
     """
 
     def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
@@ -115,11 +119,12 @@ class Controllers:
         self._jobs = JobController(cluster, self._families, self._mark_object)
         self._autoscalers = AutoscalerController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
+        self.protection = VolumeProtection(cluster, self._wake)
         self.nodes = NodeControllers(cluster)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._device_evictions = DeviceEvictionController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
-        replicas = ReplicaController(cluster, self._families)
+        replicas = ReplicaController(cluster, self._families, self._sets)
         deployments = DeploymentController(
             cluster, self._families, self._ownership, self._sets, availability
         )
@@ -179,9 +184,9 @@ class Controllers:
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
         self.nodes.pod_changed(old, new)
-        if old is None or new is None:
-            self._ephemeral_changed(old, new)
         pod = old if new is None else new
+        if pod is not None and pod.spec.volumes:
+            self._pod_with_volumes_changed(old, new)
         if pod is not None and self._device_claims.concerns(pod):
             self._device_claims.pod_changed(old, new)
         if pod is not None and self._device_evictions.concerns(pod):
@@ -199,6 +204,11 @@ class Controllers:
             self._left(old)
         if new is not None:
             self._came(new)
+
+    def _pod_with_volumes_changed(self, old: Pod | None, new: Pod | None) -> None:
+        self.protection.pod_changed(old, new)
+        if old is None or new is None:
+            self._ephemeral_changed(old, new)
 
     def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """Handle an object of another kind that was created, changed or removed."""
@@ -253,6 +263,7 @@ class Controllers:
                 self._ownership.adopt()
                 or self._collect()
                 or self._offer_volumes()
+                or self.protection.release()
                 or self._sync_next()
             ):
                 pass
@@ -418,9 +429,11 @@ class Controllers:
         self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
     ) -> None:
         if new is not None:
+            self.protection.changed(new)
             self._claims.claim_changed(new)
             self._mark(OwnerId(PersistentVolumeClaim, new.key))
         elif old is not None:
+            self.protection.removed(old)
             self._claims.claim_removed(old)
             self._resync_sets(old.namespace)
 
@@ -441,7 +454,10 @@ class Controllers:
     ) -> None:
         self._claims.volume_changed(old, new)
         if new is None:
+            if old is not None:
+                self.protection.removed(old)
             return
+        self.protection.changed(new)
         self._mark(OwnerId(PersistentVolume, new.key))
         claim = self._claims.claim_of(new)
         if claim is not None:

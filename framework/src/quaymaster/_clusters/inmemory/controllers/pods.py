@@ -1,11 +1,9 @@
-"""How controllers make pods, and the order in which they delete them.
+"""How controllers make pods.
 
 Mirrors ``pkg/controller/controller_utils.go`` (Kubernetes v1.36).
 """
 
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import evolve
@@ -33,15 +31,12 @@ from quaymaster._core.contract.cluster import (
 
 __all__ = [
     "add_pods",
-    "deletion_order",
     "has_run_time",
     "is_ready",
     "owner_reference",
     "pod_of_template",
     "record_failure",
 ]
-
-_NANOS = 10**9
 
 
 def owner_reference(owner: ApiObject) -> OwnerReference:
@@ -151,53 +146,9 @@ def has_run_time(metadata: ObjectMeta) -> bool:
     return RUN_SECONDS_ANNOTATION in metadata.annotations
 
 
-def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
-    """Sort the pods of a workload in the order of their deletion.
-
-    Unassigned before assigned, pending before running, not ready before ready, cheap
-    ones first, crowded nodes first, young ones first (ages compared by their order of
-    magnitude), then by uid.
-    """
-    ready = Counter(pod.node_name for pod in pods if pod.node_name and is_ready(pod))
-
-    def order(pod: Pod) -> tuple[bool, bool, bool, int, int, int, int, str]:
-        return (
-            bool(pod.node_name),
-            pod.status.phase == "Running",
-            is_ready(pod),
-            _deletion_cost(pod),
-            -ready[pod.node_name],
-            _magnitude(now - _ready_since(pod)),
-            _magnitude(now - (pod.metadata.creation_timestamp or 0.0)),
-            pod.metadata.uid,
-        )
-
-    return sorted(pods, key=order)
-
-
 def is_ready(pod: Pod) -> bool:
     """Return whether a pod has the condition Ready."""
     return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
-
-
-def _ready_since(pod: Pod) -> float:
-    for condition in pod.status.conditions:
-        if condition.type == "Ready" and condition.status == "True":
-            return condition.last_transition_time or 0.0
-    return 0.0
-
-
-def _deletion_cost(pod: Pod) -> int:
-    text = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost")
-    try:
-        return int(text or 0)
-    except ValueError:
-        return 0
-
-
-def _magnitude(age_seconds: float) -> int:
-    nanos = age_seconds * _NANOS
-    return -1 if nanos < 1 else int(math.log2(nanos))
 
 
 def _reason(error: ApiError) -> str:

@@ -5,25 +5,38 @@ that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their w
 done, so they are not replaced.
 """
 
+from collections import Counter
+from collections.abc import Mapping
+
 from quaymaster._api.objects import Pod, ReplicaSet, ReplicationController
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.deletion_order import deletion_order
 from quaymaster._clusters.inmemory.controllers.families import Families
 from quaymaster._clusters.inmemory.controllers.pods import (
     add_pods,
-    deletion_order,
     has_run_time,
     pod_of_template,
 )
+from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
 
 __all__ = ["ReplicaController"]
 
 
 class ReplicaController:
-    """Creates and deletes the pods of ReplicaSets and ReplicationControllers."""
+    """Creates and deletes the pods of ReplicaSets and ReplicationControllers.
 
-    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+    Args:
+        cluster: The cluster.
+        families: The pods of each owner.
+        sets: The ReplicaSets of each Deployment.
+    """
+
+    def __init__(
+        self, cluster: ClusterAccess, families: Families, sets: SetIndex
+    ) -> None:
         self._cluster = cluster
         self._families = families
+        self._sets = sets
 
     def sync(self, owner: ReplicaSet | ReplicationController) -> None:
         """Create the missing pods, or delete the surplus ones."""
@@ -39,5 +52,18 @@ class ReplicaController:
         elif missing < 0 and family.active:
             pods = self._cluster.objects(Pod)
             active = [pods[key] for key in family.active]
-            for pod in deletion_order(active, self._cluster.clock.now())[:-missing]:
+            now, crowds = self._cluster.clock.now(), self._crowds(owner)
+            for pod in deletion_order(active, now, crowds)[:-missing]:
                 self._cluster.delete(pod)
+
+    def _crowds(self, owner: ReplicaSet | ReplicationController) -> Mapping[str, int]:
+        """Count the active pods of all ReplicaSets of the same controller, by node."""
+        reference = owner.metadata.controller
+        if reference is None or isinstance(owner, ReplicationController):
+            return {}
+        pods = self._cluster.objects(Pod)
+        return Counter(
+            pods[key].node_name
+            for related in self._sets.of(reference.uid)
+            for key in self._families.of(related.uid).active
+        )
