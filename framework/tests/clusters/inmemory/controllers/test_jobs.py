@@ -8,7 +8,14 @@ from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Job
 from quaymaster.scheduler import VirtualClock
-from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
+from tests.kit.clusters import (
+    make_cluster,
+    names_of,
+    pass_time,
+    pods_of,
+    react,
+    schedule,
+)
 from tests.kit.workloads import LABELS, make_job
 
 
@@ -21,11 +28,6 @@ def run_jobs(cluster: InMemoryCluster, seconds: float) -> list[int]:
         running.append(sum(p.status.phase == "Running" for p in pods_of(cluster)))
         cluster.clock.advance(1.0)
     return running
-
-
-def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
-    assert isinstance(cluster.clock, VirtualClock)
-    cluster.clock.advance(seconds)
 
 
 def test_job_runs_so_many_pods_at_once_until_so_many_have_succeeded() -> None:
