@@ -176,6 +176,19 @@ def test_two_runs_show_what_differs(show: Callable[..., Chrome]) -> None:
     assert "large: large" in shown
 
 
+def test_steps_open_on_the_state_after_with_both_maps(
+    show: Callable[..., Chrome],
+) -> None:
+    larger = [make_node(name="large", capacity={"cpu": "64"}), *cluster()]
+    states = (run_of(cluster(), "before"), run_of(larger, "after"))
+    page = show(*states, steps=True)
+    assert complaints(page) == []
+    headings = page.find_elements(By.CSS_SELECTOR, "#map .sides h3")
+    assert [heading.text for heading in headings] == ["before", "after"]
+    assert len(page.find_elements(By.CSS_SELECTOR, "#map canvas")) == 2
+    assert "large" in text_of(page, "#nodes")
+
+
 def test_columns_that_say_nothing_of_any_pod_are_left_out(
     show: Callable[..., Chrome],
 ) -> None:

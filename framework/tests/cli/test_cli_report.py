@@ -72,6 +72,7 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     assert after["summary"]["placed"] == before["summary"]["placed"] + 8
     titles = [table["title"] for table in shown["tables"]]
     assert titles == ["Changes", "What happened to pods"]
+    assert shown["steps"]
 
 
 @pytest.fixture

@@ -71,3 +71,8 @@ def test_word_that_is_longer_than_a_line_stays_whole() -> None:
         "node.kubernetes.io/unreachable",
         "b",
     ]
+
+
+def test_control_and_bidirectional_characters_are_escaped() -> None:
+    _, (line,) = Table(["NAME"], [["a\x1b[31m\u202eb"]]).lines(None)
+    assert line == "a\\x1b[31m\\u202eb"

@@ -23,6 +23,7 @@ __all__ = [
     "UnknownObjectionError",
     "VerificationError",
     "counted",
+    "escaped",
     "one_line",
 ]
 
@@ -158,10 +159,15 @@ def counted(count: int, what: str) -> str:
 def _shown(part: str) -> str:
     if len(part) > _LONGEST_PART:
         part = f"{part[:_LONGEST_PART]}..."
-    if part.isprintable():
-        return part
+    return escaped(part)
+
+
+def escaped(text: str) -> str:
+    """Escape characters that a terminal would obey, such as escape sequences."""
+    if text.isprintable():
+        return text
     return "".join(
-        letter if letter.isprintable() else repr(letter)[1:-1] for letter in part
+        letter if letter.isprintable() else repr(letter)[1:-1] for letter in text
     )
 
 

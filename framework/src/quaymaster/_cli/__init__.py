@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import io
 import os
 import sys
 from typing import Final
@@ -39,6 +40,7 @@ def run_process() -> None:
 def main() -> None:
     """Run the command; report input errors without a traceback."""
     _replace_closed_streams()
+    _accept_all_characters()
     try:
         code = _run()
     except (KeyboardInterrupt, click.Abort):
@@ -52,6 +54,13 @@ def _replace_closed_streams() -> None:
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
+
+
+def _accept_all_characters() -> None:
+    """Print characters that the encoding of a terminal does not have as ``?``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _run() -> int:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.errors import QuaymasterError, escaped
 from quaymaster._cli.progress import progress_bar, scheduling_in, trying_in
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, line_width
@@ -86,6 +86,7 @@ def print_table(
 
 def print_line(text: str = "") -> None:
     """Print one line of text, folded to the width of a terminal."""
+    text = "\n".join(map(escaped, text.split("\n")))
     lines = folded(text, line_width(sys.stdout))
     print_text("".join(f"{line}\n" for line in lines))
 

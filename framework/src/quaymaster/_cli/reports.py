@@ -49,6 +49,7 @@ def write_report(
     title: str,
     tables: Sequence[Any] = (),
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -58,6 +59,7 @@ def write_report(
         title: The page's title.
         tables: More tables, each a `ReportTable`.
         replay: A replay to show.
+        steps: Whether the runs are states of one cluster, each after a step.
 
     Raises:
         OutputError: The file cannot be written.
@@ -65,7 +67,7 @@ def write_report(
     # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
-    page = report(*runs, title=title, tables=tables, replay=replay)
+    page = report(*runs, title=title, tables=tables, replay=replay, steps=steps)
     try:
         write_whole(file, page.encode())
     except OSError as error:

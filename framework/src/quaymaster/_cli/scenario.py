@@ -21,6 +21,11 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.placements import topology_key_option
+from quaymaster._cli.pod_times import (
+    TimesChoice,
+    pod_times_options,
+    print_assumed_startup,
+)
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._cli.scenario_results import (
@@ -31,6 +36,7 @@ from quaymaster._cli.scenario_results import (
     spread_table,
     steps_table,
 )
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.scenarios.errors import ScenarioErrors
 from quaymaster._studies.scenarios.junit import junit_report
@@ -83,6 +89,7 @@ def group() -> None:
     type=click.Path(),
     help="Also write the results as JUnit XML.",
 )
+@pod_times_options()
 @topology_key_option()
 @report_option()
 @output_option(
@@ -93,6 +100,8 @@ def run(
     configured: ConfigSource,
     seed: int | None,
     junit_file: str | None,
+    startup: float | None,
+    termination: float | None,
     topology_keys: tuple[str, ...],
     report_file: str | None,
     output: OutputFormat,
@@ -105,8 +114,9 @@ def run(
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
+    choice = TimesChoice(startup, termination)
     for scenario in scenarios:
-        config = None
+        config, times = None, choice.over(scenario.times)
         if configured.file is not None:
             kubernetes = scenario.config.kubernetes
             config, notices = read_config(
@@ -122,8 +132,11 @@ def run(
                 on_progress=scheduling_in(progress),
                 observe=report_file is not None,
                 topology_keys=topology_keys,
+                times=times,
             )
         print_notices((*scenario.notices, *result.simulation.notices))
+        if not results and times == DEFAULT_POD_TIMES:
+            print_assumed_startup(choice, times, scenario.objects)
         results.append(result)
     if junit_file is not None:
         _write(junit_file, junit_report(results))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
+from quaymaster._api.objects import StatefulSet
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
 from quaymaster._cli.inputs import (
@@ -25,11 +26,17 @@ from quaymaster._cli.output import (
     scheduling_in,
     warn,
 )
+from quaymaster._cli.pod_times import (
+    TimesChoice,
+    pod_times_options,
+    print_assumed_startup,
+)
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.results import as_document, print_names, print_result
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
 from quaymaster._studies.simulation.calls import simulate
@@ -80,6 +87,7 @@ NOT_STRICT = 1
     is_flag=True,
     help='Print how much room is left at the end, as "capacity" does.',
 )
+@pod_times_options()
 @trace_option()
 @report_option()
 @click.option(
@@ -113,6 +121,8 @@ def command(
     verify: int,
     timings: bool,
     with_capacity: bool,
+    startup: float | None,
+    termination: float | None,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -139,9 +149,12 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
+    choice = TimesChoice(startup, termination)
+    times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
         inputs,
         options,
+        times,
         SchedulerOptions(check_mutations=check_plugins, verify=verify, trace=trace),
         observers,
     )
@@ -154,6 +167,8 @@ def command(
     result = sort_by.sorted(_noted(result, inputs))
     _print(result, output, run_timings, room.room if room is not None else None)
     print_notices(result.notices)
+    if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
+        print_assumed_startup(choice, times, inputs.objects)
     warn_of_unseen_pods(trace)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
         sys.exit(SOME_UNSCHEDULED)
@@ -180,6 +195,7 @@ def _recorder(file: str) -> "RecordObserver":
 def _simulated(
     inputs: Inputs,
     options: InputOptions,
+    times: PodTimes,
     set_options: SchedulerOptions,
     observers: Sequence[AnyObserver],
 ) -> SimulationResult:
@@ -195,6 +211,7 @@ def _simulated(
                 options=set_options,
                 max_pods=options.max_pods,
                 observers=observers,
+                times=times,
             )
     except VerificationError as error:
         warn(str(error))

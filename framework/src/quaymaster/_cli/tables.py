@@ -5,6 +5,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from quaymaster._base.errors import escaped
+
 __all__ = ["Table", "folded"]
 
 _GAP: Final = "   "
@@ -27,7 +29,7 @@ class Table:
         sentences: Iterable[str] = (),
     ) -> None:
         self._columns = columns
-        self._rows = [[str(cell) for cell in row] for row in rows]
+        self._rows = [[escaped(str(cell)) for cell in row] for row in rows]
         self._folds = [column in frozenset(sentences) for column in columns]
 
     def lines(self, width: int | None) -> tuple[list[str], list[str]]:

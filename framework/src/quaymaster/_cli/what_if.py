@@ -28,6 +28,11 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.placements import topology_key_option
+from quaymaster._cli.pod_times import (
+    TimesChoice,
+    pod_times_options,
+    print_assumed_startup,
+)
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
@@ -38,6 +43,7 @@ from quaymaster._cli.what_if_results import (
     print_answer,
     spread_table,
 )
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
 from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.kinds import declared_kinds
@@ -157,6 +163,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     help="AtOnce: nodes and pods are deleted together. Unreachable: the cluster "
     "notices after 50s, and deletes pods when their tolerations end (default: 5m).",
 )
+@pod_times_options()
 @topology_key_option()
 @prices_option()
 @report_option()
@@ -172,6 +179,8 @@ def command(
     surge: int,
     boot: float,
     fail_mode: str,
+    startup: float | None,
+    termination: float | None,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -210,6 +219,8 @@ def command(
     inputs = reader.inputs
     if not changes:
         raise click.UsageError("expected at least one change, such as --drain NODE")
+    choice = TimesChoice(startup, termination)
+    times = choice.over(reader.times)
     with progress_bar() as progress, inputs.located():
         result = what_if(
             inputs.objects,
@@ -222,6 +233,7 @@ def command(
             max_pods=options.max_pods,
             observe=report_file is not None,
             topology_keys=topology_keys,
+            times=times,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
@@ -232,6 +244,7 @@ def command(
     else:
         print_document(as_document(result), output)
     print_notices(notices)
+    print_assumed_startup(choice, times, inputs.objects)
     if require_all and (result.after.pending or result.left):
         sys.exit(NOT_ALL_WELL)
 
@@ -249,7 +262,7 @@ def _report(result: WhatIfResult, file: str) -> None:
         )
         if rows
     ]
-    write_report(file, result.observed, title="What if", tables=tables)
+    write_report(file, result.observed, title="What if", tables=tables, steps=True)
 
 
 class _Reader:
@@ -265,6 +278,7 @@ class _Reader:
         inputs: The inputs, with what the first scenario adds.
         seed: The seed of random choices.
         notices: What the reader left out or assumed.
+        times: How long pods need to start and to end.
     """
 
     def __init__(
@@ -283,6 +297,7 @@ class _Reader:
         self._namespace = options.namespace or ""
         self._kinds = declared_kinds(inputs.config, inputs.registry)
         self.notices: list[Notice] = []
+        self.times = DEFAULT_POD_TIMES
 
     def read(self, name: str, text: str) -> Sequence[ClusterChange]:
         """Read one change, or those of a scenario."""
@@ -320,6 +335,7 @@ class _Reader:
                 inputs = attrs.evolve(inputs, config=scenario.config)
             if not _is_seed_given():
                 self.seed = scenario.seed
+            self.times = scenario.times
             if not _names_cluster(options):
                 check_input(scenario)
                 objects = [*inputs.objects, *scenario.objects]

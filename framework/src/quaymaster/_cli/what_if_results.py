@@ -66,12 +66,12 @@ def print_answer(result: WhatIfResult) -> None:
 
 def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row with the state of the cluster after each change."""
-    columns = ["Change", "At", "Placed", "Pending", "Moved", "Evicted", "Refused"]
-    columns += ["Preempted", "Nodes", "Used", "CPU", "Memory", "Price/h"]
-    rows = [["(before)", "-", *_figures(result.before, None)]]
+    columns = ["Change", "At", "Took", "Placed", "Pending", "Moved", "Evicted"]
+    columns += ["Refused", "Preempted", "Nodes", "Used", "CPU", "Memory", "Price/h"]
+    rows = [["(before)", "-", "-", *_figures(result.before, None)]]
     for step in result.steps:
-        begin = duration(step.at)
-        rows.append([step.change, begin, *_figures(step.after, step)])
+        times = [duration(step.at), duration(step.ended - step.at)]
+        rows.append([step.change, *times, *_figures(step.after, step)])
     states = (result.before, *(step.after for step in result.steps))
     if all(state.room.price_per_hour is None for state in states):
         return columns[:-1], [row[:-1] for row in rows]

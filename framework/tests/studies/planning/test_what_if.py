@@ -2,7 +2,7 @@
 
 from quaymaster import ApiObject, Pod
 from quaymaster.config import default_config, load_config
-from quaymaster.inmemory import InMemoryCluster
+from quaymaster.inmemory import DEFAULT_POD_TIMES, InMemoryCluster
 from quaymaster.planning import (
     AddNodes,
     ClusterChange,
@@ -91,7 +91,7 @@ def test_a_drain_in_a_question_is_the_drain_of_a_cluster_by_hand() -> None:
     budget = make_pod_disruption_budget(selector={"app": "web"}, max_unavailable=1)
     objects = [*NODES, web(6), budget, make_daemon_set(name="agent")]
     result = what_if(objects, [Drain(nodes="n1")], config=CONFIG, registry=REGISTRY)
-    cluster = InMemoryCluster(VirtualClock())
+    cluster = InMemoryCluster(VirtualClock(), times=DEFAULT_POD_TIMES)
     cluster.load(objects)
     with Simulation(cluster, config=CONFIG, registry=REGISTRY) as by_hand:
         by_hand.settle()

@@ -18,7 +18,7 @@ from quaymaster._clusters.inmemory.durations import (
     termination_seconds,
 )
 
-__all__ = ["DEFAULT_POD_TIMES", "INSTANT_POD_TIMES", "PodTimes"]
+__all__ = ["DEFAULT_POD_TIMES", "INSTANT_POD_TIMES", "PodTimes", "chosen_times"]
 
 
 @attrs.frozen(kw_only=True)
@@ -85,6 +85,24 @@ INSTANT_POD_TIMES: Final = PodTimes()
 
 DEFAULT_POD_TIMES: Final = PodTimes(workload_startup_seconds=5.0)
 """The times of simulations whose caller chooses none."""
+
+
+def chosen_times(
+    startup_seconds: float | None, termination_seconds: float | None
+) -> PodTimes:
+    """Return the times that a user has chosen, and defaults for those that are None.
+
+    Args:
+        startup_seconds: The start-up time of all pods.
+        termination_seconds: How long deleted pods need to end.
+    """
+    if startup_seconds is None:
+        return attrs.evolve(DEFAULT_POD_TIMES, termination_seconds=termination_seconds)
+    return PodTimes(
+        startup_seconds=startup_seconds,
+        workload_startup_seconds=startup_seconds,
+        termination_seconds=termination_seconds,
+    )
 
 
 def _probed_containers(spec: PodSpec) -> tuple[Container, ...]:

@@ -30,7 +30,7 @@ class CapacityResult:
     Attributes:
         room: The room once the pods of the input have been scheduled.
         result: What became of these pods.
-        headroom: How many more of some pods fit, in the order in which it was asked:
+        headroom: How many more of each requested pod fit, in the order of the request:
             each as if the others were not there.
     """
 

@@ -17,7 +17,7 @@ class ResourceRoom:
     Attributes:
         allocatable: What the nodes offer.
         requested: What the pods on them request.
-        free: What is left. A node that is asked for more than it offers leaves 0.
+        free: The free amount; 0 if requests exceed the allocatable amount.
     """
 
     allocatable: int
@@ -41,7 +41,7 @@ class NodeRoom:
         resources: The room by resource: ``cpu``, ``memory``, ``ephemeral-storage``,
             ``pods``, and the extended resources that the node offers or its pods
             request.
-        price_per_hour: What it costs; None if nothing tells.
+        price_per_hour: Its price; None if it is unknown.
     """
 
     node: str
@@ -64,7 +64,7 @@ class GroupRoom:
         imbalance: How unevenly the nodes are filled, by resource: the standard
             deviation of their utilisation, over the nodes that offer the resource. 0
             is perfectly even, and 0.5 is as uneven as it gets between 0 and 1.
-        price_per_hour: The sum of what the nodes cost; None if no price is known.
+        price_per_hour: The sum of the prices of the nodes; None if all are unknown.
         unpriced: How many nodes have no price, so that the sum lacks them.
         fragmentation: By resource, from 0 to 1: the part of the free room that a
             typical pod cannot use, since the scheduler finds the node unfit for one
@@ -91,7 +91,7 @@ class Headroom:
     """How many more of a pod fit.
 
     Attributes:
-        pod: What was asked for.
+        pod: The requested pod.
         fits: How many more fit.
         limit: How many were tried at most; if `fits` is as many, more may fit.
         nodes: Node -> how many more are on it then.
@@ -131,7 +131,7 @@ class Room:
         by: The labels that nodes are grouped by.
         total: The room on all nodes.
         groups: The room on each group, sorted by the values of its labels.
-        nodes: The room on each node, by name; empty if nobody asked for it.
+        nodes: The room on each node, by name; empty unless requested.
         typical: The typical pods, the most frequent first, if fragmentation was asked
             for; at most 100.
     """

@@ -77,7 +77,7 @@ class Fragmentation:
         self._refused: dict[str, Float64Array] = {}
         self._stranded: dict[str, BoolArray] = {}
         for resource in columns.offered:
-            asking = [one for one in shapes if one.shape.requests.get(resource)]
+            asking = [shape for shape in shapes if shape.shape.requests.get(resource)]
             if asking:
                 counts = [one.shape.count for one in asking]
                 unfit = np.stack([~one.fits for one in asking])

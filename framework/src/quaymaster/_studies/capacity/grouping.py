@@ -26,7 +26,7 @@ def label_called(name: str) -> str:
 
 
 def default_labels(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return the labels to group by if nobody says: zone and instance type.
+    """Return the default labels to group by: zone and instance type.
 
     A label that no node has is left out.
     """

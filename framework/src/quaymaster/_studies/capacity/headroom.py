@@ -25,7 +25,7 @@ from quaymaster._studies.simulation.run import Simulation
 __all__ = ["MORE_PODS", "find_headroom"]
 
 MORE_PODS: Final = 10_000
-"""So many more pods are tried unless somebody asks for more."""
+"""The default maximum of pods to try."""
 
 FitFn: TypeAlias = Callable[[int, int], None]
 """Called now and then with how many fit so far, and how many are tried at most."""
@@ -55,7 +55,7 @@ def find_headroom(
 ) -> Headroom:
     """Schedule copies of a pod until one does not fit.
 
-    They preempt nobody, run without end, and have no scheduling gates. Where the pod
+    They preempt no pods, run without end, and have no scheduling gates. Where the pod
     has claims that were made for it, each copy gets claims like them. In the end they
     are deleted again.
 
@@ -240,7 +240,7 @@ class _Copies:
 
 
 def _verdict(message: str) -> str:
-    """Return what a message says of nodes, without what it says of preemption."""
+    """Return the part of a message about nodes, without the part about preemption."""
     verdict, stop, _ = message.partition(". ")
     return verdict + stop.strip()
 

@@ -38,11 +38,11 @@ def measure_room(
             have them.
         prices: What nodes cost, beside what their annotations say.
         each_node: Whether there are figures of each node, and not only of groups.
-        fragmentation: Whether the scheduler is asked where typical pods fit, which
-            takes some milliseconds for each kind of pods that there is.
+        fragmentation: Whether to find out where typical pods fit, which takes some
+            milliseconds for each kind of pods that there is.
 
     Raises:
-        AdmissionError: The annotation of a node is no price.
+        AdmissionError: The annotation of a node is not a price.
     """
     columns = AmountColumns.of(simulation.scheduler.snapshot.nodes)
     nodes = [info.node for info in columns.infos]
@@ -159,4 +159,4 @@ def _nodes(
         )
         if place in wanted
     ]
-    return sorted(rooms, key=lambda one: one.node)
+    return sorted(rooms, key=lambda room: room.node)

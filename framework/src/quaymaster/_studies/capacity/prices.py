@@ -58,10 +58,10 @@ class Prices:
         type, by the label ``node.kubernetes.io/instance-type``.
 
         Returns:
-            The price, or None if nothing tells it.
+            The price, or None if it is unknown.
 
         Raises:
-            AdmissionError: The annotation is no price.
+            AdmissionError: The annotation is not a price.
         """
         return self.of_all((node,))[0]
 
@@ -69,7 +69,7 @@ class Prices:
         """Return what each of some nodes costs per hour; see `of`.
 
         Raises:
-            AdmissionError: Some annotations are no prices; it tells all of them.
+            AdmissionError: Annotations are not prices; the error lists all of them.
         """
         found: list[float | None] = []
         problems = []
@@ -103,7 +103,7 @@ def price_of_text(text: str) -> float | None:
 
 
 def total_price(prices: Iterable[float | None]) -> float | None:
-    """Return the sum of those prices that are known; None if there is none."""
+    """Return the sum of the known prices, or None if no price is known."""
     known = [price for price in prices if price is not None]
     return round(math.fsum(known), _DIGITS) if known else None
 
@@ -120,8 +120,8 @@ def read_prices(source: str) -> Prices:
         source: The file.
 
     Raises:
-        ConfigErrors: It cannot be read, or something in it is no price; it tells all
-            mistakes.
+        ConfigErrors: The file is unreadable, or a value is not a price; the error lists
+            all mistakes.
     """
     document = read_yaml(read_content(Path(source), source), source)
     if not isinstance(document, dict) or not document:

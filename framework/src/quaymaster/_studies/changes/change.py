@@ -84,7 +84,7 @@ class Effect:
         stayed: Pods that a drain leaves on their node -> why.
         lost: The keys of pods that went together with their node.
         timed_out: The pods that were deleted since their node did not answer, in order.
-        unmanaged: The keys of pods that are gone and that nothing makes anew.
+        unmanaged: The keys of deleted pods that no controller creates again.
         notes: What else a user should know.
     """
 
@@ -133,7 +133,7 @@ class ClusterChange(Protocol):
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now.
 
-        What follows from it, such as the pods that controllers make anew, happens as
+        What follows from it, such as the pods that controllers create again, happens as
         the simulation goes on.
 
         Args:

@@ -80,7 +80,7 @@ class Draining:
     Args:
         drain: What is wanted.
         simulation: Where.
-        effect: Is told what happens.
+        effect: Collects what happens.
         nodes: The names of the nodes that are still to be drained.
         on_end: Called when the last node is empty, or given up.
     """

@@ -42,7 +42,7 @@ class FailureMode(enum.StrEnum):
     """The nodes and their pods are gone in the same moment, for a quick answer."""
 
     UNREACHABLE = "Unreachable"
-    """The nodes do not answer any more, and the cluster finds out by itself.
+    """The nodes no longer report, and the cluster notices that by itself.
 
     After 50 seconds they are ``Unknown`` and tainted; pods go when their tolerations
     are over, after five minutes by default, and stay ``Terminating`` until the node
@@ -238,7 +238,7 @@ class _Watch:
         self._simulation = simulation
 
     def observer(self) -> HealthObserver:
-        """Return what the cluster tells it through."""
+        """Return the observer that receives evictions from the cluster."""
         return HealthObserver(deleted=self._deleted, told=self._told)
 
     def _deleted(self, pod: Pod) -> None:

@@ -94,7 +94,7 @@ class Patch:
         target: The object.
         patch: The fields as manifests have them; None takes one away, and a list
             replaces the whole list.
-        kinds: The kinds that somebody declares, beside those of Kubernetes.
+        kinds: The kinds of plugins and packages, beside those of Kubernetes.
     """
 
     target: Target
@@ -125,7 +125,7 @@ class Delete:
     Attributes:
         target: The object. With a namespace goes what is in it; with a node go its
             pods, 40 seconds later.
-        kinds: The kinds that somebody declares, beside those of Kubernetes.
+        kinds: The kinds of plugins and packages, beside those of Kubernetes.
     """
 
     target: Target
@@ -188,7 +188,7 @@ def _stored(obj: ObjT, cluster: InMemoryCluster) -> ObjT | None:
 def _merged(given: ObjT, known: ObjT) -> ObjT:
     """Return what is stored once an object is applied to the one that exists."""
     new = applied(given, known)
-    # Who leaves the number to somebody else does not reset it.
+    # A manifest without a number keeps the current number.
     if not isinstance(new, SIZED) or not isinstance(known, SIZED):
         return new
     if new.spec.replicas is not None:

@@ -1,4 +1,4 @@
-"""What changes ask about pods: whose they are, and who makes them anew."""
+"""Which controller owns a pod, and whether it creates the pod again."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ def is_of_node(pod: Pod) -> bool:
 
 
 def is_made_anew(pod: Pod, cluster: InMemoryCluster) -> bool:
-    """Whether the cluster has the controller that makes a pod anew when it is gone."""
+    """Whether a controller in the cluster creates the pod again after its deletion."""
     controller = pod.metadata.controller
     kind = None if controller is None else KINDS.get(controller.kind)
     if controller is None or kind is None:

@@ -60,7 +60,7 @@ class Target:
         Args:
             cluster: Where it is.
             change: The change, for errors.
-            kinds: Knows the kinds that somebody declares, or None.
+            kinds: The kinds of plugins and packages, or None.
 
         Raises:
             ChangeError: There is none, or more than one.

@@ -130,7 +130,7 @@ class SetImage:
 
     def _with_image(self, template: PodTemplateSpec) -> PodTemplateSpec:
         containers = template.spec.containers
-        names = [one.name for one in containers]
+        names = [container.name for container in containers]
         if not self.container and len(names) > 1:
             problem = f"it has {len(names)} containers ({', '.join(names)}); name one"
             raise ChangeError(str(self), f"{problem}, or * for all")

@@ -112,9 +112,9 @@ def _check(variants: Sequence[ComparedVariant], seeds: Sequence[int]) -> None:
 
 def _result(name: str, outcomes: Sequence[Outcome]) -> VariantResult:
     figures = {
-        figure: estimate([one.figures[figure] for one in outcomes])
+        figure: estimate([outcome.figures[figure] for outcome in outcomes])
         for figure in outcomes[0].figures
-        if all(figure in one.figures for one in outcomes)
+        if all(figure in outcome.figures for outcome in outcomes)
     }
     return VariantResult(name=name, outcomes=tuple(outcomes), figures=figures)
 

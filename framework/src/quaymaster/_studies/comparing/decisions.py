@@ -13,7 +13,7 @@ from quaymaster._studies.simulation.owners import workload_of
 __all__ = ["DecisionLog"]
 
 _STABLE = ("StatefulSet", "DaemonSet")
-"""The kinds whose pods are no copies: each has a name or a node of its own."""
+"""The kinds whose pods are not interchangeable: each has its own name or node."""
 
 
 class DecisionLog:

@@ -22,8 +22,8 @@ class Divergence:
         number: Its number in the sequence of all decisions, from 1.
         first: What the first variant decided; None if it had no more to decide.
         other: What the other variant decided; None likewise.
-        first_explanation: What every plugin of the first variant said of every node;
-            None where the two tried different pods.
+        first_explanation: The verdict of every plugin of the first variant about every
+            node; None where the two tried different pods.
         other_explanation: The same of the other variant.
     """
 
@@ -42,7 +42,7 @@ class MovedWorkload:
         workload: Its name, such as ``deployment.apps/default/web``.
         pods: How many of its pods are placed differently.
         first: Node -> how many of its pods the first variant put there and the other
-            did not; an empty node stands for those that wait.
+            did not; the empty name is for pending pods.
         other: The same the other way round.
     """
 

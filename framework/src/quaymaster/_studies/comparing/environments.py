@@ -92,7 +92,7 @@ class EnvironmentVariant:
         return answer.outcome
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
-        """Return what every plugin said of every node when a decision was made."""
+        """Return the verdict of every plugin about every node for a decision."""
         return self._ask(seed, explain=decision).explanation()
 
     def observe(self, seed: int) -> ObservedRun:

@@ -59,14 +59,14 @@ def _is_daemon(pod: Pod) -> bool:
 
 
 def _attempts(pods: Iterable[Placement | UnscheduledPod]) -> int:
-    return sum(one.attempts for one in pods)
+    return sum(pod.attempts for pod in pods)
 
 
 def _waits(placements: Sequence[Placement]) -> dict[str, float]:
     """How long the pods that got a node had waited for it, in seconds."""
     if not placements:
         return {}
-    waits = [one.bound - one.created for one in placements]
+    waits = [placement.bound - placement.created for placement in placements]
     p50, p99 = np.percentile(waits, [50, 99], method="higher")
     return {"wait_p50": float(p50), "wait_p99": float(p99), "wait_max": max(waits)}
 

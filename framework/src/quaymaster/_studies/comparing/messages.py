@@ -1,4 +1,4 @@
-"""What a process in another virtual environment is asked, and what it answers."""
+"""The requests to a process in another virtual environment, and its responses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -33,7 +33,7 @@ Form 2 says which Kubernetes decides; a request that does not is of form 1.
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """What a process is asked.
+    """A request to a process.
 
     Attributes:
         form: The form of this request.
@@ -43,8 +43,8 @@ class Request:
         max_pods: How many pods workloads may ask for in all.
         prices: Instance type -> price per hour.
         topology_keys: The node labels over whose values the balance is measured.
-        explain: The decision to take apart; None: simulate, and tell what came out.
-        observe: Whether to simulate, and tell all that there is to see.
+        explain: The decision to explain; None: simulate, and return the result.
+        observe: Whether to simulate, and return the observed run.
         kubernetes: The Kubernetes whose decisions are made; None: the other's default.
     """
 
@@ -137,12 +137,12 @@ class Answer:
             return cls()
         rejections = [
             _Rejected(
-                node=one.node,
-                plugin=one.plugin,
-                code=int(one.code),
-                reasons=one.reasons,
+                node=rejection.node,
+                plugin=rejection.plugin,
+                code=int(rejection.code),
+                reasons=rejection.reasons,
             )
-            for one in found.rejections
+            for rejection in found.rejections
         ]
         explained = _Explained(
             pod=found.pod,
@@ -163,12 +163,12 @@ class Answer:
             scheduler=found.scheduler,
             rejections=tuple(
                 NodeRejection(
-                    node=one.node,
-                    plugin=one.plugin,
-                    code=Code(one.code),
-                    reasons=one.reasons,
+                    node=rejection.node,
+                    plugin=rejection.plugin,
+                    code=Code(rejection.code),
+                    reasons=rejection.reasons,
                 )
-                for one in found.rejections
+                for rejection in found.rejections
             ),
             scores=tuple(
                 attrs.evolve(

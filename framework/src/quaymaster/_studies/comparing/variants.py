@@ -48,7 +48,7 @@ class ComparedVariant(Protocol):
         """Simulate, and return what came out."""
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
-        """Return what every plugin said of every node when a decision was made."""
+        """Return the verdict of every plugin about every node for a decision."""
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +96,7 @@ class Variant:
             )
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
-        """Return what every plugin said of every node when a decision was made.
+        """Return the verdict of every plugin about every node for a decision.
 
         Args:
             decision: A decision of this variant under that seed.

@@ -120,7 +120,7 @@ def version_changes(
         ) -> _Decisions:
             found = decide_again(
                 file,
-                configs=[completed(one) for one in versions],
+                configs=[completed(version) for version in versions],
                 registry=registry,
                 seed=seed,
                 only=only,

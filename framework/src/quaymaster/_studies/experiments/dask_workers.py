@@ -33,7 +33,7 @@ def run_on_dask(
     code: Sequence[Code],
     verify: int = 0,
 ) -> Generator[Ended]:
-    """Make runs on a Dask cluster, and tell each when it has ended.
+    """Make runs on a Dask cluster, and yield each when it has ended.
 
     Dask makes what is lost with a worker again, on another one; a run that several
     workers have died of is a failure. The workers need the same packages, and the
@@ -59,7 +59,7 @@ def run_on_dask(
         }
         for future in as_completed(futures, loop=client.loop):  # type: ignore[no-untyped-call]  # distributed is
             yield Ended(futures[future], _told(future, scheduler))
-            # Kept by whoever asked; the workers need not keep it as well.
+            # The caller keeps it; the workers need not keep it as well.
             future.release()
 
 

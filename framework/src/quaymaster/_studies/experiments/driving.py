@@ -19,7 +19,7 @@ _TURNED_AWAY: Final = frozenset({AttemptOutcome.UNSCHEDULABLE, AttemptOutcome.ER
 def drive(
     run: Run, workload: Workload, metrics: Mapping[str, Metric]
 ) -> dict[str, Measured]:
-    """Let everything arrive, and go on until nothing moves any more.
+    """Let all objects arrive, and continue until the cluster has settled.
 
     Args:
         run: The run, with the objects of the workload, before any attempt.
@@ -64,7 +64,7 @@ class _Drive:
                 self._attempt()
         finally:
             forget()
-        return {name: one.end(self._run) for name, one in self._metrics.items()}
+        return {name: metric.end(self._run) for name, metric in self._metrics.items()}
 
     def _wait_for(self, at: float) -> None:
         """Go on until a time."""
@@ -114,7 +114,7 @@ def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., 
     """The methods of that name that do something."""
     # Identity: a method is inherited or not.
     return [
-        getattr(one, name)
-        for one in metrics.values()
-        if getattr(type(one), name) is not getattr(Metric, name)
+        getattr(metric, name)
+        for metric in metrics.values()
+        if getattr(type(metric), name) is not getattr(Metric, name)
     ]

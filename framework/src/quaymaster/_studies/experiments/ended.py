@@ -35,8 +35,8 @@ class Ended:
     """A run that has ended.
 
     Attributes:
-        number: Its place among the runs that were asked for.
-        told: What came of it.
+        number: Its place among the requested runs.
+        told: Its result or failure.
     """
 
     number: int

@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def labels(self) -> Mapping[str, object]:
-        """What tells it from other runs: the first columns of the results."""
+        """The labels that identify the run: the first columns of the results."""
         return {
             "input": self.input.name,
             "profile": self.profile.name,
@@ -103,7 +103,7 @@ class Experiment:
 
     @property
     def labels(self) -> Sequence[str]:
-        """The first columns of the results, which tell runs from one another."""
+        """The first columns of the results, which identify runs."""
         return ("input", "profile", *self.parameters, "seed", "repetition")
 
     @property

@@ -1,4 +1,4 @@
-"""Says what a run is made of, so that it is known again: hashes of all that decides."""
+"""Identifies a run by hashes of everything that its result depends on."""
 
 import functools
 import hashlib
@@ -58,7 +58,7 @@ class Fingerprints:
         self._experiment = experiment
         self.files: dict[str, str] = {}
         self.code = tuple(map(code_of, sorted(_packages(experiment))))
-        self._inputs = {id(one): self._input(one) for one in experiment.inputs}
+        self._inputs = {id(part): self._input(part) for part in experiment.inputs}
         self._common = hash_of(
             {
                 "kubernetes": experiment.kubernetes.version,
@@ -121,8 +121,8 @@ def _packages(experiment: Experiment) -> set[str]:
     """The top-level packages whose code takes part."""
     registry = registry_with(experiment.plugins)
     origins = [
-        *(one.used.origin for one in experiment.inputs if one.used is not None),
-        *(one.origin for one in experiment.metrics.values()),
+        *(part.used.origin for part in experiment.inputs if part.used is not None),
+        *(metric.origin for metric in experiment.metrics.values()),
     ]
     plugins: set[str] = set()
     for part in experiment.profiles:

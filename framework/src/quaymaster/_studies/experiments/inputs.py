@@ -106,7 +106,7 @@ class ExperimentInput(abc.ABC):
     def reads(self, folder: Path) -> Iterable[Path]:
         """Return the files and folders that `make` reads, if any.
 
-        Their content tells whether runs that were made before still count.
+        Earlier runs are reused if their content is unchanged.
 
         Args:
             folder: Where the experiment file is.

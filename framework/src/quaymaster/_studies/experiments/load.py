@@ -49,7 +49,7 @@ def load_experiment(file: str | PathLike[str]) -> Experiment:
         file: The file; what it names is relative to it.
 
     Raises:
-        ExperimentErrors: Something is wrong with it; it tells everything.
+        ExperimentErrors: The file is invalid; the error lists all mistakes.
     """
     source = fspath(file)
     try:
@@ -67,7 +67,7 @@ def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Exp
         file: Where it stands: what it names is relative to it.
 
     Raises:
-        ExperimentErrors: Something is wrong with it; it tells everything.
+        ExperimentErrors: The file is invalid; the error lists all mistakes.
     """
     content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
@@ -147,10 +147,12 @@ class _Loading:
             plugins=document.plugins,
             inputs=inputs,
             profiles=profiles,
-            parameters=[one.name for one in document.parameters],
+            parameters=[parameter.name for parameter in document.parameters],
             seeds=document.seeds,
             repetitions=document.repetitions,
-            metrics={name: one for name, one in metrics.items() if one is not None},
+            metrics={
+                name: metric for name, metric in metrics.items() if metric is not None
+            },
         )
 
     def _stop_at_mistakes(self) -> None:
@@ -178,13 +180,13 @@ class _Loading:
         return registry_with(self._document.plugins)
 
     def _check_names(self) -> None:
-        """Names tell what is in the results, so each is there once."""
+        """Check that names are unique, since results are identified by them."""
         document = self._document
         taken: Iterable[tuple[str, Sequence[object]]] = (
-            ("inputs", [one.name for one in document.inputs]),
-            ("profiles", [one.name for one in document.profiles]),
-            ("parameters", [one.name for one in document.parameters]),
-            ("metrics", [one.name for one in document.metrics]),
+            ("inputs", [part.name for part in document.inputs]),
+            ("profiles", [profile.name for profile in document.profiles]),
+            ("parameters", [parameter.name for parameter in document.parameters]),
+            ("metrics", [metric.name for metric in document.metrics]),
             ("seeds", document.seeds),
         )
         for key, names in taken:
@@ -203,30 +205,32 @@ class _Loading:
                 self._findings.add(f"parameters[{index}].name", message)
 
     def _check_parameters(self) -> None:
-        for index, one in enumerate(self._document.parameters):
+        for index, parameter in enumerate(self._document.parameters):
             place = f"parameters[{index}]"
-            if one.config is not None:
+            if parameter.config is not None:
                 try:
-                    parse_field_path(one.config)
+                    parse_field_path(parameter.config)
                 except FieldPathError as error:
                     self._findings.add(f"{place}.config", str(error))
             entries: Sequence[InputEntry | ProfileEntry] = (
-                self._document.profiles if one.config else self._document.inputs
+                self._document.profiles if parameter.config else self._document.inputs
             )
             names = [entry.name for entry in entries]
-            for number, name in enumerate(one.only_for):
+            for number, name in enumerate(parameter.only_for):
                 if name not in names:
                     known = ", ".join(names)
                     hint = did_you_mean(name, names)
                     message = f"expected one of {known}, got {name!r}{hint}"
                     self._findings.add(f"{place}.onlyFor[{number}]", message)
-            for number, value in enumerate(one.values):
-                if one.values.index(value) != number:
+            for number, value in enumerate(parameter.values):
+                if parameter.values.index(value) != number:
                     message = f"expected each value once, got {show(value)} again"
                     self._findings.add(f"{place}.values[{number}]", message)
 
     def _input_parts(self, entry: InputEntry, place: str) -> Iterator[Part]:
-        own = [one for one in self._parameters(entry.name) if one.input]
+        own = [
+            parameter for parameter in self._parameters(entry.name) if parameter.input
+        ]
         for values in _combinations(own):
             parameters = dict(entry.parameters)
             for one in own:
@@ -250,7 +254,9 @@ class _Loading:
         kubernetes: Kubernetes,
     ) -> Iterator[Part]:
         source = self._config_source(entry.config or entry.name)
-        own = [one for one in self._parameters(entry.name) if one.config]
+        own = [
+            parameter for parameter in self._parameters(entry.name) if parameter.config
+        ]
         try:
             document = read_yaml(read_source(source), source)
         except ConfigErrors as error:
@@ -279,9 +285,9 @@ class _Loading:
 
     def _parameters(self, name: str) -> Iterator[Parameter]:
         """The parameters that an input or a profile may have."""
-        for one in self._document.parameters:
-            if not one.only_for or name in one.only_for:
-                yield one
+        for parameter in self._document.parameters:
+            if not parameter.only_for or name in parameter.only_for:
+                yield parameter
 
     def _config_source(self, name: str) -> str:
         """A file beside the experiment, or else a name as it stands."""
@@ -290,12 +296,12 @@ class _Loading:
 
 
 def _combinations(parameters: Sequence[Parameter]) -> Iterator[dict[str, object]]:
-    names = [one.name for one in parameters]
-    for values in itertools.product(*(one.values for one in parameters)):
+    names = [parameter.name for parameter in parameters]
+    for values in itertools.product(*(parameter.values for parameter in parameters)):
         yield dict(zip(names, values, strict=True))
 
 
 def _with(values: Mapping[str, object]) -> str:
-    """Tell the values of parameters behind the place that they were set in."""
+    """Append the values of parameters to the place where they were set."""
     told = ", ".join(f"{name} {show(value)}" for name, value in values.items())
     return f" (with {told})" if told else ""

@@ -12,7 +12,7 @@ from quaymaster._studies.simulation.steps import Step
 __all__ = ["Curve", "Measured", "Metric", "Value"]
 
 Value: TypeAlias = bool | int | float | str | None
-"""One cell of the table of results; None, and what is no number, is an empty one."""
+"""A cell of the table of results; None and NaN are empty cells."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -90,7 +90,7 @@ class Metric(abc.ABC):
 
     @abc.abstractmethod
     def end(self, run: Run) -> Measured:
-        """Say what was found: nothing moves any more.
+        """Return the results after the cluster has settled.
 
         Args:
             run: The run.

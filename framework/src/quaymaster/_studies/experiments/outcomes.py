@@ -73,11 +73,13 @@ class WaitingTime(Metric):
 
     def end(self, run: Run) -> Measured:
         """Say how long they waited."""
-        waits = [one.bound - one.created for one in run.result().placements]
+        waits = [
+            placement.bound - placement.created for placement in run.result().placements
+        ]
         return Measured(values=self._values(waits))
 
     def _values(self, waits: Sequence[float]) -> dict[str, float | None]:
-        names = ["mean", "max", *(f"p{one}" for one in self.percentiles)]
+        names = ["mean", "max", *(f"p{percentile}" for percentile in self.percentiles)]
         if not waits:
             return dict.fromkeys(names)
         found = np.percentile(waits, self.percentiles).tolist()

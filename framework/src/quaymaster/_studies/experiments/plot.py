@@ -141,8 +141,8 @@ def _named(name: str, values: Mapping[str, object]) -> str:
 def _draw_curve(ax: Axes, panel: Drawn) -> None:
     for number, (line, (places, estimates)) in enumerate(panel.lines.items()):
         colour = _COLOURS[number % len(_COLOURS)]
-        means = np.array([one.mean for one in estimates])
-        widths = np.array([one.half_width or 0.0 for one in estimates])
+        means = np.array([estimate.mean for estimate in estimates])
+        widths = np.array([estimate.half_width or 0.0 for estimate in estimates])
         ax.fill_between(
             places, means - widths, means + widths, color=colour, alpha=0.2, linewidth=0
         )

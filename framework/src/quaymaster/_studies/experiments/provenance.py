@@ -23,7 +23,7 @@ def provenance(
     Args:
         experiment: The experiment.
         fingerprints: The hashes of all that decides.
-        session: What is to be said of the sweep itself.
+        session: Facts about the sweep itself.
     """
     registry = registry_with(experiment.plugins)
     distributions = {name: metadata.version(name) for name in _LIBRARIES} | {
@@ -36,8 +36,12 @@ def provenance(
         "kubernetes": experiment.kubernetes.version,
         "featureGates": dict(experiment.kubernetes.feature_gates),
         "configurations": [
-            {"profile": one.name, **one.values, "sha256": hash_of(one.config)}
-            for one in experiment.profiles
+            {
+                "profile": profile.name,
+                **profile.values,
+                "sha256": hash_of(profile.config),
+            }
+            for profile in experiment.profiles
         ],
         "files": dict(sorted(fingerprints.files.items())),
         "code": {one.package: one.sha256 for one in fingerprints.code},

@@ -92,7 +92,7 @@ class FragmentedRoom(LevelMetric):
     """What part of the free room typical pods cannot use, from 0 to 1, by resource.
 
     It is `GroupRoom.fragmentation`, and ``stranded`` for what no typical pod at all can
-    use. The scheduler is asked for each kind of pods, which takes some milliseconds.
+    use. The scheduler evaluates each kind of pods, which takes some milliseconds.
     Columns: ``cpu``, ``cpu.stranded`` and so on, at the end.
 
     Attributes:

@@ -236,7 +236,7 @@ class _Sweep:
             for number, key in enumerate(self._keys)
             if self._store.has(key)
         }
-        runs = [(self._cells[number], one) for number, one in results.items()]
+        runs = [(self._cells[number], result) for number, result in results.items()]
         rows = [(cell.labels, one) for cell, one in runs]
         labels = self._experiment.labels
         write_results(self._folder, labels, rows)
@@ -260,14 +260,14 @@ class _Sweep:
             ),
             missing=len(self._cells) - len(results) - len(self._failed),
             seconds=time.perf_counter() - self._began,
-            cpu_seconds=math.fsum(one.cpu_seconds for one in results.values()),
+            cpu_seconds=math.fsum(result.cpu_seconds for result in results.values()),
         )
         here = "one process" if self._is_single else f"{workers} processes"
         self._write_provenance(found, scheduler or here)
         return found
 
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
-        """What ``runs.csv`` says of a run."""
+        """The columns of a run in ``runs.csv``."""
         labels = self._cells[number].labels
         named = [labels.get(name) for name in self._experiment.labels]
         told: Sequence[object] = ("missing", None, None, None, None)

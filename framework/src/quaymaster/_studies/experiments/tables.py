@@ -16,7 +16,7 @@ from quaymaster._studies.experiments.store import write_csv
 __all__ = ["Row", "curves_table", "results_table", "write_results"]
 
 Row: TypeAlias = tuple[Mapping[str, object], RunResult]
-"""What tells a run from others, and what came of it."""
+"""The labels of a run, and its result."""
 
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -97,7 +97,9 @@ def _column(values: Sequence[object]) -> pa.Array:
         are_whole = all(isinstance(one, int) and one in _INT64 for one in given)
         if are_whole:
             return pa.array(values, pa.int64())
-        numbers = [None if one is None else float(cast(float, one)) for one in values]
+        numbers = [
+            None if value is None else float(cast(float, value)) for value in values
+        ]
         return pa.array(numbers, pa.float64())
     if all(isinstance(value, str) for value in given):
         return pa.array(values, pa.string())

@@ -40,7 +40,7 @@ def usable_processors() -> int:
 def run_in_processes(
     experiment: Experiment, cells: Sequence[Cell], *, workers: int, verify: int = 0
 ) -> Generator[Ended]:
-    """Make runs in processes of their own, and tell each when it has ended.
+    """Make runs in separate processes, and yield each when it has ended.
 
     A process that dies is replaced, and its run made again, up to three times.
 
@@ -112,12 +112,12 @@ class _Pool:
         self._ask(worker)
 
     def _ask(self, worker: _Worker) -> None:
-        # If it is dead, its end of the pipe tells that next.
+        # If the process is dead, reading from its pipe fails next.
         with contextlib.suppress(OSError):
             worker.pipe.send(self._cells[worker.number])
 
     def _hear(self, worker: _Worker) -> Ended | None:
-        """Hear of a process: a run has ended, or it has itself."""
+        """Read from a process: a run has ended, or the process has."""
         number = worker.number
         try:
             told = cast(_Told, worker.pipe.recv())
@@ -149,8 +149,8 @@ class _Pool:
 
 
 def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
-    """Make the runs that are asked for, until nobody asks any more."""
-    # A terminal interrupts this process, too; whoever asks ends it instead.
+    """Make the requested runs until the parent closes the pipe."""
+    # Ctrl-C in a terminal reaches this process too; the parent ends it instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:

@@ -42,7 +42,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
     through. The scheduler does everything but score: its queue says which pod comes
     next, and Reserve, Permit and binding may still refuse what was chosen. Pods that
     fit nowhere are tried without a decision, and may preempt others. The episode ends
-    once everything has arrived, and nothing moves any more.
+    after all arrivals, when the cluster has settled.
 
     ``reset(seed=7)`` plays the workload of seed 7; without a seed, one is drawn.
 
@@ -99,7 +99,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
 
     @property
     def run(self) -> Run:
-        """The run behind the episode, to be asked and not to be driven."""
+        """The run of the episode, for reading only."""
         return self._current().run
 
     def reset(

@@ -121,7 +121,7 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
         workloads: The names of those that are to be compared.
 
     Raises:
-        PerfErrors: The file cannot be read, holds no results, or none of these.
+        PerfErrors: The file is unreadable or has no matching results.
     """
     try:
         found = msgspec.json.decode(Path(file).read_bytes(), type=_Results)
@@ -133,9 +133,11 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
     if found.version != _VERSION:
         raise _problem(file, f"version: expected {_VERSION!r}, got {found.version!r}")
     speeds: dict[tuple[str, str], list[float]] = {}
-    for one in found.results:
-        if one.busy_throughput > 0:
-            speeds.setdefault((one.workload, one.name), []).append(one.busy_throughput)
+    for result in found.results:
+        if result.busy_throughput > 0:
+            speeds.setdefault((result.workload, result.name), []).append(
+                result.busy_throughput
+            )
     if not speeds:
         raise _problem(file, "expected measurements, got none")
     measured = sorted({workload for workload, _ in speeds})
@@ -155,10 +157,10 @@ def compare_results(before: _Speeds, outcomes: Iterable[Outcome]) -> Iterator[Co
     """
     now: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
-        for one in outcome.measurements:
-            if one.busy_throughput > 0:
-                key = outcome.workload, one.name
-                now.setdefault(key, []).append(one.busy_throughput)
+        for measurement in outcome.measurements:
+            if measurement.busy_throughput > 0:
+                key = outcome.workload, measurement.name
+                now.setdefault(key, []).append(measurement.busy_throughput)
     for (workload, name), speeds in now.items():
         earlier = before.get((workload, name))
         if earlier:

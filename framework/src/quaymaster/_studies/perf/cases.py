@@ -97,7 +97,7 @@ class TestCase:
             default pods per second.
     """
 
-    # pytest collects classes with such names, but this one is no test.
+    # pytest collects classes with such names, but this class is not a test.
     __test__ = False
 
     name: str = attrs.field(validator=non_empty())

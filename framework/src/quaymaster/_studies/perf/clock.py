@@ -23,7 +23,7 @@ class PacedClock(Clock):
         start: The first ``now()``, in seconds since the Unix epoch; by default
             2026-01-01T00:00:00Z.
         tick_seconds: The least by which it moves during work.
-        real: Tells the real seconds, from any start.
+        real: Returns real seconds, from any start.
 
     Attributes:
         skipped: How many seconds of waiting were skipped so far.

@@ -62,13 +62,18 @@ def allocate_claims(cluster: InMemoryCluster, namespace: str, random: Random) ->
     Raises:
         WorkloadError: There are not enough devices.
     """
-    classes = {one.name: one for one in cluster.list(DeviceClass).items}
+    classes = {
+        device_class.name: device_class
+        for device_class in cluster.list(DeviceClass).items
+    }
     inventory = Inventory(
         cluster.list(ResourceSlice).items, kubernetes=cluster.kubernetes
     )
     claims = cluster.list(ResourceClaim).items
     taken = AllocatedDevices(
-        one.status.allocation for one in claims if one.status.allocation is not None
+        claim.status.allocation
+        for claim in claims
+        if claim.status.allocation is not None
     )
     nodes = list(cluster.list(Node).items)
     for claim in claims:

@@ -8,7 +8,7 @@ __all__ = ["PerfErrors", "WorkloadError"]
 
 
 class PerfErrors(QuaymasterError, ValueError):
-    """Benchmark files cannot be used; all their mistakes are told at once.
+    """Benchmark files are invalid; the error lists all their mistakes.
 
     Attributes:
         problems: One `Problem` per mistake.

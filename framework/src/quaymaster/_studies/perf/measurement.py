@@ -134,7 +134,7 @@ class Meter:
 
     Args:
         clock: The workload's time.
-        why_pending: Tells what an attempt that did not bind a pod has come to:
+        why_pending: Returns the result of an attempt that did not bind a pod:
             ``unschedulable``, ``error``, or None while the pod is still being bound.
 
     Attributes:

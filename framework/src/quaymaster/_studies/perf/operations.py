@@ -171,7 +171,9 @@ class Player:
 
     def _ensure_namespace(self, name: str, namespace: ApiObject | None = None) -> None:
         self._awaited.setdefault(name, 0)
-        if not any(one.name == name for one in self._cluster.list(Namespace).items):
+        if not any(
+            namespace.name == name for namespace in self._cluster.list(Namespace).items
+        ):
             made = namespace or Namespace(metadata=ObjectMeta(name=name))
             self._cluster.create(made)
 
@@ -256,10 +258,14 @@ class Player:
         old = self._cluster.get(type(new), new.key)
         if not isinstance(new, Pod) or not isinstance(old, Pod):
             raise WorkloadError(f"{new.kind} {new.key}: expected a pod to resize")
-        resources = {one.name: one.resources for one in new.spec.containers}
+        resources = {
+            container.name: container.resources for container in new.spec.containers
+        }
         containers = tuple(
-            replace(one, resources=resources.get(one.name, one.resources))
-            for one in old.spec.containers
+            replace(
+                container, resources=resources.get(container.name, container.resources)
+            )
+            for container in old.spec.containers
         )
         self._cluster.update(
             replace(old, spec=replace(old.spec, containers=containers))
@@ -285,7 +291,9 @@ class Player:
             self._files.get(self._workload.path(path))
             for path in operation.template_paths
         ]
-        objects = [self._placed(one.make(0, 1), namespace) for one in templates]
+        objects = [
+            self._placed(template.make(0, 1), namespace) for template in templates
+        ]
         seconds = (operation.interval_milliseconds or _CHURN_MILLISECONDS) / 1000
         if operation.mode == "create":
             self._world.every(seconds, self._creations(objects, operation.number))

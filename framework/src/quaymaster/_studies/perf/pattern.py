@@ -51,7 +51,7 @@ def make_pattern(texts: ObjectTexts) -> Pattern | None:
         None if what its actions give changes more than texts.
 
     Raises:
-        YamlError: The first text is no YAML.
+        YamlError: The first text is not YAML.
         GoTemplateError: An action fails.
     """
     values = texts.values(0)

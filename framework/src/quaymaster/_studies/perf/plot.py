@@ -42,10 +42,10 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
         ValueError: There is no such format.
     """
     panels = [
-        (outcome, one)
+        (outcome, measurement)
         for outcome in outcomes
-        for one in outcome.measurements
-        if one.throughput.rates
+        for measurement in outcome.measurements
+        if measurement.throughput.rates
     ]
     columns = min(_COLUMNS, max(1, len(panels)))
     rows = max(1, math.ceil(len(panels) / columns))
@@ -96,14 +96,14 @@ def style() -> AbstractContextManager[None]:
     )
 
 
-def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
-    rates = one.throughput.rates
-    window = one.throughput.window_seconds
+def _draw_panel(ax: Axes, outcome: Outcome, measurement: Measurement) -> None:
+    rates = measurement.throughput.rates
+    window = measurement.throughput.window_seconds
     # The rest behind the last window belongs to that one.
-    edges = [*(number * window for number in range(len(rates))), one.seconds]
+    edges = [*(number * window for number in range(len(rates))), measurement.seconds]
     ax.stairs(rates, edges, baseline=0, fill=True, color=_RATE, alpha=0.18)
     ax.stairs(rates, edges, baseline=None, color=_RATE, linewidth=1.6)
-    average = one.throughput.average
+    average = measurement.throughput.average
     ax.axhline(average, color=_AVERAGE, linewidth=1.2, linestyle=(0, (5, 3)))
     if outcome.threshold:
         ax.axhline(outcome.threshold, color=_THRESHOLD, linewidth=1.4)
@@ -122,7 +122,10 @@ def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
         )
     case, _, size = outcome.workload.partition("/")
     ax.set_title(f"{case}\n\n", loc="left", fontweight="bold", fontsize=10)
-    pods, nodes = _counted(one.scheduled, "pod"), _counted(one.nodes, "node")
+    pods, nodes = (
+        _counted(measurement.scheduled, "pod"),
+        _counted(measurement.nodes, "node"),
+    )
     subtitle = ax.text(
         0,
         1.02,
@@ -133,7 +136,7 @@ def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
     )
     # A long name must not make the panels narrow.
     subtitle.set_in_layout(False)
-    ax.set_xlim(0, one.seconds)
+    ax.set_xlim(0, measurement.seconds)
     ax.set_ylim(0, max(*rates, average, outcome.threshold) * _HEADROOM)
     ax.set_xlabel("seconds since the first measured pod was made")
     ax.set_ylabel("pods bound per second")
@@ -145,5 +148,5 @@ def _counted(count: int, what: str) -> str:
 
 
 def metadata_of(path: Path) -> dict[str, None] | None:
-    """Return what a picture says of itself: nothing that differs each time."""
+    """Return the metadata of a picture, without anything that differs each time."""
     return {"Date": None} if path.suffix.lower() == ".svg" else None

@@ -60,21 +60,21 @@ def as_document(
 def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
     """The results as rows under `COLUMNS`."""
     for outcome in outcomes:
-        for one in outcome.measurements:
-            rates = one.throughput
+        for measurement in outcome.measurements:
+            rates = measurement.throughput
             yield (
-                _name(outcome, one),
-                str(one.nodes),
-                _pods(one),
+                _name(outcome, measurement),
+                str(measurement.nodes),
+                _pods(measurement),
                 f"{rates.average:.0f}",
-                f"{one.busy_throughput:.0f}",
+                f"{measurement.busy_throughput:.0f}",
                 f"{rates.p50:.0f}",
                 f"{rates.p90:.0f}",
                 f"{rates.p99:.0f}",
                 f"{rates.window_seconds:.3g}s",
                 f"{outcome.threshold:g}" if outcome.threshold else "-",
-                _ratio_text(outcome, one),
-                f"{one.attempt_seconds.p99 * 1000:.2f}ms",
+                _ratio_text(outcome, measurement),
+                f"{measurement.attempt_seconds.p99 * 1000:.2f}ms",
                 f"{outcome.peak_rss_bytes / 2**20:.0f}MiB",
             )
 
@@ -82,22 +82,26 @@ def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
 def waits(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Say which workloads are paced by what they wait for, in a sentence each."""
     for outcome in outcomes:
-        for one in outcome.measurements:
-            waited = 1 - one.busy_seconds / one.seconds if one.seconds else 0.0
+        for measurement in outcome.measurements:
+            waited = (
+                1 - measurement.busy_seconds / measurement.seconds
+                if measurement.seconds
+                else 0.0
+            )
             if waited >= _MUCH and outcome.run == 1:
                 yield (
-                    f"{_name(outcome, one)} is paced by its own definition: for "
-                    f"{waited:.0%} of its {one.seconds:.3g} s there was nothing to do "
-                    "but to wait for its operations, or for the ends of pods; BUSY "
-                    "tells how fast the scheduler is"
+                    f"{_name(outcome, measurement)} is paced by its own definition: "
+                    f"for {waited:.0%} of its {measurement.seconds:.3g} s there was "
+                    "nothing to do but to wait for its operations, or for the ends of "
+                    "pods; BUSY tells how fast the scheduler is"
                 )
 
 
 def is_beaten(outcome: Outcome) -> bool:
     """Whether all measurements are above the threshold, if there is one."""
     return all(
-        not outcome.threshold or one.throughput.average > outcome.threshold
-        for one in outcome.measurements
+        not outcome.threshold or measurement.throughput.average > outcome.threshold
+        for measurement in outcome.measurements
     )
 
 
@@ -173,18 +177,18 @@ def _entries(outcome: Outcome) -> Iterator[dict[str, object]]:
         about["reason"] = outcome.reason
     if not outcome.measurements:
         yield {**common, **about}
-    for one in outcome.measurements:
-        yield {**common, **_measured(outcome, one), **about}
+    for measurement in outcome.measurements:
+        yield {**common, **_measured(outcome, measurement), **about}
 
 
-def _measured(outcome: Outcome, one: Measurement) -> dict[str, object]:
-    rates = one.throughput
-    ratio = _ratio(outcome, one)
+def _measured(outcome: Outcome, measurement: Measurement) -> dict[str, object]:
+    rates = measurement.throughput
+    ratio = _ratio(outcome, measurement)
     return {
-        "name": one.name,
-        "nodes": one.nodes,
-        "pods": one.pods,
-        "scheduled": one.scheduled,
+        "name": measurement.name,
+        "nodes": measurement.nodes,
+        "pods": measurement.pods,
+        "scheduled": measurement.scheduled,
         "throughput": {
             "average": rates.average,
             "p50": rates.p50,
@@ -193,15 +197,17 @@ def _measured(outcome: Outcome, one: Measurement) -> dict[str, object]:
             "windowSeconds": rates.window_seconds,
             "rates": list(rates.rates),
         },
-        "busyThroughput": one.busy_throughput,
-        "seconds": one.seconds,
-        "busySeconds": one.busy_seconds,
-        "waitedShare": 1 - one.busy_seconds / one.seconds if one.seconds else 0.0,
+        "busyThroughput": measurement.busy_throughput,
+        "seconds": measurement.seconds,
+        "busySeconds": measurement.busy_seconds,
+        "waitedShare": 1 - measurement.busy_seconds / measurement.seconds
+        if measurement.seconds
+        else 0.0,
         "ratio": ratio,
         "tenfold": None if ratio is None else ratio >= _TENFOLD,
-        "attempts": dict(one.attempts),
-        "attemptSeconds": _distribution(one.attempt_seconds),
-        "podSchedulingSeconds": _distribution(one.pod_seconds),
+        "attempts": dict(measurement.attempts),
+        "attemptSeconds": _distribution(measurement.attempt_seconds),
+        "podSchedulingSeconds": _distribution(measurement.pod_seconds),
     }
 
 

@@ -117,7 +117,7 @@ def run_workload(
         seed: Decides the choice between equally good nodes, and generated names.
         verify: If above 0, every Nth decision is compared with what scalar hooks
             alone say, which stops the workload if it differs.
-        on_progress: Told now and then how many pods were bound.
+        on_progress: Called now and then with the number of bound pods.
 
     Raises:
         ConfigErrors: The configuration is wrong.
@@ -182,7 +182,10 @@ def _notes(workload: Workload, verify: int) -> Iterator[str]:
     if workload.threshold_metric != THROUGHPUT:
         metric = workload.threshold_metric
         yield f"{workload.name}: its threshold is for {metric}, which is not compared"
-    if any(isinstance(one, StartCollectingProfile) for one in workload.operations):
+    if any(
+        isinstance(operation, StartCollectingProfile)
+        for operation in workload.operations
+    ):
         yield f"{_case(workload)}: no profile of a Go program is written"
 
 

@@ -30,8 +30,8 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 KEPT: Final = 2048
 """How many different objects a template remembers: the kinds of ScalingKinds1000 twice.
 
-With 256 as before, that client reads each of its objects anew, which takes a quarter of
-the time that is measured.
+With 256 as before, that client reads each of its objects again, which takes a quarter
+of the time that is measured.
 """
 
 _DEVICES: Final = "resource.k8s.io/"
@@ -93,7 +93,7 @@ class ObjectTemplate:
         parameters: Its fields beside ``.Index`` and ``.Count``.
 
     Raises:
-        PerfErrors: The file cannot be read, or is no template.
+        PerfErrors: The file is unreadable, or not a template.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class ObjectTemplate:
         """Whether its objects are not served, and change no decision.
 
         Raises:
-            PerfErrors: The text is no object.
+            PerfErrors: The text is not an object.
         """
         try:
             tree = self._tree(tuple(self._texts_of(1).values(0)), 1)
@@ -165,8 +165,10 @@ class ObjectTemplate:
             obj = from_wire(self._spelled(tree, kind, count), kind, pool=self._pool)
         except ObjectError as error:
             raise PerfErrors(
-                Problem(where=str(self._path), path=one.path, message=one.message)
-                for one in error.problems
+                Problem(
+                    where=str(self._path), path=problem.path, message=problem.message
+                )
+                for problem in error.problems
             ) from error
         return obj
 

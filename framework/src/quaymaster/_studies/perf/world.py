@@ -36,7 +36,7 @@ class World:
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
-        on_progress: Told now and then how many pods were bound.
+        on_progress: Called now and then with the number of bound pods.
         options: What else can be set about the scheduler.
 
     Attributes:
@@ -194,7 +194,7 @@ class World:
         count: int,
         is_far_enough: Callable[[Pod], bool],
     ) -> Callable[[], bool]:
-        """Make a function that tells whether enough pods are far enough."""
+        """Return a function that checks whether enough pods have progressed."""
         # Looking at all pods is slow. No pod gets further without a step, so the next
         # look comes after as many steps as pods are missing.
         look_at = 0

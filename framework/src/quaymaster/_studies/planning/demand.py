@@ -86,8 +86,8 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
 
     A StatefulSet makes its pods one after the other, and so does a Deployment during an
     update; all of them are counted. Pods that these take away in time are left out, and
-    so are those that are being resized, since nobody knows what they will count with,
-    and those on nodes that do not exist.
+    so are those that are being resized, since their future requests are unknown, and
+    those on nodes that do not exist.
     """
     nodes = cluster.list(Node).items
     names = {node.name for node in nodes}

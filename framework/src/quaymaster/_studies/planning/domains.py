@@ -10,10 +10,10 @@ enough room in each:
   themselves, the fullest domain has at most ``maxSkew`` pods more than the emptiest one
   in the end. So of ``n`` pods in ``D`` domains, each has ``(n - (D - 1) maxSkew) / D``
   at least and ``(n + (D - 1) maxSkew) / D`` at most; while there are fewer domains than
-  ``minDomains``, each has ``maxSkew`` at most. That holds for pods that nobody
+  ``minDomains``, each has ``maxSkew`` at most. That holds for pods that no plugin
   preempts, may run on every node, and come without a node.
 
-Unlike `Need`, these are no sums over nodes, so they refute plans one by one.
+Unlike `Need`, these are not sums over nodes, so they refute plans one by one.
 """
 
 from collections import Counter, defaultdict
@@ -190,12 +190,12 @@ def families(
 ) -> Iterator[tuple[PodAffinityTerm, Sequence[Wanted]]]:
     """Return the pods that a required anti-affinity keeps apart, with its term."""
     found: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
-    for one in demand.wanted:
-        if not question.enforces(one.pod, APART):
+    for pod in demand.wanted:
+        if not question.enforces(pod.pod, APART):
             continue
-        for term in excluding_terms(one.pod):
-            key = (one.pod.namespace, ENCODER.encode(term))
-            found.setdefault(key, (term, []))[1].append(one)
+        for term in excluding_terms(pod.pod):
+            key = (pod.pod.namespace, ENCODER.encode(term))
+            found.setdefault(key, (term, []))[1].append(pod)
     yield from found.values()
 
 
@@ -229,10 +229,10 @@ def _apart_rules(
         takers = _takers(wanted, shapes)
         domains = {node.name: node.labels[key] for node in demand.nodes}
         came: Counter[str] = Counter()
-        for one in wanted:
-            if one.node:
-                came[domains[one.node]] += one.count
-        number = sum(one.count for one in wanted)
+        for pod in wanted:
+            if pod.node:
+                came[domains[pod.node]] += pod.count
+        number = sum(pod.count for pod in wanted)
         pods = f"{number} pods such as {wanted[0].pod.key}"
         yield _Apart(
             of=f"{pods} may not share a value of {key}",
@@ -266,11 +266,11 @@ def _even_rules(
 ) -> Iterator[DomainRule]:
     spread: dict[Hashable, list[Wanted]] = defaultdict(list)
     constraints: dict[Hashable, TopologySpreadConstraint] = {}
-    for one in demand.wanted:
-        constraint = _constraint(one.pod)
-        if constraint is not None and question.enforces(one.pod, EVEN):
-            key = (one.pod.namespace, ENCODER.encode(constraint))
-            spread[key].append(one)
+    for pod in demand.wanted:
+        constraint = _constraint(pod.pod)
+        if constraint is not None and question.enforces(pod.pod, EVEN):
+            key = (pod.pod.namespace, ENCODER.encode(constraint))
+            spread[key].append(pod)
             constraints[key] = constraint
     for family, wanted in spread.items():
         if _is_ruled_alone(constraints[family], wanted, demand):
@@ -281,9 +281,9 @@ def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
     """Return what spreads a pod over all nodes, if nothing else says where it goes."""
     spec = pod.spec
     hard = [
-        one
-        for one in spec.topology_spread_constraints
-        if one.when_unsatisfiable == "DoNotSchedule"
+        topology_spread_constraint
+        for topology_spread_constraint in spec.topology_spread_constraints
+        if topology_spread_constraint.when_unsatisfiable == "DoNotSchedule"
     ]
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = (
@@ -303,19 +303,19 @@ def _is_ruled_alone(
     constraint: TopologySpreadConstraint, wanted: Sequence[Wanted], demand: Demand
 ) -> bool:
     """Whether all pods that count follow the constraint, from the beginning on."""
-    pods = {id(one.pod) for one in wanted}
+    pods = {id(pod.pod) for pod in wanted}
     namespace = wanted[0].pod.namespace
-    priority = min(one.pod.priority for one in wanted)
+    priority = min(pod.pod.priority for pod in wanted)
     selector = compile_label_selector(constraint.label_selector)
     everybody = [
-        *(one.pod for one in demand.wanted),
+        *(pod.pod for pod in demand.wanted),
         *(pod for tied in demand.tied.values() for pod in tied),
         *demand.others,
     ]
     return (
         not demand.updates
-        and not any(one.node for one in wanted)
-        and all(selector.matches(one.pod.labels) for one in wanted)
+        and not any(pod.node for pod in wanted)
+        and all(selector.matches(pod.pod.labels) for pod in wanted)
         and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(
             # Identity: the pods are the very objects of the demand.
@@ -325,9 +325,9 @@ def _is_ruled_alone(
             for pod in everybody
         )
         and not any(
-            one.namespace == namespace
-            and selector.matches(one.spec.template.metadata.labels)
-            for one in demand.daemon_sets
+            daemon_set.namespace == namespace
+            and selector.matches(daemon_set.spec.template.metadata.labels)
+            for daemon_set in demand.daemon_sets
         )
     )
 
@@ -341,7 +341,7 @@ def _even(
 ) -> _Even:
     key = constraint.topology_key
     least = _least_requests(wanted, question)
-    number = sum(one.count for one in wanted)
+    number = sum(pod.count for pod in wanted)
     takers = _takers(wanted, shapes)
 
     def places(node: Node, room: int) -> list[_Place]:
@@ -361,7 +361,9 @@ def _even(
         shape = shapes.shapes[index]
         room = room_of((shape.room(name), size) for name, size in least.items())
         room = room if index in takers else 0
-        groups.append([one for node in group.samples() for one in places(node, room)])
+        groups.append(
+            [place for node in group.samples() for place in places(node, room)]
+        )
     existing = []
     for node, free in zip(demand.nodes, demand.rooms(question), strict=True):
         room = room_of((free.get(name, 0), size) for name, size in least.items())
@@ -378,13 +380,13 @@ def _even(
 
 def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, int]:
     """Return what each of some pods requests at least, by resource."""
-    if not all(question.enforces_room(one.pod) for one in wanted):
+    if not all(question.enforces_room(pod.pod) for pod in wanted):
         return {}
-    requests = [requested(one.pod) for one in wanted]
-    least = {name: min(one.get(name, 0) for one in requests) for name in BASIC}
+    requests = [requested(pod.pod) for pod in wanted]
+    least = {name: min(request.get(name, 0) for request in requests) for name in BASIC}
     return {name: size for name, size in least.items() if size}
 
 
 def _takers(wanted: Sequence[Wanted], shapes: Shapes) -> frozenset[int]:
     """Return the groups that are not known to be unable to take any of some pods."""
-    return frozenset().union(*(shapes.takers(one.pod) for one in wanted))
+    return frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))

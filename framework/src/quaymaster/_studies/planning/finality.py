@@ -41,8 +41,8 @@ def is_final(verdict: UnscheduledPod | None, simulation: Simulation) -> bool:
     """Whether more nodes like those of a simulation, or more pods, change nothing.
 
     Args:
-        verdict: What the scheduler says of a pod that got no node; None if it got one.
-        simulation: Where it said so, with nothing on the nodes but DaemonSets.
+        verdict: The verdict about a pod that got no node; None if it got one.
+        simulation: The simulation of the verdict, with only DaemonSets on the nodes.
     """
     if verdict is None:
         return False
@@ -61,7 +61,7 @@ def is_final(verdict: UnscheduledPod | None, simulation: Simulation) -> bool:
 
 def _waits_for_nodes(events: Sequence[ClusterEventWithHint] | None) -> bool:
     """Whether nothing but nodes, and pods that leave, wakes what a plugin refuses."""
-    return bool(events) and all(_is_still(one.event) for one in events or ())
+    return bool(events) and all(_is_still(event.event) for event in events or ())
 
 
 def _is_still(event: ClusterEvent) -> bool:

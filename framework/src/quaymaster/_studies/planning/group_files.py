@@ -78,8 +78,8 @@ def read_node_groups(source: str) -> Sequence[NodeGroup]:
         source: The file.
 
     Raises:
-        ConfigErrors: It cannot be read, or something in it is wrong; it tells all
-            mistakes of form.
+        ConfigErrors: The file is unreadable or invalid; the error lists all mistakes of
+            form.
         NodeGroupError: A group describes no nodes.
     """
     content = read_content(Path(source), source)

@@ -54,7 +54,7 @@ class NodeGroup:
         name: What the nodes' names begin with.
         shape: What each node has, as `quaymaster.inmemory.make_nodes` reads it behind
             the count: ``cpu=4,memory=16Gi,zones=3``.
-        price: What one node costs, in any unit; None if nobody said.
+        price: The price of a node, in any unit; None if it is unknown.
         min_nodes: How many nodes a plan has at least.
         max_nodes: How many it may have.
         where: What messages call the group.
@@ -165,7 +165,7 @@ def _with_price(group: NodeGroup, prices: Prices) -> NodeGroup:
 
 
 def _divided(spec: str, where: str) -> tuple[dict[str, str], list[str]]:
-    """Tell the settings of the group from those of its nodes."""
+    """Separate the settings of the group from those of its nodes."""
     own: dict[str, str] = {}
     shape = []
     for setting in spec.split(","):

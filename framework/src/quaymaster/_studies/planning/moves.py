@@ -17,9 +17,9 @@ __all__ = ["Move", "Places", "moves_between", "places_of"]
 class Move:
     """A pod that is on another node than before, or whose successor is.
 
-    Controllers give the pods that they make anew other names. Those of one workload
-    are equal, so the pods that it had and those that it has now are matched by their
-    names where they have them still, and otherwise in the order of their names.
+    Pods that controllers create again have other names. Those of one workload are
+    equal, so the pods that it had and those that it has now are matched by their names
+    where they have them still, and otherwise in the order of their names.
 
     Attributes:
         workload: What the pod belongs to, as ``deployment.apps/NAMESPACE/NAME``.
@@ -75,7 +75,7 @@ def _moves_of(
     came = {key: after[key] for key in sorted(after.keys() - before.keys())}
     left = []
     for key in sorted(before.keys() - after.keys()):
-        # A pod that was made anew on the same node has not moved.
+        # A pod that was created again on the same node has not moved.
         heir = next((new for new, node in came.items() if node == before[key]), None)
         if heir is None:
             left.append(key)

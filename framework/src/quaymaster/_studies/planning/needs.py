@@ -115,10 +115,10 @@ def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[N
 
 def _batches(question: Question, demand: Demand, shapes: Shapes) -> list[_Batch]:
     counts: Counter[tuple[tuple[tuple[str, int], ...], frozenset[int], str]] = Counter()
-    for one in demand.wanted:
-        if question.enforces_room(one.pod):
-            amounts = tuple(sorted(requested(one.pod).items()))
-            counts[amounts, shapes.takers(one.pod), one.node] += one.count
+    for pod in demand.wanted:
+        if question.enforces_room(pod.pod):
+            amounts = tuple(sorted(requested(pod.pod).items()))
+            counts[amounts, shapes.takers(pod.pod), pod.node] += pod.count
     return [
         _Batch(dict(amounts), takers, node, count)
         for (amounts, takers, node), count in counts.items()
@@ -156,8 +156,8 @@ def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
     """
     found = {*kinds, frozenset().union(*kinds)}
     if len(kinds) <= _UNIONS:
-        for one in kinds:
-            found |= {one | other for other in found}
+        for kind in kinds:
+            found |= {kind | other for other in found}
     return sorted(found, key=sorted)
 
 
@@ -170,14 +170,14 @@ def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequenc
 def _counted(question: Question, demand: Demand) -> frozenset[str]:
     """Return the resources that pods need room for.
 
-    Others than the basic ones may be left to extenders and devices, or to nobody.
+    Other resources may be handled by extenders or devices, or not at all.
     """
     asking: dict[str, set[str]] = defaultdict(set)
     samples: dict[str, Pod] = {}
-    for one in demand.wanted:
-        profile = one.pod.spec.scheduler_name
-        samples[profile] = one.pod
-        for name in requested(one.pod):
+    for pod in demand.wanted:
+        profile = pod.pod.spec.scheduler_name
+        samples[profile] = pod.pod
+        for name in requested(pod.pod):
             asking[name].add(profile)
     others = asking.keys() - BASIC
     if question.config.extenders or any(
@@ -193,10 +193,10 @@ def _counted(question: Question, demand: Demand) -> frozenset[str]:
 
 def _port_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:
     using: dict[tuple[str, int], list[Wanted]] = defaultdict(list)
-    for one in demand.wanted:
-        if question.enforces(one.pod, PORTS):
-            for port in set(wildcard_ports(one.pod)):
-                using[port].append(one)
+    for pod in demand.wanted:
+        if question.enforces(pod.pod, PORTS):
+            for port in set(wildcard_ports(pod.pod)):
+                using[port].append(pod)
     for port, wanted in using.items():
         free = [int(port not in shape.ports) for shape in shapes.shapes]
         protocol, number = port
@@ -225,11 +225,11 @@ def _apart(
     shapes: Shapes,
 ) -> Need:
     """No two of the pods share a node."""
-    groups = frozenset().union(*(shapes.takers(one.pod) for one in wanted))
-    came = Counter(one.node for one in wanted if one.node)
+    groups = frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))
+    came = Counter(pod.node for pod in wanted if pod.node)
     return Need(
         of=of,
-        demand=sum(one.count for one in wanted),
+        demand=sum(pod.count for pod in wanted),
         existing=tuple(max(1, came[node.name]) for node in demand.nodes),
         capacity=tuple(
             each if index in groups else 0 for index, each in enumerate(free)
@@ -242,8 +242,8 @@ def _utilization_needs(
 ) -> Iterator[Need]:
     """What is requested is at most a part of what is offered: in whole numbers."""
     wanted = total(
-        {name: one.count * amount for name, amount in requested(one.pod).items()}
-        for one in demand.wanted
+        {name: pod.count * amount for name, amount in requested(pod.pod).items()}
+        for pod in demand.wanted
     )
     tied = total(
         requested(pod)
@@ -255,7 +255,7 @@ def _utilization_needs(
         yield Need(
             of=f"{name}, of which at most {float(most):.0%} may be requested",
             demand=whole * (wanted.get(name, 0) + tied.get(name, 0)),
-            existing=tuple(part * offered(one).get(name, 0) for one in demand.nodes),
+            existing=tuple(part * offered(node).get(name, 0) for node in demand.nodes),
             capacity=tuple(_spare(shape, name, part, whole) for shape in shapes.shapes),
             lasts=False,
         )

@@ -114,7 +114,7 @@ def plan(
     trials.know(cluster)
     _check_zones(question, demand)
     _check_limits(question, demand)
-    shapes = Shapes(question, [one.pod for one in demand.wanted if not one.node])
+    shapes = Shapes(question, [pod.pod for pod in demand.wanted if not pod.node])
     return (
         _hopeless(question, demand, shapes)
         or _useless(question, shapes)
@@ -153,8 +153,8 @@ def _check_limits(question: Question, demand: Demand) -> None:
 
 def _hopeless(question: Question, demand: Demand, shapes: Shapes) -> Plan | None:
     """Give up at once if the scheduler puts some pods on no node of any group."""
-    verdicts = (shapes.why_hopeless(one.pod) for one in demand.wanted if not one.node)
-    unplaced = tuple(one for one in verdicts if one is not None)
+    verdicts = (shapes.why_hopeless(pod.pod) for pod in demand.wanted if not pod.node)
+    unplaced = tuple(verdict for verdict in verdicts if verdict is not None)
     if not unplaced:
         return None
     what = counted(len(unplaced), "pod")
@@ -251,7 +251,7 @@ def _without_plan(
     return Plan(
         groups=tuple(PlannedGroup(group=group, nodes=0) for group in question.groups),
         obstacle=obstacle,
-        unplaced=tuple(sorted(unplaced, key=lambda one: one.pod)),
+        unplaced=tuple(sorted(unplaced, key=lambda pod: pod.pod)),
         is_final=True,
     )
 

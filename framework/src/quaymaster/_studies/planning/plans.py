@@ -30,7 +30,7 @@ class PlannedGroup:
 
     @property
     def cost(self) -> Decimal | None:
-        """What the nodes cost together; None if nobody said what one costs."""
+        """The price of all nodes; None if a price is unknown."""
         return None if self.group.price is None else self.nodes * self.group.price
 
     @property

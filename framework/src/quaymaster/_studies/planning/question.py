@@ -1,4 +1,4 @@
-"""What a plan is asked for, and the clusters that its answers are tried in."""
+"""The question of a plan, and the clusters in which answers are tried."""
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Loss(enum.StrEnum):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Question:
-    """What a plan is asked for.
+    """The question of a plan.
 
     Attributes:
         objects: The input.
@@ -114,7 +114,7 @@ class Question:
         )
 
     def enforces(self, pod: Pod, rule: Rule) -> bool:
-        """Whether a pod is held to a rule, as the scheduler shows when it is asked."""
+        """Whether the scheduler enforces a rule for a pod."""
         name = pod.spec.scheduler_name
         if self.config.profile(name) is None:
             return False

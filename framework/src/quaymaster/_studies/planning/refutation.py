@@ -14,7 +14,7 @@ __all__ = ["Refutation"]
 
 
 class Refutation:
-    """Says of plans that they cannot do.
+    """Refutes plans without a simulation.
 
     Args:
         question: What they are to do.

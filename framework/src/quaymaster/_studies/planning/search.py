@@ -136,7 +136,7 @@ class Search:
                 self._waiting.append((weight, counts))
                 return True
             if weight >= self._lightest:
-                # Nobody asks for heavier ones, and there may be any number.
+                # Heavier ones are not needed, and there may be any number.
                 self._waiting.append((weight, counts))
                 return True
         return False
@@ -268,7 +268,10 @@ class Search:
             if fractions:
                 index = min(
                     fractions,
-                    key=lambda one: (fractions[one] * self._weights[one], one),
+                    key=lambda fraction: (
+                        fractions[fraction] * self._weights[fraction],
+                        fraction,
+                    ),
                 )
                 parts[index] += fractions[index]
                 pods[index] += 1
@@ -302,9 +305,9 @@ class Search:
         shapes = self._shapes.shapes
         return max(
             groups,
-            key=lambda one: min(
-                (shapes[one].room(name) / self._weights[one] for name in names),
-                default=-self._weights[one],
+            key=lambda group: min(
+                (shapes[group].room(name) / self._weights[group] for name in names),
+                default=-self._weights[group],
             ),
         )
 

@@ -81,7 +81,7 @@ class Shapes:
     """The groups' shapes, and which pods each of them can take.
 
     Args:
-        question: What the plan is asked for.
+        question: The question of the plan.
         pods: The pods that need room; of those that are alike, one counts.
 
     Attributes:
@@ -108,7 +108,7 @@ class Shapes:
         )
 
     def why_hopeless(self, pod: Pod) -> UnscheduledPod | None:
-        """Return what the scheduler says of a pod that no node can take, or None."""
+        """Return the scheduler's verdict about a pod that fits on no node, or None."""
         found = self.hopeless.get(signature(pod))
         return None if found is None else attrs.evolve(found, pod=pod.key)
 
@@ -230,7 +230,9 @@ def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
                 wildcard_ports(pod) for pod in taking if question.enforces(pod, PORTS)
             )
         ),
-        misfit=next((one for one in misfits if is_final(one, simulation)), None),
+        misfit=next(
+            (misfit for misfit in misfits if is_final(misfit, simulation)), None
+        ),
     )
 
 
@@ -254,6 +256,9 @@ def _names_nodes(spec: PodSpec) -> bool:
         else None
     )
     return required is not None and any(
-        term.match_fields or any(one.key == HOST for one in term.match_expressions)
+        term.match_fields
+        or any(
+            match_expression.key == HOST for match_expression in term.match_expressions
+        )
         for term in required.node_selector_terms
     )

@@ -68,7 +68,7 @@ class Trial:
     Attributes:
         counts: The plan.
         problem: Why it does not do; empty if it does.
-        pending: The pods that have no node, each with what the scheduler says of it.
+        pending: The pods without a node, each with the scheduler's verdict.
         short: The resources of which too much is requested.
         idle: The groups of which a node in every zone was left without pods of its own
             when it failed, so that more of them would not help.
@@ -151,7 +151,7 @@ class Trials:
     ) -> Trial:
         """Say whether all pods of a settled cluster have a node."""
         pods = {pod.key: pod for pod in cluster.list(Pod).items}
-        pending = tuple((pods[one.pod], one) for one in result.unscheduled)
+        pending = tuple((pods[pod.pod], pod) for pod in result.unscheduled)
         problem = self._problem(result, after)
         at_node = _by_node(pods.values())
         taken = {name: total(map(requested, there)) for name, there in at_node.items()}

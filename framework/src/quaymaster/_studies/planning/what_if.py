@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._clusters.inmemory.controllers.availability import ready_since
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
@@ -44,6 +46,7 @@ def what_if(
     max_pods: int = MAX_PODS,
     observe: bool = False,
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
+    times: PodTimes = DEFAULT_POD_TIMES,
 ) -> WhatIfResult:
     """Find out what becomes of a cluster if it is changed.
 
@@ -65,6 +68,7 @@ def what_if(
         observe: Whether the answer holds what there is to see, for a report.
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each change.
+        times: How long pods need to start and to end.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -80,6 +84,7 @@ def what_if(
         options=options,
         observe=observe,
         max_pods=max_pods,
+        times=times,
     ) as simulation:
         history = History(simulation.cluster)
         question = _Question(
@@ -172,14 +177,14 @@ class _Question:
         )
 
     def _stuck(self, effect: Effect) -> dict[str, str]:
-        """Return the deleted pods whose end nobody has confirmed -> why."""
+        """Return the deleted pods whose end is not confirmed -> why."""
         cluster = self._simulation.cluster
         silent = cluster.silent_nodes
         there = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
         return {
-            one.pod: "Terminating until its node answers or is deleted"
-            for one in effect.timed_out
-            if one.node in silent and there.get(one.pod) == one.node
+            eviction.pod: "Terminating until its node answers or is deleted"
+            for eviction in effect.timed_out
+            if eviction.node in silent and there.get(eviction.pod) == eviction.node
         }
 
     def _places(self) -> Places:
@@ -215,7 +220,7 @@ class _Seen:
     """What there is to see of a simulation, before and after.
 
     Args:
-        simulation: The simulation; None if nobody wants to see it.
+        simulation: The simulation; None if it is not observed.
 
     Attributes:
         runs: What was seen so far.
@@ -232,4 +237,12 @@ class _Seen:
 
 
 def _end_of(effect: Effect, simulation: Simulation) -> float:
-    return simulation.now if effect.ended is None else effect.ended
+    """Return when a change was done and the last pod that followed was ready."""
+    clock_now, now = simulation.cluster.clock.now(), simulation.now
+    ready = (
+        now - clock_now + since
+        for pod in simulation.cluster.list(Pod).items
+        if (since := ready_since(pod)) is not None and since <= clock_now
+    )
+    ended = now if effect.ended is None else effect.ended
+    return max(ended, max(ready, default=ended))

@@ -48,7 +48,8 @@ class WhatIfStep:
     Attributes:
         change: The change, as people write it.
         at: When it was made, in seconds since the beginning.
-        ended: When it was done: for a drain, when the last node was given up or empty.
+        ended: When it was done and the last new pod was ready; for a drain, at least
+            when the last node was given up or empty.
         objects: What was made, changed or deleted, as ``KIND/KEY``.
         evicted: The pods that were evicted, in order.
         refused: The pods whose eviction was refused, in order of the first time.
@@ -56,7 +57,7 @@ class WhatIfStep:
             there since it does not answer -> why.
         lost: The keys of pods that went together with their node.
         timed_out: The pods that were deleted since their node did not answer, in order.
-        unmanaged: The keys of pods that are gone and that nothing makes anew.
+        unmanaged: The keys of deleted pods that no controller creates again.
         preempted: The pods that were preempted, in order.
         moved: The pods that are on another node than before the change.
         placed: The pods that got a node and still have it, by workload and key; also
@@ -67,7 +68,7 @@ class WhatIfStep:
         still_pending: The pods that were pending before for another reason; with the
             reason of their last attempt.
         notes: What else a user should know.
-        after: The cluster, once nothing moved any more.
+        after: The cluster after it has settled.
     """
 
     change: str
@@ -102,12 +103,12 @@ class WhatIfResult:
     """The answer to a what-if question.
 
     Attributes:
-        before: The cluster before the first change, once nothing moved any more.
+        before: The settled cluster before the first change.
         steps: The changes, in order.
         moved: The pods that are on another node in the end than before it all.
         notices: What was left out or assumed.
         observed: What there is to see before the first change and after the last one;
-            empty unless it was asked for.
+            empty unless requested.
     """
 
     before: ClusterState

@@ -72,7 +72,7 @@ class ClusterRecorder:
             self._teller.end(self._now())
 
     def _take(self, kind: type[ApiObject]) -> None:
-        """Write what has just happened: the cluster tells within the change."""
+        """Write what has just happened: the cluster reports it within the change."""
         watch = self._watches.get(kind)
         for event in () if watch is None else watch.take():
             if event.type is WatchEventType.DELETED:

@@ -115,7 +115,7 @@ class ReplayResult:
             has the name of; these were not compared.
         with_node: How many pods came with a node, so that nothing was decided.
         waiting: How many pods had no node in the end.
-        unknown: What cannot be known from outside, and may be why decisions differ.
+        unknown: Facts that a record lacks, and that may explain differences.
         notices: What was left out or assumed.
     """
 
@@ -130,18 +130,26 @@ class ReplayResult:
 
     def counts(self) -> Mapping[Agreement, int]:
         """How many decisions there are of each agreement, all of them named."""
-        found = Counter(one.agreement for one in self.decisions)
-        return {one: found[one] for one in Agreement}
+        found = Counter(decision.agreement for decision in self.decisions)
+        return {agreement: found[agreement] for agreement in Agreement}
 
     def tried(self) -> int:
         """On how many other states than the recorded ones ours decided in all."""
-        return sum(one.tried for one in self.decisions)
+        return sum(decision.tried for decision in self.decisions)
 
     def widths(self) -> Mapping[int, int]:
         """How many decisions agree on another state, by how many changes it is wide."""
-        widths = (one for one in self.decisions if one.agreement is Agreement.ORDER)
-        return dict(sorted(Counter(one.width for one in widths).items()))
+        widths = (
+            decision
+            for decision in self.decisions
+            if decision.agreement is Agreement.ORDER
+        )
+        return dict(sorted(Counter(width.width for width in widths).items()))
 
     def differing(self) -> Sequence[ComparedDecision]:
         """The decisions that differ, in order."""
-        return [one for one in self.decisions if one.agreement is Agreement.DIFFERS]
+        return [
+            decision
+            for decision in self.decisions
+            if decision.agreement is Agreement.DIFFERS
+        ]

@@ -28,7 +28,7 @@ def decide_again(
     seed: int = 0,
     only: Container[int] | None = None,
 ) -> list[dict[int, ComparedDecision]]:
-    """Make decisions of a record again, each on the state that the record tells of.
+    """Make decisions of a record again, each on its recorded state.
 
     Unlike `replay`, it looks for no other state on which ours would agree, and explains
     nothing: each configuration makes each decision once, whether it agrees or not. But
@@ -41,7 +41,7 @@ def decide_again(
             scheduler names. The first one's queue says in which order decisions of the
             same moment were made.
         registry: Where plugins are found by name.
-        seed: Seeds what is random in plugins; ties are told, not drawn.
+        seed: The seed of random plugins; ties are reported, not drawn.
         only: The numbers of those to make; None: all. What was recorded is followed in
             any case.
 
@@ -50,10 +50,10 @@ def decide_again(
         ours compares, in order.
 
     Raises:
-        RecordError: The file cannot be read, or is no record.
+        RecordError: The file is unreadable, or not a record.
         ProfileError: A profile's plugins cannot be built.
     """
-    declared = [kind for one in configs for kind in declared_kinds(one, registry)]
+    declared = [kind for config in configs for kind in declared_kinds(config, registry)]
     following = Following(RecordFile(record), KindSet(declared))
     found: list[dict[int, ComparedDecision]] = [{} for _ in configs]
     with ExitStack() as stack:

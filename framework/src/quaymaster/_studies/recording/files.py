@@ -1,8 +1,8 @@
 """Record files: lines of JSON, compressed if the name ends with ``.gz``.
 
 Whatever ends a recording, what was flushed can be read: each flush ends a block of the
-compressed text, and whoever reads takes all whole lines there are. Going on appends
-another gzip member.
+compressed text, and readers use all complete lines. Going on appends another gzip
+member.
 """
 
 import os
@@ -84,7 +84,7 @@ class RecordFile:
         """All whole lines.
 
         Raises:
-            RecordError: The file cannot be read, or is no record.
+            RecordError: The file is unreadable, or not a record.
         """
         number = 0
         for number, text in enumerate(self.texts(), 1):
@@ -147,7 +147,7 @@ class RecordWriter:
             is taken away.
 
     Raises:
-        RecordError: The file cannot be written, or is no record.
+        RecordError: The file cannot be written, or is not a record.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -182,7 +182,7 @@ class RecordWriter:
         self._has_news = True
 
     def flush(self) -> None:
-        """Let whoever reads the file see all lines."""
+        """Flush all lines, so that readers of the file see them."""
         if not self._has_news:
             return
         if self._zip is not None:

@@ -1,4 +1,4 @@
-"""What is known of each kind while a live cluster is recorded."""
+"""The state of each kind while a live cluster is recorded."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,11 +24,11 @@ _NOT_FOUND: Final = 404
 
 
 class GoneError(Exception):
-    """Nobody records any more."""
+    """Recording has ended."""
 
 
 class Reached(Message):
-    """All up to a version has been told."""
+    """All changes up to a version have been reported."""
 
     resource: int
     version: str
@@ -42,7 +42,7 @@ class Followed:
         kind: The class of its objects.
         number: What messages call it.
         keys: The keys of its objects -> what the record calls them.
-        is_listed: Whether all of it has been told.
+        is_listed: Whether the whole list has been reported.
         trouble: Why it cannot be followed right now; empty if it can.
         code: The HTTP status of that.
         unreadable: How many objects could not be read.
@@ -75,11 +75,11 @@ class Followed:
 
 
 class MarkedReader:
-    """Reads a server, and tells how far each block of a stream goes.
+    """Reads a server, and marks the end of each block of a stream.
 
     Args:
         client: Reads the server.
-        mark: Called once a block has been told, before the next is read.
+        mark: Called after each block, before the next is read.
     """
 
     def __init__(self, client: ApiClient, mark: Callable[[], None]) -> None:

@@ -29,13 +29,13 @@ Ask: TypeAlias = Callable[[Outcome, Pod, Moments], None]
 class Following:
     """Goes through a record twice: to find its decisions, and to ask about them.
 
-    After each decision the record is followed, whatever anybody says about it: so each
-    one is asked about on the state that the recorded scheduler met, as far as it can be
+    After each decision, the recorded one is applied, whatever the answer is. So each
+    decision is made on the state that the recorded scheduler had, as far as it can be
     seen from outside.
 
     Args:
         file: The record.
-        kinds: The kinds of objects that are known.
+        kinds: The kinds of objects to read.
 
     Attributes:
         state: The record, as far as it has been read.
@@ -44,11 +44,11 @@ class Following:
         found: The decisions of the record.
         shown: The same, by the number of the change that shows each of them.
         assumed: The decisions that have been made and not been seen, by the pod's uid.
-        others: Scheduler name -> the decisions that nobody was asked about.
+        others: Scheduler name -> the decisions that were not repeated.
         most_nodes: How many nodes there were at most when something was decided.
 
     Raises:
-        RecordError: The file cannot be read, or is no record.
+        RecordError: The file is unreadable, or not a record.
     """
 
     def __init__(self, file: RecordFile, kinds: KindSet) -> None:
@@ -73,14 +73,14 @@ class Following:
 
         Args:
             place_of: Where a pod stands in the queue.
-            schedulers: The scheduler names whose decisions are asked about.
+            schedulers: The scheduler names whose decisions are repeated.
             ask: Called with each decision.
 
         Raises:
-            RecordError: The file cannot be read, or is no record.
+            RecordError: The file is unreadable, or not a record.
         """
         self.found = survey(self.state.entries(self._lines), place_of)
-        self.shown = {one.seen: one for one in self.found.outcomes}
+        self.shown = {outcome.seen: outcome for outcome in self.found.outcomes}
         self._follow(
             RecordState(self._kinds).entries(self._file.lines()), schedulers, ask
         )

@@ -162,7 +162,7 @@ class Judge:
 
 
 class _Dice(Random):
-    """Draws of several equals the one that is asked for.
+    """Chooses a given one of several equal nodes instead of drawing.
 
     Attributes:
         index: The number of the one to draw.
@@ -173,7 +173,7 @@ class _Dice(Random):
     sides = 1
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """Draw from a range; from the numbers below one, that which is asked for."""
+        """Draw from a range; a range from 0 gives the requested number."""
         if stop is not None:
             return super().randrange(start, stop, step)
         self.sides = start

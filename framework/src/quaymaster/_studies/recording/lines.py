@@ -59,7 +59,7 @@ class Begin(_Line, tag="BEGIN", kw_only=True):
     """The first line; and one of each time that recording went on.
 
     Attributes:
-        format: What a record says of itself.
+        format: The format of the record.
         time: The moment in RFC 3339.
         source: What was recorded, in words.
         anonymous: Whether names are other ones.
@@ -77,7 +77,7 @@ class Template(_Line, tag="TEMPLATE", kw_only=True):
     """A pod spec that pods name by its number, from here on.
 
     Attributes:
-        number: Its number; one that was there before stands for this spec now.
+        number: Its number; a repeated number replaces the earlier spec.
         spec: The spec, without a node.
     """
 

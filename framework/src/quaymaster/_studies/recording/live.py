@@ -1,4 +1,4 @@
-"""Records a live cluster: what its watches tell, for as long as somebody wants."""
+"""Records a live cluster: the changes that its watches report."""
 
 import logging
 import os
@@ -88,7 +88,7 @@ def record(
     stop: threading.Event | None = None,
     on_progress: RecordProgress | None = None,
 ) -> Recorded:
-    """Write what becomes of a live cluster into a file; nothing is written to it.
+    """Record the changes of a live cluster in a file, without writing to the cluster.
 
     A file that has a record goes on where that ended: what happened in between is
     learnt from the server as far as it remembers, and else by what is different.
@@ -98,7 +98,7 @@ def record(
         context: The context of the kubeconfig; empty for the current one.
         kubeconfig: The kubeconfig file, instead of the usual ones.
         kinds: Kinds that plugins and packages declare.
-        seconds: For how long; None until somebody stops it.
+        seconds: For how long; None: until it is stopped.
         anonymise: Whether to give everything other names.
         stop: Ends it when it is set.
         on_progress: Called with the progress.
@@ -107,10 +107,10 @@ def record(
         What was recorded.
 
     Raises:
-        RecordError: The file cannot be written, is no record, or one of another
+        RecordError: The file cannot be written, is not a record, or one of another
             cluster.
-        QuaymasterError: The server cannot be asked, or refuses nodes or pods; or there
-            are no credentials.
+        QuaymasterError: The server is unreachable or rejects lists of nodes or pods, or
+            credentials are missing.
         ConfigErrors: The kubeconfig is wrong.
     """
     access = find_access(kubeconfig=kubeconfig, context=context)
@@ -198,7 +198,7 @@ class _Recorder:
         stop: threading.Event,
         on_progress: RecordProgress | None,
     ) -> None:
-        """Record, until the time is over or somebody stops it."""
+        """Record until the time is over or the recorder is stopped."""
         self._teller.begin(
             self._now(),
             now=self._begun,

@@ -29,7 +29,7 @@ class Moments:
         self._coming: deque[Numbered] = deque(islice(self._entries, _MOST + 1))
 
     def __iter__(self) -> Iterator[Numbered]:
-        """Each change, which is the present one until the next is asked for."""
+        """Yield each change, which is the present one until the next is requested."""
         while self._coming:
             yield self._coming[0]
             self._past.append(self._coming.popleft())

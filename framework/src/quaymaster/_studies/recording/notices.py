@@ -1,4 +1,4 @@
-"""What to say of a record: what it lacks, and what nobody can know from it."""
+"""Notices about a record: what it lacks, and what it cannot show."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,7 +28,7 @@ _ALWAYS: Final = (
 def unknown_of(
     found: Survey, state: RecordState, config: SchedulerConfig, most_nodes: int
 ) -> tuple[str, ...]:
-    """What cannot be known of a record from outside.
+    """Facts that a record cannot show.
 
     Args:
         found: The decisions.
@@ -55,7 +55,7 @@ def _sometimes(
 
 
 def notices_of(file: RecordFile, state: RecordState) -> tuple[Notice, ...]:
-    """What a user should know of a record that was read to its end."""
+    """Notices about a record that was read to its end."""
     return tuple(_notices(file, state))
 
 

@@ -64,7 +64,7 @@ def _by_entry(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:
     for outcome in outcomes:
         found.setdefault(outcome.decided, []).append(outcome)
     for together in found.values():
-        # The order of arrival goes with that of the queue, wherever that is known.
+        # The order of arrival follows that of the queue, if the record has it.
         together.sort(key=lambda one: one.seen if one.place is None else one.since)
     ranked = (one for number in sorted(found) for one in found[number])
     for rank, outcome in enumerate(ranked):

@@ -38,7 +38,7 @@ def read_objects(
         kinds: Kinds that plugins and packages declare.
 
     Raises:
-        RecordError: The file cannot be read, or is no record.
+        RecordError: The file is unreadable, or not a record.
     """
     file, state = RecordFile(record), RecordState(KindSet(kinds))
     for _ in state.entries(file.lines()):

@@ -53,11 +53,11 @@ def replay(
         record: The file.
         config: The configuration of our scheduler; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
-        seed: Seeds what is random in plugins; ties are told, not drawn.
+        seed: The seed of random plugins; ties are reported, not drawn.
         on_progress: Called with the progress.
 
     Raises:
-        RecordError: The file cannot be read, or is no record.
+        RecordError: The file is unreadable, or not a record.
         ProfileError: A profile's plugins cannot be built.
     """
     config, registry = with_defaults(config, registry)
@@ -103,7 +103,7 @@ class _Replay:
 
     def result(self) -> ReplayResult:
         """What it came to."""
-        ordered = sorted(self._decisions, key=lambda one: one[0])
+        ordered = sorted(self._decisions, key=lambda decision: decision[0])
         following = self._following
         pods = following.state.objects.get(Pod.kind, {}).values()
         waiting = [
@@ -150,9 +150,11 @@ class _Replay:
 
 def _explained(compared: ComparedDecision, found: Explanation) -> ComparedDecision:
     """Add how ours rates both nodes, and why it leaves out theirs."""
-    scores = {one.node: one for one in found.scores}
+    scores = {score.node: score for score in found.scores}
     theirs = compared.theirs.node or compared.theirs.nominated_node
-    rejections = (one for one in found.rejections if one.node == theirs)
+    rejections = (
+        rejection for rejection in found.rejections if rejection.node == theirs
+    )
     ours: NodeScores | None = scores.get(compared.ours.node)
     return attrs.evolve(
         compared,

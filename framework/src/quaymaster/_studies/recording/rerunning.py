@@ -59,7 +59,7 @@ class RerunResult:
         theirs: How it went in the record.
         seconds: How long the record is.
         notices: What was left out or assumed.
-        observed: What there is to see of ours, if it was asked for.
+        observed: Our observed run, if requested.
     """
 
     result: SimulationResult
@@ -94,7 +94,7 @@ def rerun(
         observe: Whether what there is to see is kept, for a report.
 
     Raises:
-        RecordError: The file cannot be read, or is no record.
+        RecordError: The file is unreadable, or not a record.
         AdmissionError: Objects of the record break rules.
         ProfileError: A profile's plugins cannot be built.
     """
@@ -173,7 +173,7 @@ def _ours(
         for life in history.pods
         if life.bound is not None
     ]
-    waits = [one.bound - one.created for one in result.placements]
+    waits = [placement.bound - placement.created for placement in result.placements]
     return course_of(waits, len(result.unscheduled), runs, offered, end)
 
 

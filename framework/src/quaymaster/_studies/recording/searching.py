@@ -39,8 +39,8 @@ class Search:
     Args:
         world: The world.
         is_decided_so: Whether ours decides the same about a pod as things stand.
-        differing: The ranks of decisions that ours is known not to make, wherever they
-            stand; these need no explanation.
+        differing: The ranks of decisions that ours does not make, wherever they stand;
+            these need no explanation.
 
     Attributes:
         tried: On how many states ours has decided about the pod in question.
@@ -128,9 +128,9 @@ class Search:
             in_vain: Sets of ranks after which there is no way.
 
         Returns:
-            The ranks of what comes before the one in question; None if there is no way.
+            The ranks of the decisions before this one; None if no order fits.
         """
-        if all(one.outcome.rank in placed for one in wanted):
+        if all(pod.outcome.rank in placed for pod in wanted):
             return set()
         known = frozenset(placed)
         if known in in_vain:
@@ -151,15 +151,15 @@ class Search:
         in_vain.add(known)
         return None
 
-    def _may_be_next(self, one: Moved, asked: Moved) -> bool:
-        if one.outcome.rank == asked.outcome.rank:
-            return self._agrees(one.outcome)
-        if one.outcome.rank in self._differing:
+    def _may_be_next(self, moved: Moved, asked: Moved) -> bool:
+        if moved.outcome.rank == asked.outcome.rank:
+            return self._agrees(moved.outcome)
+        if moved.outcome.rank in self._differing:
             return True
         if not self._left:
             return False
         self._left -= 1
-        return self._is_decided_so(one.outcome)
+        return self._is_decided_so(moved.outcome)
 
     def _agrees(self, outcome: Outcome) -> bool:
         self.tried += 1

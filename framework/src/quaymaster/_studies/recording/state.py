@@ -74,7 +74,7 @@ class Stored:
     Attributes:
         own: The object, but for a spec that others share.
         spec: The spec that it shares, or None.
-        version: Its resource version, if it is known.
+        version: Its resource version, if available.
     """
 
     own: Tree
@@ -103,7 +103,7 @@ class Entry:
         key: Its key.
         old: The object before; None if it is new.
         new: The object after; None if it is gone.
-        version: The resource version of the change, if it is known.
+        version: The resource version of the change, if available.
         listed: Whether it is new only because recording began.
         missed: Whether it went at an unknown moment before.
     """
@@ -127,7 +127,7 @@ class RecordState:
     """Follows the lines of a record.
 
     Args:
-        kinds: The kinds that are known; objects of others are left out.
+        kinds: The kinds to read; objects of other kinds are left out.
 
     Attributes:
         stored: What there is of each kind, by its key.

@@ -2,8 +2,8 @@
 
 - It had decided about other pods already, or not yet, whose decisions were seen in
   another order. Where its queue fixes the order, there is nothing to choose.
-- It had not seen the last changes: of each kind it sees all up to one of them.
-- A change was seen late by the recorder. If versions tell that it came after what the
+- It had not seen the last changes: of each kind it sees all up to one of them. - A
+change was seen late by the recorder. If versions show that it came after what the
   decision led to, the scheduler cannot have known of it.
 """
 
@@ -46,7 +46,7 @@ class Lag:
 
     Attributes:
         unseen: Changes that were not known yet, the latest first.
-        early: Changes that were known already, in their order.
+        early: Changes that the scheduler had seen already, in their order.
     """
 
     unseen: tuple[Numbered, ...] = ()
@@ -150,7 +150,7 @@ class Doubts:
         """Whether a change came after the pod, or after its last attempt.
 
         Watches of other kinds may be ahead of that of pods, so that what a decision led
-        to is seen before its pod; then versions tell.
+        to is seen before its pod; then versions decide.
         """
         number, entry = change
         order = compare_versions(entry.version, self._outcome.since_version)
@@ -193,7 +193,7 @@ class Doubts:
         for change in changes:
             kind, name = change[1].kind.kind, _name(change[1])
             if change[0] in own:
-                settled.add(name)  # whoever decided about it has seen it before
+                settled.add(name)  # its decision shows that the scheduler has seen it
             if name in settled or kind in ended:
                 continue
             if not may_be(change[1]):
@@ -218,6 +218,9 @@ def _early(change: Numbered) -> Lag:
 
 
 def _merged(
-    one: Sequence[Numbered], other: Sequence[Numbered], *, latest_first: bool = False
+    sequence: Sequence[Numbered],
+    other: Sequence[Numbered],
+    *,
+    latest_first: bool = False,
 ) -> tuple[Numbered, ...]:
-    return tuple(sorted(dict((*one, *other)).items(), reverse=latest_first))
+    return tuple(sorted(dict((*sequence, *other)).items(), reverse=latest_first))

@@ -1,8 +1,8 @@
 """Finds the decisions in a record: what became of each pod, and when it was decided.
 
-A decision shows late: a pod is bound once its volumes are, and its victims are asked to
-go before it is told where it may hope for room. So a record is read twice: first to
-find when each decision must have been made, then to make them again.
+A decision is visible late: a pod is bound after its volumes, and its victims are
+evicted before its nomination is written. So a record is read twice: first to find when
+each decision must have been made, then to make them again.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ __all__ = ["Life", "Outcome", "QueueKey", "Survey", "survey"]
 QueueKey: TypeAlias = Callable[[Pod, int], object]
 """Where a pod stood in the queue that came with the entry of a number; or None."""
 
-_SECONDS: Final = 1.0  # chosen: evictions are asked for in the background
+_SECONDS: Final = 1.0  # an estimate: evictions run in the background
 _WAITS: Final = "WaitForFirstConsumer"
 _DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
@@ -77,7 +77,7 @@ class Outcome:
 
 @attrs.define(eq=False)
 class Life:
-    """What is known of a pod over the whole record.
+    """The facts about a pod in the whole record.
 
     Attributes:
         created: When it came, in seconds since the beginning of the record.
@@ -99,7 +99,7 @@ class _Waiting:
         version: The resource version of that entry.
         decided: The number of the entry before which that was decided.
         place: Where it stands in the queue; None if that is not known.
-        expected: The number of the entry that told where it is going to be bound.
+        expected: The number of the entry with the node of the coming bind.
         node: That node.
     """
 
@@ -121,10 +121,10 @@ class _Eviction:
 
 @attrs.frozen(eq=False)
 class _Nomination:
-    """A pod that was told where there will be room for it.
+    """A pod that was nominated to a node.
 
     Attributes:
-        outcome: What it was told.
+        outcome: Its nomination.
         priority: Its priority.
         later: The pods that had to go since, for this one or the next.
     """
@@ -136,12 +136,12 @@ class _Nomination:
     def take(self, uid: str, next_one: int) -> list[_Eviction]:
         """Take the victims that are nearer to this one than to the next one.
 
-        Of two that one pod was told, the first has those of its moment: while they are
-        about to go, nobody makes room for the pod again.
+        Of two nominations of one pod, the first has the victims of its time: while they
+        are terminating, the scheduler preempts no more for this pod.
 
         Args:
-            uid: The pod that was told the next one.
-            next_one: The number of the entry that tells of it.
+            uid: The pod of the next nomination.
+            next_one: The number of the entry with it.
 
         Returns:
             The others.
@@ -282,10 +282,10 @@ class _Surveyor:
             entry,
             new,
             waiting,
-            min([number, *(one.number for one in victims)]),
+            min([number, *(victim.number for victim in victims)]),
             message=after.message,
             nominated_node=nominated,
-            victims=[one.pod for one in victims],
+            victims=[victim.pod for victim in victims],
         )
         if nominated:
             self._nominated[nominated] = _Nomination(outcome, new.priority)
@@ -294,7 +294,7 @@ class _Surveyor:
         waiting.place, waiting.expected = None, None
 
     def _evicted(self, number: int, at: float, pod: Pod) -> None:
-        """A pod has to go: for the one that was told so, or will be told."""
+        """Record an eviction for the present or next nomination to the node."""
         eviction = _Eviction(number, at, pod.key, pod.priority)
         known = self._nominated.get(pod.node_name)
         if known is not None and known.priority > pod.priority:
@@ -303,15 +303,15 @@ class _Surveyor:
             self._evictions[pod.node_name].append(eviction)
 
     def _victims(self, number: int, node: str, pod: Pod, since: int) -> list[_Eviction]:
-        """Take the pods that had to go from a node, for a pod that is told late."""
+        """Return the evicted pods of a node, for a pod that is nominated later."""
         evictions = self._evictions.pop(node, [])
         before = self._nominated.pop(node, None)
         if before is not None:
             evictions += before.take(pod.uid, number)
         return [
-            one
-            for one in evictions
-            if one.number > since and one.priority < pod.priority
+            eviction
+            for eviction in evictions
+            if eviction.number > since and eviction.priority < pod.priority
         ]
 
     def finish(self) -> None:
@@ -373,8 +373,8 @@ def _words(condition: PodCondition | None) -> tuple[str, str] | None:
 
 def _is_evicted(pod: Pod) -> bool:
     return any(
-        (one.type, one.status, one.reason) == _DISRUPTION
-        for one in pod.status.conditions
+        (condition.type, condition.status, condition.reason) == _DISRUPTION
+        for condition in pod.status.conditions
     )
 
 
@@ -426,8 +426,14 @@ def _claims_of(pod: Pod) -> Iterator[tuple[str, str]]:
             name = f"{pod.name}-{volume.name}"
         if name:
             yield PersistentVolumeClaim.kind, f"{pod.namespace}/{name}"
-    names = [one.resource_claim_name for one in pod.spec.resource_claims]
-    names += [one.resource_claim_name for one in pod.status.resource_claim_statuses]
+    names = [
+        resource_claim.resource_claim_name
+        for resource_claim in pod.spec.resource_claims
+    ]
+    names += [
+        resource_claim_statuse.resource_claim_name
+        for resource_claim_statuse in pod.status.resource_claim_statuses
+    ]
     for claim in names:
         if claim:
             yield _DEVICE_CLAIM, f"{pod.namespace}/{claim}"

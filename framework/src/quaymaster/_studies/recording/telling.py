@@ -1,4 +1,4 @@
-"""Makes lines of what becomes of objects: only what differs, and specs once."""
+"""Makes lines of changes of objects: only differences, and each spec once."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ __all__ = ["Teller", "kind_of", "lean"]
 
 _MOST_TEMPLATES: Final = 4096  # chosen: far more than are in use at a time
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_PLACES: Final = 3  # of seconds: watches are no finer
+_PLACES: Final = 3  # of seconds: watches are not more precise
 
 
 class Teller:
@@ -89,7 +89,7 @@ class Teller:
         version: str = "",
         listed: bool = False,
     ) -> None:
-        """There is an object, which may be known, and may be as it was.
+        """Write an object, which may be new, changed or unchanged.
 
         Args:
             at: The time.
@@ -155,7 +155,7 @@ class Teller:
             self._write(line)
 
     def reached(self, kind: type[ApiObject], version: str) -> None:
-        """All of a kind up to a version has been told."""
+        """All changes of a kind up to a version have been written."""
         if version:
             self._versions[kind_of(kind)] = version
 
@@ -191,7 +191,7 @@ class Teller:
 
 
 def _is_known(old: Stored, version: str) -> bool:
-    """Whether this was told, or something newer: a server may tell things again."""
+    """Whether this or a newer version was written: servers may send objects again."""
     return bool(version and old.version) and is_at_least(old.version, version)
 
 

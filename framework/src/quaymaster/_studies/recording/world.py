@@ -31,7 +31,7 @@ class RecordedWorld:
     record says.
 
     Attributes:
-        deleted: The keys of the pods that were to be deleted, until somebody takes
+        deleted: The keys of the pods that were to be deleted, until a caller takes
             them.
     """
 

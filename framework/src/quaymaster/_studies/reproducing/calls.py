@@ -111,14 +111,14 @@ def make_test(
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `quaymaster.simulation.explain_pod`.
         namespace: Where to look for the pod only; empty for all namespaces.
-        unbind: Whether a pod that came with a node is scheduled anew.
+        unbind: Whether a pod that has a node is scheduled again.
         attempt: Which attempt it is about, by number or by word, as for
             `quaymaster.simulation.explain_pod`; of all of them, the last one. The one
             that preempts others comes before the one that gives the pod its node.
         config_name: The shipped profile that the configuration is, for the test.
         config_text: The configuration's YAML, for the test, if it is none that is
             shipped. The default one needs neither.
-        kinds: The kinds that somebody declares, beside those of Kubernetes.
+        kinds: The kinds of plugins and packages, beside those of Kubernetes.
         max_trials: How many smaller clusters are tried at most.
         max_pods: How many pods the workloads may ask for in all.
         on_trial: Called with how many trials there were, and how many there may be.
@@ -227,8 +227,8 @@ class _Maker:
         )
         wanted = Wanted(pod, namespace, cluster)
         terminating = any(
-            one.node_name and one.is_terminating and not one.is_finished
-            for one in cluster.list(Pod).items
+            pod.node_name and pod.is_terminating and not pod.is_finished
+            for pod in cluster.list(Pod).items
         )
         if which is WhichAttempt.AUTO and terminating:
             which = WhichAttempt.FIRST
@@ -304,7 +304,7 @@ class _Maker:
         def having(tree: Tree) -> list[Tree]:
             return [*trees[:place], tree, *trees[place + 1 :]]
 
-        tree = smaller_tree(trees[place], lambda one: self.holds(having(one)))
+        tree = smaller_tree(trees[place], lambda tree: self.holds(having(tree)))
         return having(tree)
 
     def holds(self, trees: Sequence[Tree], *, free: bool = False) -> bool:
@@ -370,14 +370,14 @@ class _Maker:
 
 
 def _telling_nodes(attempt: Attempt) -> set[str]:
-    """Return the nodes that tell most: the best two, and one for each reason."""
+    """Return the most useful nodes: the best two, and one for each reason."""
     nodes = {attempt.node, attempt.nominated_node}
     explanation = attempt.explanation
     if explanation is not None:
-        nodes |= {one.node for one in explanation.scores[:2]}
+        nodes |= {score.node for score in explanation.scores[:2]}
         first: dict[tuple[str, tuple[str, ...]], str] = {}
-        for one in explanation.rejections:
-            first.setdefault((one.plugin, one.reasons), one.node)
+        for rejection in explanation.rejections:
+            first.setdefault((rejection.plugin, rejection.reasons), rejection.node)
         nodes |= set(first.values())
     return nodes
 

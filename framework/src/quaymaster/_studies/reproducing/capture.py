@@ -21,7 +21,7 @@ class CapturingLog(AttemptLog):
         wanted: Says which pods may be the wanted one.
         which: The first attempt, the last one, or the one of a number from 1.
         cluster: The cluster.
-        kinds: The kinds that somebody declares, beside those of Kubernetes.
+        kinds: The kinds of plugins and packages, beside those of Kubernetes.
     """
 
     def __init__(

@@ -69,14 +69,14 @@ def decision_of(attempt: Attempt) -> Decision:
 def _rejected(
     explanation: Explanation | None,
 ) -> Iterable[tuple[str, str, tuple[str, ...]]]:
-    for one in () if explanation is None else explanation.rejections:
-        yield one.plugin, one.code.label, one.reasons
+    for rejection in () if explanation is None else explanation.rejections:
+        yield rejection.plugin, rejection.code.label, rejection.reasons
 
 
 def _contest(explanation: Explanation | None, node: str) -> str:
     if explanation is None or not node:
         return ""
-    totals = {one.node: one.total for one in explanation.scores}
+    totals = {score.node: score.total for score in explanation.scores}
     others = [total for name, total in totals.items() if name != node]
     if not others or node not in totals:
         return "alone"

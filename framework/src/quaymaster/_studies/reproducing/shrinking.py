@@ -71,7 +71,7 @@ def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T
         chunks = [left[at : at + size] for at in range(0, len(left), size)]
         for place in range(len(chunks)):
             rest = [
-                item for at, one in enumerate(chunks) if at != place for item in one
+                item for at, chunk in enumerate(chunks) if at != place for item in chunk
             ]
             if holds(rest):
                 left, parts = rest, max(parts - 1, 2)
@@ -92,7 +92,7 @@ def smaller_tree(tree: Tree, holds: Callable[[Tree], bool]) -> Tree:
     """
     tried: set[Path] = set()
     while True:
-        path = next((one for one in _paths(tree) if one not in tried), None)
+        path = next((path for path in _paths(tree) if path not in tried), None)
         if path is None:
             return tree
         tried.add(path)

@@ -48,7 +48,7 @@ class TestSource:
         config_text: A configuration's YAML, or empty.
         kubernetes: The Kubernetes whose decision it is.
         seed: The seed.
-        story: What the reader should know of how the file came to be.
+        story: How the file was made, for its reader.
     """
 
     __test__ = False  # not a test itself, for pytest

@@ -116,16 +116,16 @@ class Actor:
     def result(self) -> StepResult:
         """Return what the step did."""
         effects = self.effects
-        notes = [note for one in effects for note in one.notes]
+        notes = [note for effect in effects for note in effect.notes]
         return StepResult(
             name=self.name,
             action=ACTIONS[self.step.action],
             began=self._times[0] if self._times else None,
             ended=self._times[-1] if self._times else None,
             times=self._count,
-            objects=self._created + sum(len(one.objects) for one in effects),
-            evicted=sum(len(one.evicted) for one in effects),
-            lost=sum(len(one.lost) + len(one.timed_out) for one in effects),
+            objects=self._created + sum(len(effect.objects) for effect in effects),
+            evicted=sum(len(effect.evicted) for effect in effects),
+            lost=sum(len(effect.lost) + len(effect.timed_out) for effect in effects),
             refused=tuple(self._refused.most_common(_MOST_MESSAGES)),
             may_fail=self.step.may_fail,
             notes=tuple(dict.fromkeys(notes)),

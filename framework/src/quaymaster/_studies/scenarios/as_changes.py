@@ -39,8 +39,10 @@ def changes_of(scenario: Scenario, *, seed: int | None = None) -> list[ClusterCh
 
 
 def notices_of_left_out(scenario: Scenario) -> Sequence[Notice]:
-    """Tell what of a scenario is no change, and so is left out."""
-    left = [ACTIONS[one.action] for one in scenario.steps if one.action in _NO_CHANGES]
+    """Return notices about the parts of a scenario that are not changes."""
+    left = [
+        ACTIONS[step.action] for step in scenario.steps if step.action in _NO_CHANGES
+    ]
     left += ["assertions"] if scenario.assertions else []
     left += ["until"] if scenario.until is not None else []
     if not left:

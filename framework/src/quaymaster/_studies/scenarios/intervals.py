@@ -61,7 +61,7 @@ class Steps:
 def times_in(window: Window, *numbers: Steps) -> Float64Array:
     """Return when anything changes in a window, and the window's beginning."""
     begin = np.array([window.since])
-    changes = [one.times for one in numbers]
+    changes = [number.times for number in numbers]
     every = np.unique(np.concatenate([begin, *changes]))
     return every[(every >= window.since) & (every <= window.to)]
 

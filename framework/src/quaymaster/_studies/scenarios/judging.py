@@ -50,7 +50,7 @@ def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
 def _judge_placed(check: Placed, events: Events) -> Verdict:
     end = events.end if check.by is None else check.by.total_seconds()
     is_meant = pod_test(check.pods)
-    meant = [one for one in events.history.pods if one.created <= end and is_meant(one)]
+    meant = [pod for pod in events.history.pods if pod.created <= end and is_meant(pod)]
     late = [one for one in meant if one.bound is None or one.bound > end]
     placed = len(meant) - len(late)
     # A pod that was deleted before it got a node is none that a node is missing for.
@@ -81,9 +81,9 @@ def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> V
     most = check.at_most.total_seconds()
     is_meant = pod_test(check.pods)
     waits = [
-        (round(_end_of_wait(one, window.to) - one.created, 6), one)
-        for one in events.history.pods
-        if window.since <= one.created <= window.to and is_meant(one)
+        (round(_end_of_wait(pod, window.to) - pod.created, 6), pod)
+        for pod in events.history.pods
+        if window.since <= pod.created <= window.to and is_meant(pod)
     ]
     whose = "pod" if check.percentile == _ALL else f"{check.percentile:g} % of the pods"
     verb = "a pod waits" if whose == "pod" else f"{whose} wait"
@@ -119,11 +119,11 @@ def _end_of_wait(life: PodLife, end: float) -> float:
 def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdict:
     is_meant = pod_test(check.pods)
     found = [
-        one
-        for one in events.evictions
-        if one.cause in check.causes
-        and window.since <= one.at <= window.to
-        and is_meant(one.life)
+        eviction
+        for eviction in events.evictions
+        if eviction.cause in check.causes
+        and window.since <= eviction.at <= window.to
+        and is_meant(eviction.life)
     ]
     holds = len(found) <= check.at_most
     causes = [
@@ -141,4 +141,4 @@ def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdic
 
 
 def _keys(lives: Iterable[PodLife]) -> tuple[str, ...]:
-    return tuple(one.pod.key for one in lives)
+    return tuple(live.pod.key for live in lives)

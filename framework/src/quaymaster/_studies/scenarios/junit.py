@@ -30,7 +30,7 @@ def junit_report(results: Iterable[ScenarioResult]) -> str:
         results: What came of scenarios.
     """
     root = ET.Element("testsuites")
-    root.extend(_suite(one, number) for number, one in enumerate(results))
+    root.extend(_suite(result, number) for number, result in enumerate(results))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -38,8 +38,8 @@ def junit_report(results: Iterable[ScenarioResult]) -> str:
 
 def _suite(result: ScenarioResult, number: int) -> ET.Element:
     name = _clean(result.name).strip() or "scenario"
-    cases = [_step(one, name) for one in result.steps]
-    cases += [_assertion(one, name) for one in result.assertions]
+    cases = [_step(step, name) for step in result.steps]
+    cases += [_assertion(assertion, name) for assertion in result.assertions]
     failures = sum(case.find("failure") is not None for case in cases)
     started = str(Time(result.simulation.started // 1)).rstrip("Z")
     suite = ET.Element(
@@ -75,12 +75,12 @@ def _step(step: StepResult, suite: str) -> ET.Element:
     return case
 
 
-def _assertion(one: AssertionResult, suite: str) -> ET.Element:
-    case = _case(one.name, suite, one.failed_at or 0.0)
-    if not one.passed:
-        when = "" if one.failed_at is None else f" at {span(one.failed_at)}"
-        message = f"expected {one.expected}, found {one.found}{when}"
-        _fail(case, message, one.objects)
+def _assertion(judged: AssertionResult, suite: str) -> ET.Element:
+    case = _case(judged.name, suite, judged.failed_at or 0.0)
+    if not judged.passed:
+        when = "" if judged.failed_at is None else f" at {span(judged.failed_at)}"
+        message = f"expected {judged.expected}, found {judged.found}{when}"
+        _fail(case, message, judged.objects)
     return case
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from quaymaster._api.objects import SpecPool
 from quaymaster._base.errors import SelectorError
 from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
+from quaymaster._clusters.inmemory.pod_times import chosen_times
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.duration import format_duration
 from quaymaster._core.config.errors import ConfigErrors
@@ -49,7 +50,7 @@ def load_scenario(
         kubernetes: Whose decisions are made; None: what the file says.
 
     Raises:
-        ScenarioErrors: Something is wrong with it; it tells everything.
+        ScenarioErrors: The file is invalid; the error lists all mistakes.
     """
     source = fspath(file)
     try:
@@ -77,7 +78,7 @@ def parse_scenario(
         kubernetes: Whose decisions are made; None: what the text says.
 
     Raises:
-        ScenarioErrors: Something is wrong with it; it tells everything.
+        ScenarioErrors: The file is invalid; the error lists all mistakes.
     """
     registry = installed_plugins() if registry is None else registry
     content = text.encode() if isinstance(text, str) else text
@@ -174,6 +175,9 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=[*nodes, *objects],
+            times=chosen_times(
+                _seconds(document.startup), _seconds(document.termination)
+            ),
             until=_seconds(document.until),
             steps=document.steps,
             parts=parts,
@@ -240,9 +244,14 @@ class _Loading:
                 self._check_end(step.at, end, place)
             elif step.after is not None:
                 before += step.after
-        for index, one in enumerate(self._document.assertions):
-            by = one.placed.by if one.placed is not None else None
-            times = {"at": one.at, "from": one.since, "to": one.to, "placed.by": by}
+        for index, assertion in enumerate(self._document.assertions):
+            by = assertion.placed.by if assertion.placed is not None else None
+            times = {
+                "at": assertion.at,
+                "from": assertion.since,
+                "to": assertion.to,
+                "placed.by": by,
+            }
             for key, time in times.items():
                 if time is not None:
                     self._check_end(time, end, f"assertions[{index}].{key}")
@@ -286,7 +295,7 @@ def _given(check: Checks) -> Iterator[tuple[str, object]]:
 
 def _targets(step: Step) -> list[str]:
     actions = (step.patch, step.scale, step.set_image, step.delete)
-    return [one.target for one in actions if one is not None]
+    return [action.target for action in actions if action is not None]
 
 
 def _seconds(time: timedelta | None) -> float | None:

@@ -34,7 +34,7 @@ _ALL: Final = 100.0
 def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
     """Judge how many pods are in a state."""
     is_meant = pod_test(check.pods)
-    meant = [one for one in events.history.pods if is_meant(one)]
+    meant = [pod for pod in events.history.pods if is_meant(pod)]
     number = steps_of(
         interval for one in meant if (interval := _in_state(one, check.state))
     )
@@ -58,10 +58,10 @@ def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
 def judge_nodes(check: NodeCount, events: Events, window: Window) -> Verdict:
     """Judge how many nodes there are, or are used, or are empty."""
     is_meant = node_test(check.selector)
-    spans = [one for one in events.history.nodes if is_meant(one.node)]
-    every = steps_of((one.since, one.until, 1) for one in spans)
+    spans = [node for node in events.history.nodes if is_meant(node.node)]
+    every = steps_of((span.since, span.until, 1) for span in spans)
     what = {"Any": "nodes", "Used": "used nodes", "Empty": "empty nodes"}[check.state]
-    used = _used_nodes(events.history.pods, {one.node.name for one in spans})
+    used = _used_nodes(events.history.pods, {span.node.name for span in spans})
     times = times_in(window, every, used)
     numbers = {
         "Any": every.on(times),
@@ -74,9 +74,9 @@ def judge_nodes(check: NodeCount, events: Events, window: Window) -> Verdict:
 def judge_utilization(check: Utilization, events: Events, window: Window) -> Verdict:
     """Judge how much of what nodes have to give is requested."""
     is_meant = node_test(check.selector)
-    spans = [one for one in events.history.nodes if is_meant(one.node)]
-    names = dict.fromkeys(one.node.name for one in spans)
-    pods = [one for one in events.history.pods if one.node in names]
+    spans = [node for node in events.history.nodes if is_meant(node.node)]
+    names = dict.fromkeys(span.node.name for span in spans)
+    pods = [pod for pod in events.history.pods if pod.node in names]
     low, high = _share(check.at_least), _share(check.at_most)
     if check.of == "Together":
         times, shares = _shares(pods, spans, check.resource, window)
@@ -95,10 +95,10 @@ def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
     """Judge how evenly running pods are spread over domains."""
     expected = f"skew at most {check.max_skew}"
     domains: dict[str, list[NodeSpan]] = {}
-    for one in events.history.nodes:
-        value = one.node.labels.get(check.topology_key)
+    for node in events.history.nodes:
+        value = node.node.labels.get(check.topology_key)
         if value is not None:
-            domains.setdefault(value, []).append(one)
+            domains.setdefault(value, []).append(node)
     if not domains:
         found = f"no node has the label {check.topology_key}"
         return Verdict(
@@ -107,7 +107,7 @@ def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
     is_meant = pod_test(check.pods)
     pods = _pods_by_domain(filter(is_meant, events.history.pods), domains)
     nodes = {
-        value: steps_of((one.since, one.until, 1) for one in spans)
+        value: steps_of((span.since, span.until, 1) for span in spans)
         for value, spans in domains.items()
     }
     times = times_in(window, *pods.values(), *nodes.values())
@@ -146,9 +146,9 @@ def _holds_at(interval: Interval | None, time: float) -> bool:
 def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
     """How many of some nodes have a pod that no DaemonSet made."""
     on_node: dict[str, list[Interval]] = {}
-    for one in pods:
-        if one.bound is not None and one.node in names and not _is_daemon(one):
-            on_node.setdefault(one.node, []).append((one.bound, one.ran_until, 1))
+    for pod in pods:
+        if pod.bound is not None and pod.node in names and not _is_daemon(pod):
+            on_node.setdefault(pod.node, []).append((pod.bound, pod.ran_until, 1))
     return steps_of(
         interval for found in on_node.values() for interval in _merged(found)
     )
@@ -157,7 +157,7 @@ def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
 def _merged(intervals: Iterable[Interval]) -> Iterator[Interval]:
     """The times in which any of some intervals goes on."""
     begin, end = -1.0, -1.0
-    for since, until, _ in sorted(intervals, key=lambda one: one[0]):
+    for since, until, _ in sorted(intervals, key=lambda interval: interval[0]):
         stop = np.inf if until is None else until
         if since > end:
             if begin >= 0.0:
@@ -191,17 +191,17 @@ def _shares(
 ) -> tuple[Float64Array, Float64Array]:
     """What share of a resource is requested, in percent: times and values."""
     requested = steps_of(
-        (one.bound, one.ran_until, _requested(one, resource))
-        for one in pods
-        if one.bound is not None
+        (pod.bound, pod.ran_until, _requested(pod, resource))
+        for pod in pods
+        if pod.bound is not None
     )
     allocatable = steps_of(
-        (one.since, one.until, _allocatable(one, resource)) for one in spans
+        (span.since, span.until, _allocatable(span, resource)) for span in spans
     )
     times = times_in(window, requested, allocatable)
     room = allocatable.on(times)
     used = requested.on(times)
-    # A node that is not there, or has none of the resource, is no node to judge.
+    # A deleted node, or one without the resource, does not count.
     shares = np.full(len(times), np.nan)
     np.divide(used * _ALL, room, out=shares, where=room > 0)
     return times, shares
@@ -211,8 +211,8 @@ def _requested(life: PodLife, resource: str) -> int:
     return 1 if resource == PODS else pod_requests(life.pod).get(resource)
 
 
-def _allocatable(one: NodeSpan, resource: str) -> int:
-    amounts = node_allocatable(one.node)
+def _allocatable(node_span: NodeSpan, resource: str) -> int:
+    amounts = node_allocatable(node_span.node)
     return amounts.allowed_pods if resource == PODS else amounts.get(resource)
 
 
@@ -275,12 +275,12 @@ def _pods_by_domain(
     pods: Iterable[PodLife], domains: Mapping[str, Sequence[NodeSpan]]
 ) -> Mapping[str, Steps]:
     value_of = {
-        one.node.name: value for value, spans in domains.items() for one in spans
+        span.node.name: value for value, spans in domains.items() for span in spans
     }
     found: dict[str, list[Interval]] = {value: [] for value in domains}
-    for one in pods:
-        if one.bound is not None and one.node in value_of:
-            found[value_of[one.node]].append((one.bound, one.ran_until, 1))
+    for pod in pods:
+        if pod.bound is not None and pod.node in value_of:
+            found[value_of[pod.node]].append((pod.bound, pod.ran_until, 1))
     return {value: steps_of(intervals) for value, intervals in found.items()}
 
 
@@ -288,7 +288,7 @@ def _skews(
     pods: Mapping[str, Steps], nodes: Mapping[str, Steps], times: Float64Array
 ) -> Float64Array:
     """The fullest domain less the emptiest one that has nodes, at some times."""
-    numbers = np.array([one.on(times) for one in pods.values()], dtype=np.float64)
+    numbers = np.array([pod.on(times) for pod in pods.values()], dtype=np.float64)
     is_there = np.array([nodes[value].on(times) > 0 for value in pods])
     most = np.where(is_there, numbers, -np.inf).max(axis=0)
     least = np.where(is_there, numbers, np.inf).min(axis=0)

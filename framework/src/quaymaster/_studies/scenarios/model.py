@@ -100,7 +100,8 @@ class Create:
     """Creates objects, once or several times.
 
     With count or repeat, an object that has a name gets a number behind it, from 0 on
-    and counted through the whole step; ``$(number)`` stands for the number in any text.
+    and counted through the whole step; ``$(number)`` is replaced by the number in any
+    text.
 
     Attributes:
         files: Manifests: files or directories, relative to the scenario.
@@ -408,6 +409,9 @@ class Document:
         feature_gates: The feature gates that differ from their defaults.
         seed: The seed of random choices: between equally good nodes, of generated
             names, arrivals and run times.
+        startup: How long pods need until they are ready; by default five seconds for
+            pods of workloads, and nothing for other pods.
+        termination: How long a deleted pod needs to end; by default its grace period.
         input: The objects at the start.
         until: When the scenario ends. By default after all steps and all times of
             assertions, when the cluster has settled.
@@ -423,6 +427,8 @@ class Document:
     kubernetes_version: str = DEFAULT_KUBERNETES.version
     feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
     seed: int = attrs.field(default=0, validator=integer(0))
+    startup: timedelta | None = attrs.field(default=None, validator=_time)
+    termination: timedelta | None = attrs.field(default=None, validator=_time)
     input: StartInput = StartInput()
     until: timedelta | None = attrs.field(default=None, validator=_time)
     steps: tuple[Step, ...] = ()

@@ -1,4 +1,4 @@
-"""A scenario that is ready to run, and what comes of it."""
+"""A scenario that is ready to run, and its result."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.notices import Notice
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._studies.scenarios.checks import Assertion
 from quaymaster._studies.scenarios.model import Step
@@ -47,6 +48,7 @@ class Scenario:
         config: The scheduler's configuration.
         seed: Decides what is random.
         objects: The objects at the start.
+        times: How long pods need to start and to end.
         until: When it ends, in seconds since the beginning; None: once all is done.
         steps: The steps, in order.
         parts: What each step needs besides, in the same order.
@@ -61,6 +63,7 @@ class Scenario:
     config: SchedulerConfig = attrs.field(repr=False)
     seed: int = 0
     objects: Sequence[ApiObject] = attrs.field(default=(), repr=False)
+    times: PodTimes = DEFAULT_POD_TIMES
     until: float | None = None
     steps: Sequence[Step] = ()
     parts: Sequence[StepPart] = attrs.field(default=(), repr=False)
@@ -152,7 +155,7 @@ class ScenarioResult:
         ended: When it ended.
         simulation: Where pods went, and why others have no node.
         history: What became of every pod and node.
-        observed: What a report shows; None if nobody asked for that.
+        observed: The observed run for a report; None unless requested.
     """
 
     name: str
@@ -168,5 +171,5 @@ class ScenarioResult:
     @property
     def passed(self) -> bool:
         """Whether everything holds, and every step could be made."""
-        held = all(one.passed for one in self.assertions)
-        return held and all(one.passed for one in self.steps)
+        held = all(assertion.passed for assertion in self.assertions)
+        return held and all(step.passed for step in self.steps)

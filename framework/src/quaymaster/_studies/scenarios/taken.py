@@ -23,11 +23,11 @@ def evictions_of(
         preempted: The pods that were preempted.
     """
     told: list[tuple[str, float, Cause]] = []
-    told += [(one.pod, one.at, "Preempted") for one in preempted]
+    told += [(victim.pod, victim.at, "Preempted") for victim in preempted]
     for effect in effects:
-        told += [(one.pod, one.at, "Drained") for one in effect.evicted]
+        told += [(eviction.pod, eviction.at, "Drained") for eviction in effect.evicted]
         told += [(key, effect.at, "Lost") for key in effect.lost]
-        told += [(one.pod, one.at, "Lost") for one in effect.timed_out]
+        told += [(eviction.pod, eviction.at, "Lost") for eviction in effect.timed_out]
     if not told:
         return ()
     lives: dict[str, list[PodLife]] = {}

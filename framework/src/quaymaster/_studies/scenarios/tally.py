@@ -14,7 +14,7 @@ _LEFT: Final = "Left"
 
 
 class Tally:
-    """Tells cheaply whether a condition cannot hold yet.
+    """Checks cheaply whether a condition cannot hold yet.
 
     Args:
         history: What becomes of the pods; it must be up to date for each question.

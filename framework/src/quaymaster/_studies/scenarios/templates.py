@@ -15,7 +15,7 @@ __all__ = ["NUMBER", "Template", "can_run_for", "made"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 NUMBER: Final = "$(number)"
-"""Stands for an object's number in any of its texts."""
+"""The placeholder of an object's number in its texts."""
 
 
 @attrs.frozen(eq=False)

@@ -14,6 +14,7 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.changes.change import Effect
@@ -59,6 +60,7 @@ def run_scenario(
     max_pods: int = MAX_PODS,
     observe: bool = False,
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
+    times: PodTimes | None = None,
 ) -> ScenarioResult:
     """Run a scenario in virtual time, and judge its assertions.
 
@@ -72,6 +74,7 @@ def run_scenario(
         observe: Whether the result has ``observed``, as for `Simulation`.
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each step.
+        times: How long pods need to start and to end, instead of the scenario's own.
 
     Raises:
         ScenarioErrors: The objects of its input break rules, or ask for too many pods.
@@ -79,7 +82,9 @@ def run_scenario(
     """
     chosen = scenario.seed if seed is None else seed
     played = config or scenario.config
-    cluster = _filled(scenario, chosen, max_pods, played.kubernetes)
+    cluster = _filled(
+        scenario, chosen, max_pods, played.kubernetes, times or scenario.times
+    )
     history = History(cluster)
     with Simulation(
         cluster,
@@ -109,10 +114,16 @@ def check_input(scenario: Scenario) -> None:
 
 
 def _filled(
-    scenario: Scenario, seed: int, max_pods: int, kubernetes: Kubernetes
+    scenario: Scenario,
+    seed: int,
+    max_pods: int,
+    kubernetes: Kubernetes,
+    times: PodTimes = INSTANT_POD_TIMES,
 ) -> InMemoryCluster:
     try:
-        return filled_cluster(scenario.objects, seed, max_pods, kubernetes=kubernetes)
+        return filled_cluster(
+            scenario.objects, seed, max_pods, kubernetes=kubernetes, times=times
+        )
     except AdmissionError as error:
         raise ScenarioErrors(
             Problem(
@@ -175,8 +186,8 @@ class _Run:
         """Judge the assertions, and return everything."""
         scenario, events = self._scenario, self._events()
         results = [
-            _named(one, judge(one, events, _window(one, events.end)))
-            for one in scenario.assertions
+            _named(assertion, judge(assertion, events, _window(assertion, events.end)))
+            for assertion in scenario.assertions
         ]
         return ScenarioResult(
             name=scenario.name,
@@ -260,13 +271,13 @@ class _Run:
         """Add why the pods for which a condition fails have no node, as of now."""
         blamed = set(verdict.objects)
         waiting = [
-            one
-            for one in self._simulation.result().unscheduled
-            if not verdict.holds and one.pod in blamed
+            pod
+            for pod in self._simulation.result().unscheduled
+            if not verdict.holds and pod.pod in blamed
         ]
         if not waiting:
             return verdict
-        reasons = Counter(", ".join(one.reasons) or one.message for one in waiting)
+        reasons = Counter(", ".join(pod.reasons) or pod.message for pod in waiting)
         listed = "; ".join(
             f"{counted(number, 'pod')}: {reason}"
             for reason, number in reasons.most_common(_REASONS)
@@ -328,23 +339,31 @@ class _Run:
             self._on_progress(self._history.placed, len(self._history.pods))
 
 
-def _last_time(one: Assertion) -> float:
-    by = None if one.placed is None else one.placed.by
-    times = [time for time in (one.at, one.since, one.to, by) if time is not None]
+def _last_time(assertion: Assertion) -> float:
+    by = None if assertion.placed is None else assertion.placed.by
+    times = [
+        time
+        for time in (assertion.at, assertion.since, assertion.to, by)
+        if time is not None
+    ]
     return max((time.total_seconds() for time in times), default=0.0)
 
 
-def _window(one: Assertion, end: float) -> Window | None:
-    if one.at is not None:
-        return Window(since=one.at.total_seconds(), to=one.at.total_seconds())
-    if one.since is None and one.to is None:
+def _window(assertion: Assertion, end: float) -> Window | None:
+    if assertion.at is not None:
+        return Window(
+            since=assertion.at.total_seconds(), to=assertion.at.total_seconds()
+        )
+    if assertion.since is None and assertion.to is None:
         return None
-    since = 0.0 if one.since is None else one.since.total_seconds()
-    return Window(since=since, to=end if one.to is None else one.to.total_seconds())
+    since = 0.0 if assertion.since is None else assertion.since.total_seconds()
+    return Window(
+        since=since, to=end if assertion.to is None else assertion.to.total_seconds()
+    )
 
 
-def _named(one: Assertion, verdict: Verdict) -> AssertionResult:
-    return _result(one.name or verdict.expected, verdict)
+def _named(assertion: Assertion, verdict: Verdict) -> AssertionResult:
+    return _result(assertion.name or verdict.expected, verdict)
 
 
 def _result(name: str, verdict: Verdict) -> AssertionResult:

@@ -39,7 +39,7 @@ class Events:
     Attributes:
         history: What became of pods and nodes.
         evictions: The pods that were taken off their node, in order.
-        end: The time until which anything is known.
+        end: The end of the observed time.
     """
 
     history: History

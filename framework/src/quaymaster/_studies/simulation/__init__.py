@@ -1,4 +1,4 @@
-"""Simulates a cluster: schedules all that waits until nothing changes any more.
+"""Simulates a cluster: schedules all pending pods until the cluster has settled.
 
 Time is virtual, so hours of backoff take milliseconds, and the same input gives the
 same result.

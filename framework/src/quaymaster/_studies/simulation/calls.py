@@ -7,6 +7,7 @@ import msgspec
 
 from quaymaster._api.objects import ApiObject, Node, Pod, PodStatus
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
@@ -36,6 +37,7 @@ def simulate(
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
+    times: PodTimes = DEFAULT_POD_TIMES,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until nothing moves.
 
@@ -49,6 +51,8 @@ def simulate(
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the simulation, as for `Simulation`.
+        times: How long pods need to start and to end; by default, those of workloads
+            start in a few seconds.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -64,6 +68,7 @@ def simulate(
         options=options,
         observers=observers,
         max_pods=max_pods,
+        times=times,
     ) as simulation:
         simulation.settle(on_progress)
         return simulation.result()
@@ -80,6 +85,7 @@ def observe(
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
+    times: PodTimes = DEFAULT_POD_TIMES,
 ) -> ObservedRun:
     """Do as `simulate`, and keep what there is to see; decisions are the same.
 
@@ -93,6 +99,7 @@ def observe(
         options: As for `simulate`.
         max_pods: As for `simulate`.
         observers: As for `simulate`.
+        times: As for `simulate`.
 
     Raises:
         AdmissionError: As for `simulate`.
@@ -108,6 +115,7 @@ def observe(
         observe=True,
         observers=observers,
         max_pods=max_pods,
+        times=times,
     ) as simulation:
         simulation.settle(on_progress)
         return simulation.observed(name)
@@ -132,7 +140,7 @@ def explain_pod(
 
     Args:
         pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
-            a workload, which stands for the first of its pods that is tried.
+            a workload, for which the first of its pods that is tried is explained.
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
@@ -140,9 +148,9 @@ def explain_pod(
         attempt: Which attempt, by number or by word. Of several, the explanation is
             about the last one.
         namespace: Where to look for the pod only; empty for all namespaces.
-        unbind: Whether a pod that came with a node is taken off it at the beginning,
-            so that it is scheduled anew.
-        why_not: The name of a node that all plugins are asked about; empty for none.
+        unbind: Whether a pod that came with a node is taken off it at the beginning, so
+            that it is scheduled again.
+        why_not: The name of a node that all plugins evaluate; empty for none.
         on_progress: Called with the progress.
         max_pods: As for `simulate`.
         as_it_is: Whether the state of what was read from a cluster is the last word: a

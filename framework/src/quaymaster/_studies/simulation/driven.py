@@ -53,9 +53,9 @@ class Run:
     no node, never meets a backoff.
 
     Each call ends when all that happens in its moment has happened: workloads have
-    their pods, binds are confirmed, plugins have been told, and pods whose wait on
-    Permit has ended are bound. What takes time, such as the grace period of a victim,
-    a backoff or a timeout on Permit, needs `advance` or `wait`.
+    their pods, binds are confirmed, plugins have been notified, and pods whose wait on
+    Permit has ended are bound. What takes time, such as the grace period of a victim, a
+    backoff or a timeout on Permit, needs `advance` or `wait`.
 
     Args:
         objects: Nodes, pods, workloads and all else that is there at the beginning.
@@ -153,7 +153,7 @@ class Run:
     def peek(self) -> Upcoming | None:
         """Return the pod that `attempt` would try, and the nodes that are open to it.
 
-        Nothing changes by that: PreFilter and Filter plugins are asked one time more.
+        Nothing changes by that: PreFilter and Filter plugins are called once more.
 
         Returns:
             The pod and the nodes, as long as the run does not go on; None if no pod is
@@ -223,7 +223,7 @@ class Run:
                 long as it says itself.
 
         Raises:
-            NotFoundError: There is no such object any more.
+            NotFoundError: The object no longer exists.
             ConflictError: Another object has its name.
         """
         uid = obj.metadata.uid or None
@@ -236,7 +236,7 @@ class Run:
         """Let time pass, in which no pod is tried.
 
         All that is due happens at its time: backoffs and waits on Permit end, pods that
-        were told to go are gone, and those that run for some time have run. What is
+        were evicted are deleted, and those that run for some time have run. What is
         ready to be tried afterwards is left to `attempt`.
 
         Args:

@@ -98,8 +98,8 @@ class ExplainedPod:
         notices: What was left out or assumed.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.
-        why_not: What became of the node that was asked about, in that attempt; None if
-            none was asked about, or there was no attempt.
+        why_not: Why that attempt did not choose the requested node; None without such a
+            node or without an attempt.
         terminating: How many pods of the input were terminating when it all began.
     """
 

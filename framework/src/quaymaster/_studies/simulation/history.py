@@ -82,7 +82,7 @@ class History:
     """Follows the pods and nodes of an in-memory cluster, from now on.
 
     What is there already has entered at the beginning. It reads each change at the
-    moment of the change, whoever makes it, and changes nothing.
+    moment of the change, and changes nothing.
 
     Args:
         cluster: The cluster.

@@ -21,7 +21,7 @@ class PodNotFoundError(QuaymasterError):
     """No pod, or more than one, has a name.
 
     Attributes:
-        wanted: What was asked for.
+        wanted: The requested object.
         pods: The keys that could have been meant.
         near: Names that are similar.
     """
@@ -48,11 +48,11 @@ class NodeNotFoundError(QuaymasterError):
     """No node has a name.
 
     Args:
-        wanted: What was asked for.
+        wanted: The requested object.
         names: The names of all nodes.
 
     Attributes:
-        wanted: What was asked for.
+        wanted: The requested object.
         near: Names that are similar.
     """
 

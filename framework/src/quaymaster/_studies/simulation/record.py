@@ -121,7 +121,7 @@ class Record:
         created = pod.metadata.creation_timestamp
         if created is None or pod.uid in self._given:
             return 0.0
-        # One that is made anew may keep the time at which it came first.
+        # A pod that is created again may keep its first creation time.
         return max(0.0, self.since(created))
 
     def since(self, moment: float) -> float:

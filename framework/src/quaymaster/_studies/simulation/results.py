@@ -118,8 +118,8 @@ class SimulationResult:
         """The seconds from the beginning until the last pod was bound, or ended."""
         return (
             max(
-                (one.bound if one.finished is None else one.finished)
-                for one in self.placements
+                (placement.bound if placement.finished is None else placement.finished)
+                for placement in self.placements
             )
             if self.placements
             else 0.0
@@ -128,6 +128,6 @@ class SimulationResult:
     def reasons(self) -> Sequence[tuple[tuple[str, ...], int]]:
         """Count the unscheduled pods by their reasons, the most frequent first."""
         counts = Counter(
-            tuple(sorted(one.reasons)) or (one.message,) for one in self.unscheduled
+            tuple(sorted(pod.reasons)) or (pod.message,) for pod in self.unscheduled
         )
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -13,6 +13,7 @@ from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
+from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
@@ -74,6 +75,7 @@ class Simulation:
         observers: What follows the simulation, such as `RunObserver` and `HookTimings`.
         max_pods: How many pods the workloads may ask for in all.
         cluster: The cluster, if ``objects`` is not given.
+        times: How long pods need to start and to end, if no cluster is given.
 
     Attributes:
         cluster: The cluster.
@@ -100,6 +102,7 @@ class Simulation:
         observers: Iterable[AnyObserver] = (),
         max_pods: int = MAX_PODS,
         cluster: InMemoryCluster | None = None,
+        times: PodTimes = INSTANT_POD_TIMES,
     ) -> None:
         observers = tuple(observers)
         following = simulation_observers(observers)
@@ -108,7 +111,11 @@ class Simulation:
             cluster = objects
         elif cluster is None:
             cluster = filled_cluster(
-                list(objects), seed, max_pods, kubernetes=config.kubernetes
+                list(objects),
+                seed,
+                max_pods,
+                kubernetes=config.kubernetes,
+                times=times,
             )
         self.cluster = cluster
         self._record = Record(cluster)
@@ -171,7 +178,7 @@ class Simulation:
             self._is_started = True
 
     def settle(self, on_progress: ProgressFn | None = None) -> None:
-        """Schedule until nothing moves any more, however long that takes.
+        """Schedule until the cluster has settled, without a time limit.
 
         Args:
             on_progress: Called with the progress.
@@ -371,7 +378,7 @@ class Simulation:
         ]
 
     def unscheduled(self, pod: Pod) -> UnscheduledPod:
-        """Return what the result says of a pod that has no node."""
+        """Return the entry of the result about a pod without a node."""
         return attrs.evolve(
             unscheduled_pod(pod, self._scheduler),
             scheduler=pod.spec.scheduler_name,

@@ -117,7 +117,7 @@ class Series:
             others.sort(key=stood.__getitem__)
             gone = set(others[: len(others) // 2 + 1])
         self._samples = [
-            one for number, one in enumerate(self._samples) if number not in gone
+            sample for number, sample in enumerate(self._samples) if number not in gone
         ]
 
     def samples(self) -> Sequence[Sample]:

@@ -1,4 +1,4 @@
-"""Where a run stands: the cluster as columns, and how many pods are where."""
+"""The state of a run: the cluster as columns, and numbers of pods."""
 
 from typing import Final
 
@@ -68,7 +68,7 @@ class Standing:
 
 @attrs.frozen(eq=False)
 class _Nodes:
-    """What is read of the nodes anew only when one of them has changed."""
+    """Columns of nodes, read again only after a node has changed."""
 
     revision: int
     names: tuple[str, ...]

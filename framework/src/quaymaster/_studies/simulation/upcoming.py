@@ -77,7 +77,7 @@ class Upcoming:
         scores = plain.score.run(attempt, self.rows)
         if isinstance(scores, Status):
             raise PluginError(scores.plugin, "score", f"failed: {scores.message}")
-        return {one.plugin: one.normalized for one in scores}
+        return {score.plugin: score.normalized for score in scores}
 
     def why_not(self, node: str) -> str:
         """Return why a node is not open to the pod; empty if it is."""
@@ -112,6 +112,6 @@ def _rows(nodes: NodeTable, found: Feasible | FitError) -> RowArray:
     if isinstance(found, FitError):
         return nodes.rows_of(())
     if found.answered is not None:
-        # Extenders may make nodes up, which nobody else knows.
+        # Extenders may return nodes that do not exist.
         return nodes.rows_of(found.answered.names_at(found.rows))
     return nodes.row_numbers(found.rows)

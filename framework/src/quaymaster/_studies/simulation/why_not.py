@@ -12,7 +12,7 @@ _PREEMPTION = " preemption: "
 
 
 def why_not(attempt: Attempt) -> WhyNot | None:
-    """Say what became of the node that was asked about; None if none was."""
+    """Return why the requested node was not chosen, or None without such a node."""
     judged = attempt.judged
     if judged is None:
         return None
@@ -32,7 +32,7 @@ def why_not(attempt: Attempt) -> WhyNot | None:
 
 def _scores_of(attempt: Attempt, node: str) -> NodeScores | None:
     scores = attempt.explanation.scores if attempt.explanation is not None else ()
-    return next((one for one in scores if one.node == node), None)
+    return next((score for score in scores if score.node == node), None)
 
 
 def _fate(attempt: Attempt, judged: JudgedNode, scores: NodeScores | None) -> NodeFate:
@@ -49,7 +49,7 @@ def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
     """Say what preemption says to a rejected node; empty if it was not asked."""
     if attempt.outcome is not AttemptOutcome.UNSCHEDULABLE:
         return ""
-    if any(one.code is not Code.UNSCHEDULABLE for one in judged.rejections):
+    if any(rejection.code is not Code.UNSCHEDULABLE for rejection in judged.rejections):
         return "it would not help if pods were preempted there"
     if attempt.nominated_node == judged.node:
         return "pods are preempted there, and the pod is nominated to it"

@@ -54,18 +54,18 @@ def write_trials(tuning: Tuning, trials: Iterable[Trial], folder: Path) -> None:
         trials: The trials.
         folder: Where it goes.
     """
-    fields = [one.name for one in tuning.search]
-    metrics = [one.metric for one in tuning.objectives]
+    fields = [parameter.name for parameter in tuning.search]
+    metrics = [objective.metric for objective in tuning.objectives]
     rows = (
         [
-            one.number,
-            *(_cell(one.fields[name]) for name in fields),
-            one.outcome.value,
-            one.runs,
-            *_in_cells(one.values, len(metrics)),
-            one.cause,
+            trial.number,
+            *(_cell(trial.fields[name]) for name in fields),
+            trial.outcome.value,
+            trial.runs,
+            *_in_cells(trial.values, len(metrics)),
+            trial.cause,
         ]
-        for one in trials
+        for trial in trials
     )
     names = ["trial", *fields, "outcome", "runs", *metrics, "cause"]
     write_csv(folder / "trials.csv", names, rows)
@@ -87,8 +87,11 @@ def write_summary(tuning: Tuning, judged: Judged, folder: Path) -> None:
         "kubernetes": tuning.experiment.kubernetes.version,
         "seed": tuning.seed,
         "objectives": [
-            {"metric": one.metric, "goal": "max" if one.is_more_better else "min"}
-            for one in tuning.objectives
+            {
+                "metric": objective.metric,
+                "goal": "max" if objective.is_more_better else "min",
+            }
+            for objective in tuning.objectives
         ],
         "known": [_summary(tuning, one) for one in judged.known],
         "found": [_summary(tuning, one) for one in judged.found],
@@ -100,13 +103,13 @@ def write_summary(tuning: Tuning, judged: Judged, folder: Path) -> None:
     write_whole(folder / "tuning.json", text.encode())
 
 
-def _summary(tuning: Tuning, one: Contender) -> dict[str, object]:
+def _summary(tuning: Tuning, contender: Contender) -> dict[str, object]:
     metrics = [objective.metric for objective in tuning.objectives]
     return {
-        "name": one.name,
-        "fields": dict(one.trial.fields) if one.trial else {},
-        "tuned": dict(zip(metrics, map(_numbers, one.tuned), strict=True)),
-        "heldOut": dict(zip(metrics, map(_numbers, one.held_out), strict=True)),
+        "name": contender.name,
+        "fields": dict(contender.trial.fields) if contender.trial else {},
+        "tuned": dict(zip(metrics, map(_numbers, contender.tuned), strict=True)),
+        "heldOut": dict(zip(metrics, map(_numbers, contender.held_out), strict=True)),
         "differences": [
             {
                 "against": each.against,
@@ -114,26 +117,29 @@ def _summary(tuning: Tuning, one: Contender) -> dict[str, object]:
                 **_numbers(each.estimate),
                 "verdict": each.verdict,
             }
-            for each in one.differences
+            for each in contender.differences
         ],
     }
 
 
-def _numbers(one: Estimate) -> dict[str, float | None]:
-    return {"mean": one.mean, "halfWidth": one.half_width}
+def _numbers(estimate: Estimate) -> dict[str, float | None]:
+    return {"mean": estimate.mean, "halfWidth": estimate.half_width}
 
 
 def _evidence(
-    tuning: Tuning, judged: Judged, one: Contender, trials: Sequence[Trial]
+    tuning: Tuning, judged: Judged, contender: Contender, trials: Sequence[Trial]
 ) -> Iterator[str]:
-    """What is to be known of a configuration that was found."""
-    assert one.trial is not None, "it was found by a trial"
+    """The facts about a configuration that the search has found."""
+    assert contender.trial is not None, "it was found by a trial"
     complete = sum(trial.outcome is TrialOutcome.COMPLETE for trial in trials)
-    fields = ", ".join(f"{key} {value}" for key, value in one.trial.fields.items())
+    fields = ", ".join(
+        f"{key} {value}" for key, value in contender.trial.fields.items()
+    )
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
     yield f"Found by quaymaster tune {tuning.file} (sha256 {tuning.sha256[:12]}):"
     yield f"{tuning.profile.name} with {fields}."
-    yield f"Trial {one.trial.number} of {len(trials)}, {complete} of them complete."
+    number = contender.trial.number
+    yield f"Trial {number} of {len(trials)}, {complete} of them complete."
     yield f"{versions}; Kubernetes {tuning.experiment.kubernetes.version}."
     yield ""
     yield f"Tuned on {_runs_of(tuning.inputs, tuning.seeds)}."
@@ -143,16 +149,16 @@ def _evidence(
         goal = "more" if objective.is_more_better else "less"
         yield ""
         yield f"{objective.metric} ({goal} is better)"
-        for each in (*judged.known, one):
+        for each in (*judged.known, contender):
             tuned, held_out = told(each.tuned[number]), told(each.held_out[number])
             yield f"  {each.name}: tuned {tuned}, held out {held_out}"
-        for difference in one.differences:
+        for difference in contender.differences:
             if difference.objective == objective:
                 yield f"  {difference}"
 
 
 def _runs_of(inputs: Sequence[Part], seeds: Sequence[int]) -> str:
-    names = ", ".join(dict.fromkeys(one.name for one in inputs))
+    names = ", ".join(dict.fromkeys(part.name for part in inputs))
     return f"{names} with seeds {', '.join(map(str, seeds))}"
 
 

@@ -30,7 +30,7 @@ def load_tuning(file: str | PathLike[str]) -> Tuning:
         file: The file; what it names is relative to it.
 
     Raises:
-        ExperimentErrors: Something is wrong with one of them; it tells everything.
+        ExperimentErrors: A file is invalid; the error lists all mistakes.
     """
     source = fspath(file)
     findings = Findings(source)
@@ -72,7 +72,7 @@ class _Loading:
         inputs = self._inputs(document.inputs, "inputs")
         if not document.inputs:
             kept = [one.name for one in held_out]
-            inputs = [one for one in experiment.inputs if one.name not in kept]
+            inputs = [part for part in experiment.inputs if part.name not in kept]
             inputs = inputs or list(experiment.inputs)
         held_out = held_out or inputs
         seeds = document.held_out.seeds or tuple(experiment.seeds)
@@ -89,7 +89,8 @@ class _Loading:
             rivals=[one for one in experiment.profiles if one.name != profile.name],
             search=document.search,
             objectives=[
-                Objective(one.metric, one.goal == "max") for one in document.objectives
+                Objective(objective.metric, objective.goal == "max")
+                for objective in document.objectives
             ],
             inputs=inputs,
             seeds=experiment.seeds,
@@ -101,8 +102,8 @@ class _Loading:
 
     def _profile(self) -> Part | None:
         name, profiles = self._document.profile, self._experiment.profiles
-        found = [one for one in profiles if one.name == name]
-        names = list(dict.fromkeys(one.name for one in profiles))
+        found = [profile for profile in profiles if profile.name == name]
+        names = list(dict.fromkeys(profile.name for profile in profiles))
         if not found:
             hint = did_you_mean(name, names)
             message = f"expected one of {', '.join(names)}, got {name!r}{hint}"
@@ -117,18 +118,18 @@ class _Loading:
         return found[0]
 
     def _inputs(self, names: Sequence[str], place: str) -> Sequence[Part]:
-        known = list(dict.fromkeys(one.name for one in self._experiment.inputs))
+        known = list(dict.fromkeys(part.name for part in self._experiment.inputs))
         for index, name in enumerate(names):
             if name not in known:
                 hint = did_you_mean(name, known)
                 message = f"expected one of {', '.join(known)}, got {name!r}{hint}"
                 self._findings.add(f"{place}[{index}]", message)
-        return [one for one in self._experiment.inputs if one.name in names]
+        return [part for part in self._experiment.inputs if part.name in names]
 
     def _check_fields(self) -> None:
-        for index, one in enumerate(self._document.search):
+        for index, parameter in enumerate(self._document.search):
             try:
-                parse_field_path(one.config)
+                parse_field_path(parameter.config)
             except FieldPathError as error:
                 self._findings.add(f"search[{index}].config", str(error))
 
@@ -136,7 +137,7 @@ class _Loading:
         self, inputs: Sequence[Part], held_out: Sequence[Part], seeds: Sequence[int]
     ) -> None:
         """What is held out is nowhere seen by the search."""
-        names = [one.name for one in inputs]
+        names = [part.name for part in inputs]
         both = [one.name for one in held_out if one.name in names]
         for seed in seeds:
             if both and seed in self._experiment.seeds:

@@ -169,8 +169,8 @@ class Document:
             if not getattr(self, name)
         ]
         for key, names in (
-            ("search", [one.name for one in self.search]),
-            ("objectives", [one.metric for one in self.objectives]),
+            ("search", [parameter.name for parameter in self.search]),
+            ("objectives", [objective.metric for objective in self.objectives]),
         ):
             for index, name in enumerate(names):
                 if names.index(name) != index:

@@ -53,7 +53,7 @@ class Runs:
     def in_order(self, cells: Sequence[Cell]) -> Generator[Sequence[float]]:
         """Make runs; yield what each came to for each objective, in their order.
 
-        Whoever has seen enough closes it, and no more runs are begun.
+        The caller may close it; then no more runs start.
 
         Args:
             cells: The runs.
@@ -100,7 +100,9 @@ class Runs:
             value = values.get(objective.metric)
             if not isinstance(value, int | float) or isinstance(value, bool):
                 columns = ", ".join(
-                    name for name, one in values.items() if isinstance(one, int | float)
+                    name
+                    for name, value in values.items()
+                    if isinstance(value, int | float)
                 )
                 got = "none" if value is None else repr(value)
                 message = (

@@ -58,30 +58,35 @@ def search(
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     goals = [
-        StudyDirection.MAXIMIZE if one.is_more_better else StudyDirection.MINIMIZE
-        for one in tuning.objectives
+        StudyDirection.MAXIMIZE if objective.is_more_better else StudyDirection.MINIMIZE
+        for objective in tuning.objectives
     ]
     study = optuna.create_study(
         directions=goals,
         sampler=TPESampler(seed=tuning.seed),
         pruner=MedianPruner(n_startup_trials=_BEFORE_PRUNING, n_warmup_steps=1),
     )
-    distributions = {one.name: _distribution(one) for one in tuning.search}
+    distributions = {
+        parameter.name: _distribution(parameter) for parameter in tuning.search
+    }
     trials: list[Trial] = []
     for number in range(tuning.trials):
         asked = study.ask(distributions)
         drawn = asked.params
-        values = {one.name: _value(one, drawn[one.name]) for one in tuning.search}
+        values = {
+            parameter.name: _value(parameter, drawn[parameter.name])
+            for parameter in tuning.search
+        }
         trial = _tried(tuning, runs, number, values, asked)
         study.tell(asked, trial.values or None, state=_STATES[trial.outcome])
         trials.append(trial)
         on_trial(trial)
-    if not any(one.outcome is TrialOutcome.COMPLETE for one in trials):
+    if not any(trial.outcome is TrialOutcome.COMPLETE for trial in trials):
         return trials, []
     if len(goals) == 1:
         return trials, [trials[study.best_trial.number]]
     # Of configurations that come to the same the first one is as good as any.
-    front = sorted(one.number for one in study.best_trials)
+    front = sorted(best_trial.number for best_trial in study.best_trials)
     first = {tuple(trials[number].values): number for number in reversed(front)}
     return trials, [trials[number] for number in sorted(first.values())]
 
@@ -120,17 +125,19 @@ def _means(found: Sequence[Sequence[float]]) -> Sequence[float]:
     return [sum(column) / len(column) for column in zip(*found, strict=True)]
 
 
-def _distribution(one: Dimension) -> BaseDistribution:
-    if one.integers is not None:
-        whole = one.integers
+def _distribution(dimension: Dimension) -> BaseDistribution:
+    if dimension.integers is not None:
+        whole = dimension.integers
         return IntDistribution(whole.lowest, whole.highest, step=whole.step)
-    if one.numbers is not None:
+    if dimension.numbers is not None:
         return FloatDistribution(
-            one.numbers.lowest, one.numbers.highest, log=one.numbers.log
+            dimension.numbers.lowest,
+            dimension.numbers.highest,
+            log=dimension.numbers.log,
         )
     # By number: choices may be anything that a document has.
-    return CategoricalDistribution(range(len(one.choices)))
+    return CategoricalDistribution(range(len(dimension.choices)))
 
 
-def _value(one: Dimension, drawn: object) -> object:
-    return one.choices[int(str(drawn))] if one.choices else drawn
+def _value(dimension: Dimension, drawn: object) -> object:
+    return dimension.choices[int(str(drawn))] if dimension.choices else drawn

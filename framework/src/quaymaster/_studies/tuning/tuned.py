@@ -87,12 +87,14 @@ def tune(
     trials, best = search(tuning, runs, on_trial or (lambda _: None))
     write_trials(tuning, trials, place)
     if not best:
-        cause = next((one.cause for one in trials if one.cause), "all were given up")
+        cause = next(
+            (trial.cause for trial in trials if trial.cause), "all were given up"
+        )
         message = f"none of {len(trials)} trials has a result; the first:"
         # A configuration may have several mistakes, one in a line.
         lines = [message, *cause.splitlines()]
         raise ExperimentErrors(
-            [Problem(where=tuning.file, message=one) for one in lines]
+            [Problem(where=tuning.file, message=line) for line in lines]
         )
     judged = judge(tuning, runs, best)
     write_summary(tuning, judged, place)
@@ -105,7 +107,7 @@ def tune(
     )
 
 
-def _is_better(one: Contender) -> bool:
-    base = one.differences[0].against if one.differences else ""
-    verdicts = [each.verdict for each in one.differences if each.against == base]
+def _is_better(contender: Contender) -> bool:
+    base = contender.differences[0].against if contender.differences else ""
+    verdicts = [each.verdict for each in contender.differences if each.against == base]
     return "better" in verdicts and "worse" not in verdicts

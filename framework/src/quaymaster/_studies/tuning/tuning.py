@@ -93,14 +93,14 @@ class Tuning:
             values: Field by its name -> value.
 
         Raises:
-            ConfigErrors: It is no configuration then.
+            ConfigErrors: The result is not a valid configuration.
             ExperimentErrors: A field has no place in it.
         """
         document: object = self.profile.config
-        for index, one in enumerate(self.search):
-            path = parse_field_path(one.config)
+        for index, parameter in enumerate(self.search):
+            path = parse_field_path(parameter.config)
             try:
-                document = set_field(document, path, values[one.name])
+                document = set_field(document, path, values[parameter.name])
             except FieldPathError as error:
                 where = f"{self.file}: search[{index}].config"
                 problem = Problem(where=where, message=str(error))

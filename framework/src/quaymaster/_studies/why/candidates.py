@@ -1,4 +1,4 @@
-"""The changes that may place a pod, by what was said of the nodes."""
+"""The changes that may place a pod, by the verdicts about the nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -126,7 +126,7 @@ def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:
 
 def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
     """The resources that some node lacks, in the order in which they are named."""
-    reasons = chain.from_iterable(one.reasons for one in rejections)
+    reasons = chain.from_iterable(rejection.reasons for rejection in rejections)
     names = (
         reason.removeprefix(_INSUFFICIENT)
         for reason in reasons

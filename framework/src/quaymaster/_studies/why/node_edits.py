@@ -156,9 +156,12 @@ def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
         affinity = volume.spec.node_affinity
         required = affinity.required if affinity is not None else None
         for term in required.node_selector_terms if required is not None else ():
-            for one in term.match_expressions:
-                if one.operator == "In" and one.key != HOSTNAME:
-                    found.setdefault(one.key, one.values[0])
+            for match_expression in term.match_expressions:
+                if (
+                    match_expression.operator == "In"
+                    and match_expression.key != HOSTNAME
+                ):
+                    found.setdefault(match_expression.key, match_expression.values[0])
     return found
 
 

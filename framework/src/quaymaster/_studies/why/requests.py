@@ -56,7 +56,7 @@ def lowered_requests(
         resources: The resources that nodes lack.
     """
     for resource in resources:
-        places = sorted(_places(spec, resource), key=lambda one: -one.amount.nanos)
+        places = sorted(_places(spec, resource), key=lambda place: -place.amount.nanos)
         for place in islice(places, _CONTAINERS):
             levels = units_of(resource, place.amount)
             if not levels:

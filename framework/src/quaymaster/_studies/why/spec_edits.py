@@ -163,10 +163,11 @@ def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candi
         required.node_selector_terms if required is not None else ()
     )
     for number, term in enumerate(terms):
-        for index, one in enumerate(term.match_expressions):
-            if not can_be_ignored(one.key):
+        for index, expression in enumerate(term.match_expressions):
+            if not can_be_ignored(expression.key):
                 continue
-            shown = f"{one.key} {one.operator} {' '.join(one.values)}".strip()
+            values = " ".join(expression.values)
+            shown = f"{expression.key} {expression.operator} {values}".strip()
             path = (
                 f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms[{number}]"
                 f".matchExpressions[{index}]"

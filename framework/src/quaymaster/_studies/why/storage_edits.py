@@ -40,9 +40,9 @@ def other_classes(
     A claim that a StatefulSet or the pod itself has a template for gets it there.
     """
     classes = sorted(
-        one.name
-        for one in cluster.list(StorageClass).items
-        if one.provisioner != _NO_PROVISIONER
+        storage_class.name
+        for storage_class in cluster.list(StorageClass).items
+        if storage_class.provisioner != _NO_PROVISIONER
     )
     for index, volume in enumerate(pod.spec.volumes):
         claim = _claim_without_volume(pod, volume, cluster)

@@ -64,7 +64,7 @@ class Subject:
         """Change the spec of its pods, and return the objects of the input.
 
         Pods of a workload that are in the input, and have no node, are changed as well:
-        they are what the workload would make anew.
+        they are what the workload would create again.
 
         Args:
             objects: The input.

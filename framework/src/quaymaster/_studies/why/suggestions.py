@@ -32,9 +32,9 @@ __all__ = ["MAX_TRIALS", "Suggestions", "search", "suggest_changes"]
 MAX_TRIALS: Final = 100
 """How many simulations are run at most, by default."""
 _PAIRS: Final = 3
-"""So many pairs are told."""
+"""How many pairs are reported."""
 _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
-# One node is as good as another: of these, the first that does is told.
+# All nodes are equal here: the first that works is reported.
 _ONE_OF: Final = frozenset(
     {ChangeKind.UNCORDON, ChangeKind.LABEL_NODE, ChangeKind.ADD_NODE}
 )
@@ -45,7 +45,7 @@ class Suggestions:
     """Changes of the input that place a pod.
 
     Attributes:
-        pod: The key of the pod; empty if nothing was asked of one pod.
+        pod: The key of the pod; empty if the request names no pod.
         subject: What a user would change, as kubectl names it: ``deployment/web``.
         namespace: Its namespace.
         pending: How many pods of it have no node without any change.
@@ -85,7 +85,7 @@ def suggest_changes(
 ) -> Suggestions:
     """Find the smallest changes of an input that place a pod which has no node.
 
-    Each change that is told was simulated with the whole input, from the beginning.
+    Each reported change was simulated with the whole input, from the beginning.
 
     Args:
         pod: As for `explain_pod`.
@@ -158,7 +158,7 @@ def search(
         run: The simulation of the input, which has settled.
         result: Its result.
         pods: Pods without a node, all of one subject.
-        name: The key of the pod that was asked about, or empty.
+        name: The key of the requested pod, or empty.
         trials: Tries changes out.
         is_one_enough: Whether to stop at the first change that does.
     """

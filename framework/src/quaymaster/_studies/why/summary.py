@@ -28,10 +28,10 @@ class Cause:
     """What keeps a pod off some nodes, or from being tried at all.
 
     Attributes:
-        plugin: The plugin that said so; empty if nobody did, or PreFilter left the
-            nodes out.
+        plugin: The plugin that rejected; empty if none did, or PreFilter left the nodes
+            out.
         reason: What it said.
-        nodes: Of how many nodes; 0 if it was said of none in particular.
+        nodes: For how many nodes; 0 if the cause is about no node.
     """
 
     plugin: str
@@ -51,7 +51,7 @@ class PendingGroup:
         pods: The keys of the pods, sorted.
         message: Why the first of them has no node, in upstream's words.
         causes: The causes for the first of them, the most frequent first.
-        change: The smallest change that places all of them, if one was asked for and
+        change: The smallest change that places all of them, if one was requested and
             found.
         remarks: Facts about the first of them, as in `Suggestions`, if a change was
             looked for.
@@ -115,8 +115,8 @@ def explain_pending(
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
-        pods: The pods to explain, each as for `explain_pod`; a workload stands for all
-            its pods. By default all pods that have no node.
+        pods: The pods to explain, each as for `explain_pod`; a workload means all its
+            pods. By default all pods that have no node.
         namespace: Where to look for pods only; empty for all namespaces.
         seed: As for `simulate`.
         suggest: Whether to look for a change that places each group.
@@ -140,7 +140,7 @@ def explain_pending(
         as_it_is=as_it_is,
     )
     with given.simulation() as run:
-        wanted = [Wanted(one, namespace, run.cluster) for one in pods]
+        wanted = [Wanted(pod, namespace, run.cluster) for pod in pods]
         run.settle(on_progress)
         waiting = _waiting(run, wanted, namespace)
         groups = _groups(run, waiting, Subjects(given.objects))
@@ -184,7 +184,9 @@ def _groups(
         _group(run, subject, scheduler, reason, members)
         for (subject, scheduler, reason, _), members in found.items()
     ]
-    return sorted(groups, key=lambda one: (-len(one.pods), one.namespace, one.subject))
+    return sorted(
+        groups, key=lambda group: (-len(group.pods), group.namespace, group.subject)
+    )
 
 
 def _group(
@@ -205,11 +207,11 @@ def _group(
 
 
 def _causes(attempt: Attempt) -> tuple[Cause, ...]:
-    """Return what was said of how many nodes, the most frequent first."""
+    """Return the causes with their numbers of nodes, the most frequent first."""
     counts = Counter(
-        (one.plugin, reason)
-        for one in attempt.rejections or ()
-        for reason in one.reasons
+        (rejection.plugin, reason)
+        for rejection in attempt.rejections or ()
+        for reason in rejection.reasons
     )
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(

@@ -116,7 +116,7 @@ class Goal:
         objects: Sequence[ApiObject],
         result: SimulationResult,
     ) -> "Goal":
-        """Return the goal: these pods have a node, and nobody has lost one."""
+        """Return the goal: these pods have a node, and no other pod has lost one."""
         keys = frozenset(pod.key for pod in pods)
         others = _pending_by_subject(run.cluster, objects)
         others.pop(subject, None)

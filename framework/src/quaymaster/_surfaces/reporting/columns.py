@@ -16,7 +16,7 @@ _ALWAYS: Final = ("cpu", "memory")
 _PODS: Final = "pods"
 _SELDOM: Final = ("ephemeral-storage", "hugepages-")
 _MOST_LABEL_VALUES: Final = 64
-"""Labels with more values are no groups that a map of nodes could show."""
+"""Labels with more values are not shown as groups on the map of nodes."""
 _COUNTS: Final = (
     *("at", "attempts", "placed", "preempted", "active", "backoff"),
     *("unschedulable", "waiting", "nodes", "pods"),
@@ -37,13 +37,16 @@ def run_columns(run: ObservedRun) -> dict[str, object]:
             "nodes": result.nodes,
             "makespan": result.makespan,
         },
-        "notices": [one.message for one in result.notices],
+        "notices": [notice.message for notice in result.notices],
         "resources": [*names, _PODS],
         "nodes": _nodes(run.nodes, run.pods, names),
         "pods": _pods(run, names),
-        "preempted": [[one.pod, one.by, one.node, one.at] for one in result.preempted],
+        "preempted": [
+            [victim.pod, victim.by, victim.node, victim.at]
+            for victim in result.preempted
+        ],
         "samples": _samples(run.samples, names),
-        "attempts": [attempt_document(one) for one in run.attempts],
+        "attempts": [attempt_document(attempt) for attempt in run.attempts],
     }
 
 
@@ -61,7 +64,8 @@ def _resources(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[str]:
         *(
             name
             for name in sorted(offered - {*_ALWAYS, _PODS})
-            if not name.startswith(_SELDOM) or any(one.get(name) for one in requests)
+            if not name.startswith(_SELDOM)
+            or any(request.get(name) for request in requests)
         ),
     ]
 
@@ -114,8 +118,8 @@ def _labels(nodes: Sequence[Node]) -> dict[str, object]:
 
 
 def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
-    placed = {one.pod: one for one in run.result.placements}
-    waiting = {one.pod: one for one in run.result.unscheduled}
+    placed = {placement.pod: placement for placement in run.result.placements}
+    waiting = {pod.pod: pod for pod in run.result.unscheduled}
     causes = _causes(run.result)
     rows = {node.name: row for row, node in enumerate(run.nodes)}
     pods = run.pods
@@ -141,7 +145,7 @@ def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
         "message": coded(
             [waiting[key].message if key in waiting else "" for key in keys]
         ),
-        "requests": [[one.get(name) for one in requests] for name in names],
+        "requests": [[request.get(name) for request in requests] for name in names],
     }
 
 
@@ -153,13 +157,13 @@ def _of(
 ) -> list[object]:
     """A field that placed and waiting pods have; 0 for pods that came with a node."""
     found = (placed.get(key) or waiting.get(key) for key in keys)
-    return [0 if one is None else getattr(one, field) for one in found]
+    return [0 if scores is None else getattr(scores, field) for scores in found]
 
 
 def _causes(result: SimulationResult) -> dict[str, str]:
     return {
-        one.pod: ", ".join(sorted(one.reasons)) or one.message
-        for one in result.unscheduled
+        pod.pod: ", ".join(sorted(pod.reasons)) or pod.message
+        for pod in result.unscheduled
     }
 
 
@@ -177,34 +181,34 @@ def _state(pod: Pod, reason: str) -> str:
 
 
 def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, object]:
-    counts = {name: [getattr(one, name) for one in samples] for name in _COUNTS}
+    counts = {name: [getattr(sample, name) for sample in samples] for name in _COUNTS}
     return {
         **counts,
         "requested": [
-            [one.requested.get(name, 0) for one in samples] for name in names
+            [sample.requested.get(name, 0) for sample in samples] for name in names
         ],
         "allocatable": [
-            [one.allocatable.get(name, 0) for one in samples] for name in names
+            [sample.allocatable.get(name, 0) for sample in samples] for name in names
         ],
     }
 
 
-def attempt_document(one: ObservedAttempt) -> dict[str, object]:
+def attempt_document(attempt: ObservedAttempt) -> dict[str, object]:
     """Return what a page shows of an attempt, as plain data."""
     return {
-        "pod": one.pod,
-        "number": one.number,
-        "at": one.at,
-        "outcome": one.outcome.value,
-        "node": one.node,
-        "nominated": one.nominated_node,
-        "message": one.message,
-        "preempted": list(one.preempted),
-        "feasible": one.feasible_nodes,
-        **scores_document(one.scores),
+        "pod": attempt.pod,
+        "number": attempt.number,
+        "at": attempt.at,
+        "outcome": attempt.outcome.value,
+        "node": attempt.node,
+        "nominated": attempt.nominated_node,
+        "message": attempt.message,
+        "preempted": list(attempt.preempted),
+        "feasible": attempt.feasible_nodes,
+        **scores_document(attempt.scores),
         "rejected": [
             [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
-            for group in one.rejected
+            for group in attempt.rejected
         ],
     }
 
@@ -223,7 +227,7 @@ def _scores(row: NodeScores, plugins: Iterable[str]) -> list[object]:
     return [
         row.node,
         row.total,
-        [one and [one.raw, one.normalized, one.weighted] for one in found],
+        [score and [score.raw, score.normalized, score.weighted] for score in found],
     ]
 
 

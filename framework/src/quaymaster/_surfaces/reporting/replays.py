@@ -23,7 +23,8 @@ def replay_columns(replay: ReplayResult) -> dict[str, object]:
     decisions = replay.decisions
     return {
         "counts": [
-            [one.value, one.meaning, count] for one, count in replay.counts().items()
+            [agreement.value, agreement.meaning, count]
+            for agreement, count in replay.counts().items()
         ],
         "seconds": replay.seconds,
         "pods": replay.pods,
@@ -32,49 +33,57 @@ def replay_columns(replay: ReplayResult) -> dict[str, object]:
         "tried": replay.tried(),
         "others": list(replay.others.items()),
         "unknown": list(replay.unknown),
-        "notices": [one.message for one in replay.notices],
+        "notices": [notice.message for notice in replay.notices],
         "decisions": {
-            "pod": [one.pod for one in decisions],
-            "scheduler": coded([one.scheduler for one in decisions]),
-            "at": [one.at for one in decisions],
-            "agreement": coded([one.agreement.value for one in decisions]),
-            "theirs": _places([one.theirs for one in decisions]),
-            "ours": _places([one.ours for one in decisions]),
-            "best": [one.best for one in decisions],
-            "tried": [one.tried for one in decisions],
-            "width": [one.width for one in decisions],
+            "pod": [decision.pod for decision in decisions],
+            "scheduler": coded([decision.scheduler for decision in decisions]),
+            "at": [decision.at for decision in decisions],
+            "agreement": coded([decision.agreement.value for decision in decisions]),
+            "theirs": _places([decision.theirs for decision in decisions]),
+            "ours": _places([decision.ours for decision in decisions]),
+            "best": [decision.best for decision in decisions],
+            "tried": [decision.tried for decision in decisions],
+            "width": [decision.width for decision in decisions],
         },
         "details": {
-            row: _details(one)
-            for row, one in enumerate(decisions)
-            if one.agreement is not Agreement.SAME
+            row: _details(decision)
+            for row, decision in enumerate(decisions)
+            if decision.agreement is not Agreement.SAME
         },
     }
 
 
 def _places(decided: Sequence[Decided]) -> dict[str, object]:
-    return coded([one.node for one in decided])
+    return coded([decision.node for decision in decided])
 
 
-def _details(one: ComparedDecision) -> dict[str, object]:
-    rated = [scores for scores in (one.their_scores, one.our_scores) if scores]
+def _details(compared_decision: ComparedDecision) -> dict[str, object]:
+    rated = [
+        scores
+        for scores in (compared_decision.their_scores, compared_decision.our_scores)
+        if scores
+    ]
     found = list({scores.node: scores for scores in rated}.values())
     return {
-        "theirs": _decided(one.theirs),
-        "ours": _decided(one.ours),
-        "rejection": _rejection(one.rejection),
+        "theirs": _decided(compared_decision.theirs),
+        "ours": _decided(compared_decision.ours),
+        "rejection": _rejection(compared_decision.rejection),
         **scores_document(found),
     }
 
 
-def _decided(one: Decided) -> dict[str, object]:
+def _decided(decided: Decided) -> dict[str, object]:
     return {
-        "node": one.node,
-        "message": one.message,
-        "nominated": one.nominated_node,
-        "preempted": list(one.victims),
+        "node": decided.node,
+        "message": decided.message,
+        "nominated": decided.nominated_node,
+        "preempted": list(decided.victims),
     }
 
 
-def _rejection(one: NodeRejection | None) -> list[object] | None:
-    return None if one is None else [one.node, one.plugin, list(one.reasons)]
+def _rejection(node_rejection: NodeRejection | None) -> list[object] | None:
+    return (
+        None
+        if node_rejection is None
+        else [node_rejection.node, node_rejection.plugin, list(node_rejection.reasons)]
+    )

@@ -49,7 +49,7 @@ class ReportTable:
         title: Its heading.
         columns: The headings of its columns.
         rows: The cells of each row: texts and numbers.
-        failed: The numbers of the rows, from 0, that tell of something that failed.
+        failed: The numbers of the rows about failures, from 0.
     """
 
     title: str
@@ -63,6 +63,7 @@ def report(
     title: str = "Simulation",
     tables: Sequence[ReportTable] = (),
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> str:
     """Make a page that shows simulations: nodes, pods, time series, decisions.
 
@@ -74,6 +75,8 @@ def report(
         tables: What else the page is to show.
         replay: A replay to show: how its decisions compare, with the scores of both
             sides where they differ.
+        steps: Whether the runs are states of one cluster, each after a step. Then the
+            page opens on the last state, beside a map of the one before it.
 
     Returns:
         The page.
@@ -81,7 +84,9 @@ def report(
     Raises:
         ReportError: The library that draws the charts is not installed.
     """
-    document = report_document(runs, title=title, tables=tables, replay=replay)
+    document = report_document(
+        runs, title=title, tables=tables, replay=replay, steps=steps
+    )
     return _page(title, _packed(msgspec.json.encode(document)))
 
 
@@ -91,6 +96,7 @@ def report_document(
     title: str,
     tables: Sequence[ReportTable],
     replay: ReplayResult | None = None,
+    steps: bool = False,
 ) -> dict[str, object]:
     """Return what the page of a report reads, as plain data; see `report`."""
     return {
@@ -99,14 +105,15 @@ def report_document(
         "runs": [run_columns(run) for run in runs],
         "tables": [
             {
-                "title": one.title,
-                "columns": one.columns,
-                "rows": one.rows,
-                "failed": one.failed,
+                "title": table.title,
+                "columns": table.columns,
+                "rows": table.rows,
+                "failed": table.failed,
             }
-            for one in tables
+            for table in tables
         ],
         "replay": replay and replay_columns(replay),
+        "steps": steps,
     }
 
 
@@ -187,7 +194,7 @@ def check_installed(*packages: str, extra: str) -> None:
 def _spec(package: str) -> ModuleSpec | None:
     try:
         return find_spec(package)
-    except ValueError:  # what stands for it says that it is not there
+    except ValueError:  # a placeholder may not be importable
         return None
 
 

@@ -1,7 +1,7 @@
 """The live page, served to this machine only.
 
-Whoever has the token may use it. It comes in the address that is printed, and stays in
-a cookie that no other site's requests carry. Requests that name another host are
+Every client with the token may use it. The token is in the printed address, and stays
+in a cookie that no other site's requests carry. Requests that name another host are
 refused, so that no page elsewhere reaches this one by a name of its own.
 """
 
@@ -50,7 +50,7 @@ def make_app(workbench: Workbench, token: str) -> Starlette:
     """Make the application.
 
     Args:
-        workbench: Does what is asked for.
+        workbench: Handles the requests.
         token: What a browser has to know.
     """
     style, script, library = assets(live=True)
@@ -74,8 +74,8 @@ def make_app(workbench: Workbench, token: str) -> Starlette:
         return _json(workbench.progress())
 
     async def run(request: HttpRequest) -> Response:
-        asked = _structured(await _body(request))
-        return _json(await run_in_threadpool(workbench.run, asked))
+        settings = _structured(await _body(request))
+        return _json(await run_in_threadpool(workbench.run, settings))
 
     async def explain(request: HttpRequest) -> Response:
         body = msgspec.json.decode(await _body(request), type=dict[str, str])

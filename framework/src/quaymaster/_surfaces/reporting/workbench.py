@@ -39,7 +39,7 @@ kind: KubeSchedulerConfiguration
 profiles:
   - schedulerName: default-scheduler
 """
-"""What there is to edit if nobody gives a configuration: all is as by default."""
+"""The configuration to edit if none is given: all defaults."""
 
 
 class BusyError(QuaymasterError):
@@ -81,7 +81,7 @@ class Request:
 
 
 class Workbench:
-    """Simulates what is asked for, one thing after another.
+    """Simulates requests, one after another.
 
     Args:
         objects: The input to begin with.
@@ -137,7 +137,7 @@ class Workbench:
         """Simulate, and return the document that a page shows.
 
         Raises:
-            QuaymasterError: Something is wrong with what was asked for.
+            QuaymasterError: The request is invalid.
         """
         with self._alone():
             prepared = [
@@ -155,7 +155,7 @@ class Workbench:
                         registry=self._registry,
                         name=name,
                         seed=request.seed,
-                        on_progress=self._tell,
+                        on_progress=self._report_progress,
                         max_pods=self._max_pods,
                     )
                 )
@@ -182,12 +182,15 @@ class Workbench:
                 registry=self._registry,
                 seed=seed,
                 attempt=WhichAttempt.ALL,
-                on_progress=self._tell,
+                on_progress=self._report_progress,
                 max_pods=self._max_pods,
             )
-            return [attempt_document(shortened(pod, one)) for one in explained.attempts]
+            return [
+                attempt_document(shortened(pod, attempt))
+                for attempt in explained.attempts
+            ]
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         self._progress = done, total
 
     def _alone(self) -> "_Alone":
@@ -216,7 +219,7 @@ class Workbench:
 
 
 class _Alone:
-    """Holds a lock that nobody waits for."""
+    """Holds a lock, or fails at once if it is held."""
 
     def __init__(self, lock: threading.Lock) -> None:
         self._lock = lock

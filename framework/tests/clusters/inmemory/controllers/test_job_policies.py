@@ -11,7 +11,8 @@ import pytest
 from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Job, from_wire, to_wire
-from tests.kit.clusters import make_cluster, pass_time, pods_of, react, schedule
+from quaymaster.scheduler import VirtualClock
+from tests.kit.clusters import make_cluster, pods_of, react, schedule
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
@@ -26,8 +27,9 @@ def cluster_with(**spec: object) -> InMemoryCluster:
     return cluster
 
 
-def run_for(cluster: InMemoryCluster, seconds: float) -> None:
-    pass_time(cluster, seconds)
+def advance_and_schedule(cluster: InMemoryCluster, seconds: float) -> None:
+    assert isinstance(cluster.clock, VirtualClock)
+    cluster.clock.advance(seconds)
     schedule(cluster)
 
 
@@ -67,9 +69,9 @@ def test_pods_wait_longer_after_each_failure() -> None:
     cluster = cluster_with(backoffLimit=3)
     for seconds in (10, 20, 40):
         end_all(cluster, {"": 1})
-        run_for(cluster, seconds - 1)
+        advance_and_schedule(cluster, seconds - 1)
         assert active(cluster) == 0
-        run_for(cluster, 1)
+        advance_and_schedule(cluster, 1)
         assert active(cluster) == 1
     end_all(cluster, {"": 1})
     assert conditions(cluster) == dict.fromkeys(
@@ -79,9 +81,9 @@ def test_pods_wait_longer_after_each_failure() -> None:
 
 def test_a_job_past_its_deadline_loses_its_pods() -> None:
     cluster = cluster_with(activeDeadlineSeconds=60, parallelism=2, completions=2)
-    run_for(cluster, 60)
+    advance_and_schedule(cluster, 60)
     assert conditions(cluster) == {"FailureTarget": "DeadlineExceeded"}
-    run_for(cluster, 30)
+    advance_and_schedule(cluster, 30)
     (job,) = cluster.list(Job).items
     assert conditions(cluster)["Failed"] == "DeadlineExceeded"
     assert (job.status.failed, pods_of(cluster)) == (2, [])
@@ -95,9 +97,9 @@ def test_a_deadline_alone_keeps_no_simulation_going() -> None:
 def test_a_finished_job_goes_after_its_time_to_live() -> None:
     cluster = cluster_with(ttlSecondsAfterFinished=100)
     end_all(cluster, {"": 0})
-    run_for(cluster, 99)
+    advance_and_schedule(cluster, 99)
     assert conditions(cluster)["Complete"] == "CompletionsReached"
-    run_for(cluster, 1)
+    advance_and_schedule(cluster, 1)
     assert not cluster.list(Job).items
     assert not pods_of(cluster)
 
@@ -123,7 +125,7 @@ def test_a_success_policy_ends_a_job_early(
     )
     end_all(cluster, codes)
     assert (conditions(cluster).get("SuccessCriteriaMet") == "SuccessPolicy") == is_met
-    run_for(cluster, 30)
+    advance_and_schedule(cluster, 30)
     assert ("Complete" in conditions(cluster)) == is_met
 
 
@@ -156,7 +158,7 @@ def test_disruptions_may_be_ignored() -> None:
     cluster = cluster_with(backoffLimit=0, podFailurePolicy={"rules": rules})
     (pod,) = pods_of(cluster)
     cluster.evict(pod.key)
-    run_for(cluster, 60)
+    advance_and_schedule(cluster, 60)
     (job,) = cluster.list(Job).items
     assert (job.status.failed, active(cluster), conditions(cluster)) == (0, 1, {})
 
@@ -168,9 +170,9 @@ def test_a_deleted_pod_is_replaced_at_its_end_if_the_policy_says_so() -> None:
         )
         cluster.delete(Pod, pods_of(cluster)[0].key)
         react(cluster)
-        run_for(cluster, 20)
+        advance_and_schedule(cluster, 20)
         assert active(cluster) == while_ending
-        run_for(cluster, 30)
+        advance_and_schedule(cluster, 30)
         assert active(cluster) == 2
 
 
@@ -182,9 +184,9 @@ def test_a_failed_index_waits_and_is_tried_so_often() -> None:
         backoffLimitPerIndex=1,
     )
     end_all(cluster, {"0": 1})
-    run_for(cluster, 9)
+    advance_and_schedule(cluster, 9)
     assert active(cluster) == 1
-    run_for(cluster, 1)
+    advance_and_schedule(cluster, 1)
     assert active(cluster) == 2
     end_all(cluster, {"0": 1, "1": 0})
     (job,) = cluster.list(Job).items
@@ -212,7 +214,7 @@ def test_a_suspended_job_counts_none_of_its_pods_as_failed() -> None:
     tree: Any = to_wire(job)
     tree["spec"]["suspend"] = True
     cluster.update(from_wire(tree, Job))
-    run_for(cluster, 60)
+    advance_and_schedule(cluster, 60)
     (job,) = cluster.list(Job).items
     assert (job.status.failed, job.status.active) == (0, 0)
     assert conditions(cluster) == {"Suspended": "JobSuspended"}
@@ -225,5 +227,5 @@ def test_surplus_pods_of_an_index_are_deleted() -> None:
     tree: Any = to_wire(job)
     tree["spec"] |= {"completions": 1, "parallelism": 1}
     cluster.update(from_wire(tree, Job))
-    run_for(cluster, 60)
+    advance_and_schedule(cluster, 60)
     assert [pod.metadata.annotations[INDEX] for pod in pods_of(cluster)] == ["0"]

@@ -8,14 +8,7 @@ from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Job
 from quaymaster.scheduler import VirtualClock
-from tests.kit.clusters import (
-    make_cluster,
-    names_of,
-    pass_time,
-    pods_of,
-    react,
-    schedule,
-)
+from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
 from tests.kit.workloads import LABELS, make_job
 
 
@@ -28,6 +21,11 @@ def run_jobs(cluster: InMemoryCluster, seconds: float) -> list[int]:
         running.append(sum(p.status.phase == "Running" for p in pods_of(cluster)))
         cluster.clock.advance(1.0)
     return running
+
+
+def advance(cluster: InMemoryCluster, seconds: float) -> None:
+    assert isinstance(cluster.clock, VirtualClock)
+    cluster.clock.advance(seconds)
 
 
 def test_job_runs_so_many_pods_at_once_until_so_many_have_succeeded() -> None:
@@ -70,7 +68,7 @@ def test_index_of_a_deleted_pod_is_taken_again_before_others() -> None:
     cluster.delete(Pod, pods_of(cluster)[0].key, grace_period_seconds=0)
     react(cluster)
     assert [name[: len("sum-0")] for name in names_of(cluster)] == ["sum-1"]
-    pass_time(cluster, 10.0)
+    advance(cluster, 10.0)
     created = [name[: len("sum-0")] for name in names_of(cluster)]
     assert created == ["sum-1", "sum-0", "sum-2"]
 
@@ -130,5 +128,5 @@ def test_job_gives_up_after_too_many_failures() -> None:
             if not pod.is_finished:
                 failed = replace(pod.status, phase="Failed")
                 cluster.update(replace(pod, status=failed))
-        pass_time(cluster, 10.0)
+        advance(cluster, 10.0)
     assert [pod.status.phase for pod in pods_of(cluster)] == ["Failed"] * 2

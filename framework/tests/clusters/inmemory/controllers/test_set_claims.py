@@ -5,10 +5,12 @@ from msgspec.structs import replace
 from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster, PodTimes
 from quaymaster.objects import (
+    ObjectMeta,
     PersistentVolumeClaim,
     StatefulSet,
     StatefulSetPersistentVolumeClaimRetentionPolicy,
 )
+from quaymaster.testing import make_storage_class
 from tests.kit.clusters import (
     make_cluster,
     names_of,
@@ -35,7 +37,13 @@ def retaining_set(replicas: int, *, deleted: str = "", scaled: str = "") -> Stat
 
 def settled(owner: StatefulSet) -> InMemoryCluster:
     times = PodTimes(termination_seconds=0.0)
-    cluster = make_cluster(owner, nodes=1, times=times)
+    # Claims of this class are bound before their pods have a node.
+    annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
+    storage = replace(
+        make_storage_class(name="instant", volume_binding_mode="Immediate"),
+        metadata=ObjectMeta(name="instant", annotations=annotations),
+    )
+    cluster = make_cluster(storage, owner, nodes=1, times=times)
     schedule(cluster)
     return cluster
 

@@ -68,7 +68,7 @@ class Expression:
 
 
 DOT: Final = Expression(lambda scope: scope.dot)
-"""What ``.`` means inside of a block; more is known of it there."""
+"""The scope of ``.`` inside of a block, where more fields are known."""
 
 ROOT: Final = Expression(lambda scope: scope.root, uses_index=True)
 """All fields of the template."""

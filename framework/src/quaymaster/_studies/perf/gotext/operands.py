@@ -31,7 +31,7 @@ _KNOWN_FUNCTIONS: Final = sorted((*FUNCTIONS, *_SHORT_CIRCUITS))
 
 @attrs.define
 class Names:
-    """What is known of names where an action stands, before anything is evaluated.
+    """The names in scope at an action, before evaluation.
 
     Attributes:
         variables: The variables that are declared there, with their values.
@@ -52,7 +52,7 @@ class Pipeline:
     Args:
         action: The action.
         tokens: Those of its tokens that are the expression.
-        names: What is known of names there.
+        names: The names in scope.
     """
 
     def __init__(self, action: Action, tokens: Sequence[Token], names: Names) -> None:

@@ -175,7 +175,7 @@ class Parser:
 
 
 def _as_dot(expression: Expression) -> Expression:
-    """What is known of ``.`` in a block over an expression."""
+    """The scope of ``.`` in a block over an expression."""
     return attrs.evolve(
         DOT, uses_index=expression.uses_index, is_number=expression.is_number
     )

@@ -68,14 +68,14 @@ _RACK: Final = "trace.alibaba.com/failure-domain-2"
 
 
 def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """What the trace tells, in no order."""
+    """The events of the trace, in no order."""
     yield from _machines(_MACHINES.rows(files[_MACHINES.stem]))
     yield from _containers(_CONTAINERS.rows(files[_CONTAINERS.stem]))
     yield from _tasks(_TASKS.rows(files[_TASKS.stem]))
 
 
 def _machines(rows: Iterator[Row]) -> Iterator[Happening]:
-    """The machines of known size; one that is told again and again comes once."""
+    """The machines of known size; repeated ones come once."""
     seen: set[str] = set()
     for row in rows:
         name = _name(row.text("machine_id"))
@@ -83,7 +83,7 @@ def _machines(rows: Iterator[Row]) -> Iterator[Happening]:
             continue
         cpus, memory = row.number("cpu_num", 0), _memory(row, "mem_size")
         if cpus == 0 or memory is None:
-            continue  # nobody knows how large it is
+            continue  # its size is unknown
         seen.add(name)
         node = TraceNode(
             name=name,

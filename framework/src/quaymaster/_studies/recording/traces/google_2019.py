@@ -67,7 +67,7 @@ _MIB: Final = 1000 * 1024
 
 
 def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """What the trace tells, in no order."""
+    """The events of the trace, in no order."""
     for row in _MACHINES.rows(files[_MACHINES.stem]):
         yield from _machine(row)
     priorities = {

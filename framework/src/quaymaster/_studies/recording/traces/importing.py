@@ -73,7 +73,7 @@ def import_trace(
         trace: Which trace it is.
         paths: Its tables, as CSV files, compressed with gzip or not; or folders that
             have them.
-        file: The record to write; it must not be there.
+        file: The record to write; it must not exist.
         max_pods: Stop after so many pods.
 
     Raises:
@@ -89,7 +89,7 @@ def import_trace(
             raise RecordError(where, f"expected a table {stem}*.csv or {stem}*.csv.gz")
     if Path(file).exists() and Path(file).stat().st_size:
         raise RecordError(str(file), "expected a new file: a trace has no end to go on")
-    told = sorted(reader.happenings(found), key=lambda one: one.at)
+    told = sorted(reader.happenings(found), key=lambda happening: happening.at)
     return _written(trace, _limited(told, max_pods), file)
 
 
@@ -119,10 +119,10 @@ def _settled(told: Iterator[Happening]) -> Iterator[Happening]:
     yield from before.values()
 
 
-def _name_of(one: Happening) -> str:
-    if one.pod is not None:
-        return f"pod {one.pod.name}"
-    return f"node {one.gone if one.node is None else one.node.name}"
+def _name_of(happening: Happening) -> str:
+    if happening.pod is not None:
+        return f"pod {happening.pod.name}"
+    return f"node {happening.gone if happening.node is None else happening.node.name}"
 
 
 def _written(

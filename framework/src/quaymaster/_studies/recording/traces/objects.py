@@ -56,7 +56,7 @@ class TracePod:
         annotations: Its annotations.
         priority: Its priority.
         node_labels: Label of nodes -> the values of which the node must have one.
-        run_seconds: How long it runs; None if nobody knows.
+        run_seconds: How long it runs; None if it is unknown.
     """
 
     name: str
@@ -75,7 +75,7 @@ class TracePod:
                 "."
             )
         resources = {"requests": dict(self.requests)}
-        # Of extended resources, nobody gets more than there is.
+        # No pod gets more of an extended resource than there is.
         limits = {key: text for key, text in self.requests.items() if "/" in key}
         if limits:
             resources["limits"] = limits
@@ -103,7 +103,7 @@ class TracePod:
 
 @attrs.frozen(kw_only=True)
 class Happening:
-    """Something that a trace tells.
+    """An event of a trace.
 
     Attributes:
         at: When, in seconds since its beginning.

@@ -41,7 +41,7 @@ _WHOLE: Final = 1000
 
 
 def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """What the trace tells, in no order."""
+    """The events of the trace, in no order."""
     for row in _NODES.rows(files[_NODES.stem]):
         yield Happening(at=0.0, node=_node(row))
     for row in _PODS.rows(files[_PODS.stem]):
@@ -71,7 +71,7 @@ def _pod(row: Row) -> TracePod:
     if gpus:
         requests[_GPU] = str(gpus * milli)
         annotations = {_COUNT: str(gpus), _GPU: str(milli)}
-    spec = [one for one in row.text("gpu_spec").split("|") if one]
+    spec = [part for part in row.text("gpu_spec").split("|") if part]
     return TracePod(
         name=row.text("name"),
         requests=requests,

@@ -85,7 +85,7 @@ class Table:
         columns, before = [*self.columns, *self.optional], 0
         if self.has_heading:
             columns, before = next(lines, []), 1
-            missing = [one for one in self.columns if one not in columns]
+            missing = [column for column in self.columns if column not in columns]
             if missing:
                 message = (
                     f"expected the columns {', '.join(self.columns)}; "
@@ -126,7 +126,8 @@ def find_tables(
         else:
             raise RecordError(str(path), "no such file or directory")
     return {
-        table.stem: [one for one in files if table.stem in one.name] for table in tables
+        table.stem: [file for file in files if table.stem in file.name]
+        for table in tables
     }
 
 

@@ -132,13 +132,29 @@ Q.given = ({ title, columns, rows, failed }, index) => {
   return Q.tabled(`table-${index}`, title, Q.table({ title, columns: cells, count: rows.length, searchable: rows.length > 8, whole: rows.length <= 40 }));
 };
 
-// All that is shown of one run.
-Q.runSections = (run) => {
+Q.mapSection = (run) => {
+  const map = Q.map(run, (node) => Q.openNode(run, node));
+  const section = Q.section("map", "Nodes", ...map.controls);
+  section.append(...map.parts);
+  return section;
+};
+
+// The maps of two states of one cluster, side by side; each has its own controls.
+Q.mapsSection = (states) => {
+  const section = Q.section("map", "Nodes before and after");
+  const sides = states.map((run) => {
+    const map = Q.map(run, (node) => Q.openNode(run, node));
+    return Q.el("div", {}, Q.el("h3", {}, run.name), Q.el("div", { class: "chips controls" }, ...map.controls), ...map.parts);
+  });
+  section.append(Q.el("div", { class: "sides" }, ...sides));
+  return section;
+};
+
+// All that is shown of one run, or of the state after a step beside the one before.
+Q.runSections = (run, before) => {
   const pods = Q.podTable(run);
   const podSection = Q.tabled("pods", "Pods", pods);
-  const map = Q.map(run, (node) => Q.openNode(run, node));
-  const mapSection = Q.section("map", "Nodes", ...map.controls);
-  mapSection.append(...map.parts);
+  const mapSection = before ? Q.mapsSection([before, run]) : Q.mapSection(run);
   const narrow = (cause) => {
     pods.narrow(cause, (row) => Q.at(run.pods.cause, row) === cause);
     podSection.scrollIntoView({ block: "start" });
@@ -181,7 +197,7 @@ Q.show = (host, data, ...before) => {
   const fill = (index) => {
     Q.onTheme.length = 0;
     Q.onPrint.length = 0;
-    const parts = runs.length ? Q.runSections(runs[index]) : [];
+    const parts = runs.length ? Q.runSections(runs[index], data.steps ? runs[index - 1] : undefined) : [];
     if (charts) {
       Q.onTheme.push(charts.paint);
       parts.splice(2, 0, charts.section);
@@ -190,13 +206,14 @@ Q.show = (host, data, ...before) => {
     main.replaceChildren(...before.filter(Boolean), ...data.tables.map(Q.given), ...parts);
   };
   const names = runs.map((run, index) => [String(index), run.name || `run ${index + 1}`]);
-  const pick = runs.length > 1 ? Q.picker("Run", names, "0", (value) => fill(Number(value))) : null;
+  const first = data.steps ? Math.max(0, runs.length - 1) : 0;
+  const pick = runs.length > 1 ? Q.picker(data.steps ? "State" : "Run", names, String(first), (value) => fill(Number(value))) : null;
   host.replaceChildren(
     Q.el("header", { class: "top" }, Q.el("h1", {}, data.title),
       Q.el("div", { class: "chips tools" }, [pick, Q.themePicker(), Q.el("button", { type: "button", onclick: () => print() }, "Print")].filter(Boolean))),
     main,
     Q.el("footer", {}, `Quaymaster ${data.version}. ${replay ? "Times are since the beginning of the record." : "Times are virtual: since the beginning of the simulation."}`));
-  fill(0);
+  fill(first);
   const { dataset } = document.documentElement;
   dataset.ready = "tables";
   requestAnimationFrame(() => setTimeout(() => performance.mark("usable")));
