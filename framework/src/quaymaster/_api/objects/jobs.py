@@ -51,7 +51,7 @@ class PodFailurePolicyRule(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         action: ``FailJob``, ``FailIndex``, ``Ignore`` or ``Count``.
-        on_exit_codes: The exit codes of the pods that it is for.
+        on_exit_codes: The exit codes to which the rule applies.
         on_pod_conditions: Or the conditions of the pods that it is for.
     """
 

@@ -100,7 +100,7 @@ class FieldTable:
         return self._gates.get((structure, field), "")
 
     def versions_of(self, structure: int, field: str) -> Sequence[str]:
-        """Return the versions with a field that this one lacks, from the oldest on."""
+        """Return the versions that have a field that this one lacks, oldest first."""
         for versions, structures in _file().fields_by_version.items():
             if field in structures.get(structure, ()):
                 return versions.split(",")

@@ -121,7 +121,7 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
         workloads: The names of those that are to be compared.
 
     Raises:
-        PerfErrors: The file cannot be read, holds no results, or none of these.
+        PerfErrors: The file is unreadable or has no matching results.
     """
     try:
         found = msgspec.json.decode(Path(file).read_bytes(), type=_Results)

@@ -88,7 +88,7 @@ def record(
     stop: threading.Event | None = None,
     on_progress: RecordProgress | None = None,
 ) -> Recorded:
-    """Write what becomes of a live cluster into a file; nothing is written to it.
+    """Record the changes of a live cluster in a file, without writing to the cluster.
 
     A file that has a record goes on where that ended: what happened in between is
     learnt from the server as far as it remembers, and else by what is different.

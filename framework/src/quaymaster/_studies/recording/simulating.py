@@ -43,8 +43,8 @@ def record_simulation(
 
     Args:
         objects: As for `quaymaster.simulation.simulate`.
-        file: The record to write; it must not be there. It is compressed if its name
-            ends with ``.gz``.
+        file: The record to write; it must not exist. It is compressed if its name ends
+            with ``.gz``.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `quaymaster.simulation.simulate`.
@@ -78,8 +78,8 @@ class RecordObserver:
     file is removed. Trials are left out of the record.
 
     Args:
-        file: The record to write; it must not be there. It is compressed if its name
-            ends with ``.gz``.
+        file: The record to write; it must not exist. It is compressed if its name ends
+            with ``.gz``.
     """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:

@@ -157,7 +157,7 @@ def _of(
 ) -> list[object]:
     """A field that placed and waiting pods have; 0 for pods that came with a node."""
     found = (placed.get(key) or waiting.get(key) for key in keys)
-    return [0 if one is None else getattr(one, field) for one in found]
+    return [0 if scores is None else getattr(scores, field) for scores in found]
 
 
 def _causes(result: SimulationResult) -> dict[str, str]:
@@ -193,22 +193,22 @@ def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, objec
     }
 
 
-def attempt_document(one: ObservedAttempt) -> dict[str, object]:
+def attempt_document(attempt: ObservedAttempt) -> dict[str, object]:
     """Return what a page shows of an attempt, as plain data."""
     return {
-        "pod": one.pod,
-        "number": one.number,
-        "at": one.at,
-        "outcome": one.outcome.value,
-        "node": one.node,
-        "nominated": one.nominated_node,
-        "message": one.message,
-        "preempted": list(one.preempted),
-        "feasible": one.feasible_nodes,
-        **scores_document(one.scores),
+        "pod": attempt.pod,
+        "number": attempt.number,
+        "at": attempt.at,
+        "outcome": attempt.outcome.value,
+        "node": attempt.node,
+        "nominated": attempt.nominated_node,
+        "message": attempt.message,
+        "preempted": list(attempt.preempted),
+        "feasible": attempt.feasible_nodes,
+        **scores_document(attempt.scores),
         "rejected": [
             [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
-            for group in one.rejected
+            for group in attempt.rejected
         ],
     }
 
@@ -227,7 +227,7 @@ def _scores(row: NodeScores, plugins: Iterable[str]) -> list[object]:
     return [
         row.node,
         row.total,
-        [one and [one.raw, one.normalized, one.weighted] for one in found],
+        [score and [score.raw, score.normalized, score.weighted] for score in found],
     ]
 
 

@@ -23,7 +23,8 @@ def replay_columns(replay: ReplayResult) -> dict[str, object]:
     decisions = replay.decisions
     return {
         "counts": [
-            [one.value, one.meaning, count] for one, count in replay.counts().items()
+            [agreement.value, agreement.meaning, count]
+            for agreement, count in replay.counts().items()
         ],
         "seconds": replay.seconds,
         "pods": replay.pods,
@@ -53,7 +54,7 @@ def replay_columns(replay: ReplayResult) -> dict[str, object]:
 
 
 def _places(decided: Sequence[Decided]) -> dict[str, object]:
-    return coded([one.node for one in decided])
+    return coded([decision.node for decision in decided])
 
 
 def _details(compared_decision: ComparedDecision) -> dict[str, object]:

@@ -74,8 +74,8 @@ def make_app(workbench: Workbench, token: str) -> Starlette:
         return _json(workbench.progress())
 
     async def run(request: HttpRequest) -> Response:
-        asked = _structured(await _body(request))
-        return _json(await run_in_threadpool(workbench.run, asked))
+        settings = _structured(await _body(request))
+        return _json(await run_in_threadpool(workbench.run, settings))
 
     async def explain(request: HttpRequest) -> Response:
         body = msgspec.json.decode(await _body(request), type=dict[str, str])

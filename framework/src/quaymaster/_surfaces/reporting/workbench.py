@@ -155,7 +155,7 @@ class Workbench:
                         registry=self._registry,
                         name=name,
                         seed=request.seed,
-                        on_progress=self._tell,
+                        on_progress=self._report_progress,
                         max_pods=self._max_pods,
                     )
                 )
@@ -182,7 +182,7 @@ class Workbench:
                 registry=self._registry,
                 seed=seed,
                 attempt=WhichAttempt.ALL,
-                on_progress=self._tell,
+                on_progress=self._report_progress,
                 max_pods=self._max_pods,
             )
             return [
@@ -190,7 +190,7 @@ class Workbench:
                 for attempt in explained.attempts
             ]
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         self._progress = done, total
 
     def _alone(self) -> "_Alone":

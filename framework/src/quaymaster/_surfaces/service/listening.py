@@ -25,8 +25,8 @@ def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
     Args:
         address: The address, such as ``127.0.0.1``.
         port: The port; 0 for any free one.
-        count: The number of sockets. Systems other than Linux do not distribute
-            clients, so there all are the same socket.
+        count: The number of sockets. Only Linux distributes clients over several
+            sockets; on other systems the list repeats one socket.
 
     Raises:
         AddressError: The address cannot be used.

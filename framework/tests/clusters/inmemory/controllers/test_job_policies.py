@@ -27,7 +27,7 @@ def cluster_with(**spec: object) -> InMemoryCluster:
     return cluster
 
 
-def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
+def advance_and_schedule(cluster: InMemoryCluster, seconds: float) -> None:
     assert isinstance(cluster.clock, VirtualClock)
     cluster.clock.advance(seconds)
     schedule(cluster)
@@ -69,9 +69,9 @@ def test_pods_wait_longer_after_each_failure() -> None:
     cluster = cluster_with(backoffLimit=3)
     for seconds in (10, 20, 40):
         end_all(cluster, {"": 1})
-        pass_time(cluster, seconds - 1)
+        advance_and_schedule(cluster, seconds - 1)
         assert active(cluster) == 0
-        pass_time(cluster, 1)
+        advance_and_schedule(cluster, 1)
         assert active(cluster) == 1
     end_all(cluster, {"": 1})
     assert conditions(cluster) == dict.fromkeys(
@@ -81,9 +81,9 @@ def test_pods_wait_longer_after_each_failure() -> None:
 
 def test_a_job_past_its_deadline_loses_its_pods() -> None:
     cluster = cluster_with(activeDeadlineSeconds=60, parallelism=2, completions=2)
-    pass_time(cluster, 60)
+    advance_and_schedule(cluster, 60)
     assert conditions(cluster) == {"FailureTarget": "DeadlineExceeded"}
-    pass_time(cluster, 30)
+    advance_and_schedule(cluster, 30)
     (job,) = cluster.list(Job).items
     assert conditions(cluster)["Failed"] == "DeadlineExceeded"
     assert (job.status.failed, pods_of(cluster)) == (2, [])
@@ -97,9 +97,9 @@ def test_a_deadline_alone_keeps_no_simulation_going() -> None:
 def test_a_finished_job_goes_after_its_time_to_live() -> None:
     cluster = cluster_with(ttlSecondsAfterFinished=100)
     end_all(cluster, {"": 0})
-    pass_time(cluster, 99)
+    advance_and_schedule(cluster, 99)
     assert conditions(cluster)["Complete"] == "CompletionsReached"
-    pass_time(cluster, 1)
+    advance_and_schedule(cluster, 1)
     assert not cluster.list(Job).items
     assert not pods_of(cluster)
 
@@ -125,7 +125,7 @@ def test_a_success_policy_ends_a_job_early(
     )
     end_all(cluster, codes)
     assert (conditions(cluster).get("SuccessCriteriaMet") == "SuccessPolicy") == is_met
-    pass_time(cluster, 30)
+    advance_and_schedule(cluster, 30)
     assert ("Complete" in conditions(cluster)) == is_met
 
 
@@ -158,7 +158,7 @@ def test_disruptions_may_be_ignored() -> None:
     cluster = cluster_with(backoffLimit=0, podFailurePolicy={"rules": rules})
     (pod,) = pods_of(cluster)
     cluster.evict(pod.key)
-    pass_time(cluster, 60)
+    advance_and_schedule(cluster, 60)
     (job,) = cluster.list(Job).items
     assert (job.status.failed, active(cluster), conditions(cluster)) == (0, 1, {})
 
@@ -170,9 +170,9 @@ def test_a_deleted_pod_is_replaced_at_its_end_if_the_policy_says_so() -> None:
         )
         cluster.delete(Pod, pods_of(cluster)[0].key)
         react(cluster)
-        pass_time(cluster, 20)
+        advance_and_schedule(cluster, 20)
         assert active(cluster) == while_ending
-        pass_time(cluster, 30)
+        advance_and_schedule(cluster, 30)
         assert active(cluster) == 2
 
 
@@ -184,9 +184,9 @@ def test_a_failed_index_waits_and_is_tried_so_often() -> None:
         backoffLimitPerIndex=1,
     )
     end_all(cluster, {"0": 1})
-    pass_time(cluster, 9)
+    advance_and_schedule(cluster, 9)
     assert active(cluster) == 1
-    pass_time(cluster, 1)
+    advance_and_schedule(cluster, 1)
     assert active(cluster) == 2
     end_all(cluster, {"0": 1, "1": 0})
     (job,) = cluster.list(Job).items
@@ -214,7 +214,7 @@ def test_a_suspended_job_counts_none_of_its_pods_as_failed() -> None:
     tree: Any = to_wire(job)
     tree["spec"]["suspend"] = True
     cluster.update(from_wire(tree, Job))
-    pass_time(cluster, 60)
+    advance_and_schedule(cluster, 60)
     (job,) = cluster.list(Job).items
     assert (job.status.failed, job.status.active) == (0, 0)
     assert conditions(cluster) == {"Suspended": "JobSuspended"}
@@ -227,5 +227,5 @@ def test_surplus_pods_of_an_index_are_deleted() -> None:
     tree: Any = to_wire(job)
     tree["spec"] |= {"completions": 1, "parallelism": 1}
     cluster.update(from_wire(tree, Job))
-    pass_time(cluster, 60)
+    advance_and_schedule(cluster, 60)
     assert [pod.metadata.annotations[INDEX] for pod in pods_of(cluster)] == ["0"]

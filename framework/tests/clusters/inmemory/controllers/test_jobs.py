@@ -23,7 +23,7 @@ def run_jobs(cluster: InMemoryCluster, seconds: float) -> list[int]:
     return running
 
 
-def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
+def advance(cluster: InMemoryCluster, seconds: float) -> None:
     assert isinstance(cluster.clock, VirtualClock)
     cluster.clock.advance(seconds)
 
@@ -68,7 +68,7 @@ def test_index_of_a_deleted_pod_is_taken_again_before_others() -> None:
     cluster.delete(Pod, pods_of(cluster)[0].key, grace_period_seconds=0)
     react(cluster)
     assert [name[: len("sum-0")] for name in names_of(cluster)] == ["sum-1"]
-    pass_time(cluster, 10.0)
+    advance(cluster, 10.0)
     created = [name[: len("sum-0")] for name in names_of(cluster)]
     assert created == ["sum-1", "sum-0", "sum-2"]
 
@@ -128,5 +128,5 @@ def test_job_gives_up_after_too_many_failures() -> None:
             if not pod.is_finished:
                 failed = replace(pod.status, phase="Failed")
                 cluster.update(replace(pod, status=failed))
-        pass_time(cluster, 10.0)
+        advance(cluster, 10.0)
     assert [pod.status.phase for pod in pods_of(cluster)] == ["Failed"] * 2

@@ -73,7 +73,7 @@ def import_trace(
         trace: Which trace it is.
         paths: Its tables, as CSV files, compressed with gzip or not; or folders that
             have them.
-        file: The record to write; it must not be there.
+        file: The record to write; it must not exist.
         max_pods: Stop after so many pods.
 
     Raises:
