@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from tests.kit.internals.cli import app
@@ -46,3 +47,9 @@ def test_an_autoscaler_decides_about_a_deployment_without_replicas() -> None:
     assert len(json.loads(simulated.stdout)["placements"]) == 12
     planned = run("plan", AUTOSCALED, "--node-group", "cpu=4,memory=8Gi")
     assert "plan: 2 more nodes" in planned.stdout
+
+
+@pytest.mark.parametrize(("size", "count"), [("min", 12), ("max", 40)])
+def test_an_autoscaler_may_be_asked_for_its_limits(size: str, count: int) -> None:
+    result = run("simulate", AUTOSCALED, "--nodes", "6:cpu=4,memory=8Gi", "--hpa", size)
+    assert f"of {count} pods placed" in result.stdout

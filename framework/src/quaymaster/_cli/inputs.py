@@ -36,6 +36,10 @@ from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.files import is_record
+from quaymaster._studies.simulation.autoscaling import (
+    AutoscalerSize,
+    with_autoscaler_size,
+)
 from quaymaster._studies.simulation.names import PodNotFoundError
 
 if TYPE_CHECKING:
@@ -105,6 +109,15 @@ _OPTIONS = (
         help="Create one Job for each CronJob.",
     ),
     click.option(
+        "--hpa",
+        type=click.Choice([size.value for size in AutoscalerSize]),
+        callback=lambda _context, _option, size: AutoscalerSize(size),
+        default=AutoscalerSize.AS_IT_IS.value,
+        show_default=True,
+        help="The size of workloads with a HorizontalPodAutoscaler: its minimum, its "
+        "maximum, or as it is, within these limits.",
+    ),
+    click.option(
         "--max-pods",
         metavar="N",
         type=click.IntRange(min=0),
@@ -141,6 +154,7 @@ class InputOptions:
         validation: How to treat unknown fields; None: depends on their source.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
+        hpa: The size of workloads with an autoscaler.
         max_pods: The maximum number of pods of all workloads.
         max_nodes: The maximum number of nodes in those lines.
         configured: The options about the configuration.
@@ -155,6 +169,7 @@ class InputOptions:
     validation: Validation | None = None
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
+    hpa: AutoscalerSize = AutoscalerSize.AS_IT_IS
     max_pods: int = MAX_PODS
     max_nodes: int = MAX_NODES
     configured: ConfigSource = ConfigSource()
@@ -289,11 +304,14 @@ def read_inputs(
     return Inputs(
         registry=registry,
         config=config,
-        objects=[
-            *made,
-            *loaded.objects,
-            *(obj for record in recorded for obj in record.objects),
-        ],
+        objects=with_autoscaler_size(
+            [
+                *made,
+                *loaded.objects,
+                *(obj for record in recorded for obj in record.objects),
+            ],
+            options.hpa,
+        ),
         sources=_sources(loaded),
         notices=(
             *notices,

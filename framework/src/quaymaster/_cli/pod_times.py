@@ -72,7 +72,7 @@ def pod_times_options() -> Callable[[F], F]:
 def print_assumed_startup(
     choice: TimesChoice, times: PodTimes, objects: Iterable[ApiObject]
 ) -> None:
-    """Say to standard error how long pods need to start, if no one chose it."""
+    """Print to standard error how long pods need to start, if that is assumed."""
     seconds = times.workload_startup_seconds
     is_assumed = choice.startup_seconds is None and seconds > 0
     if is_assumed and any(obj.kind in _WAITING_KINDS for obj in objects):

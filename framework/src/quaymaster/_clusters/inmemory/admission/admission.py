@@ -148,7 +148,7 @@ class Admission:
             HorizontalPodAutoscaler: autoscaler_admission(kubernetes),
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
-            CSIDriver: _csi_driver,
+            CSIDriver: partial(_csi_driver, kubernetes=kubernetes),
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
@@ -361,8 +361,13 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     return storage_class
 
 
-def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:
+def _csi_driver(
+    driver: CSIDriver, report: Report, *, kubernetes: Kubernetes
+) -> CSIDriver:
     spec = driver.spec
+    if kubernetes.enabled("VolumeLimitScaling"):
+        is_required = bool(spec.prevent_pod_scheduling_if_missing)
+        spec = replace(spec, prevent_pod_scheduling_if_missing=is_required)
     attach = spec.attach_required
     spec = replace(
         spec,

@@ -4,6 +4,7 @@ Mirrors ``pkg/apis/node/validation``, and ``ValidateLimitRange`` in
 ``pkg/apis/core/validation`` (Kubernetes v1.36).
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,12 +14,14 @@ from quaymaster._api.objects import (
     LimitRangeItem,
     ResourceQuota,
     RuntimeClass,
+    Toleration,
 )
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.resource_names import is_overcommit_allowed
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.limit_ranges import with_item_defaults
+from quaymaster._clusters.inmemory.admission.metadata_checks import check_labels
 from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.quota_checks import (
     check_quota,
@@ -85,7 +88,20 @@ def examine_runtime_class(
         allows = kubernetes.enabled(TOLERATION_COMPARISONS)
         tolerations = found.scheduling.tolerations
         check_tolerations(tolerations, "scheduling.tolerations", report, allows)
+        _check_repeated(tolerations, report)
+        selector = found.scheduling.node_selector
+        check_labels(selector, "scheduling.nodeSelector", report)
     return found
+
+
+def _check_repeated(tolerations: Iterable[Toleration], report: Report) -> None:
+    """Reject equal tolerations, whatever their times (``validateTolerations``)."""
+    seen = set()
+    for index, toleration in enumerate(tolerations):
+        fields = replace(toleration, toleration_seconds=None)
+        path = f"scheduling.tolerations[{index}]"
+        report.expect(fields not in seen, path, "no repetition", toleration.key)
+        seen.add(fields)
 
 
 def examine_quota(quota: ResourceQuota, report: Report) -> ResourceQuota:

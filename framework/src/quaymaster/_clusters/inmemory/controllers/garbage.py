@@ -70,7 +70,7 @@ class PodGarbageController:
             self._timer = clock.call_at(turns * _CHECK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Remove terminating pods that nobody ends."""
+        """Remove terminating pods that no kubelet ends."""
         self._timer = None
         for pod in list(self._pods.values()):
             if pod.is_terminating and (
