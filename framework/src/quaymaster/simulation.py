@@ -57,6 +57,7 @@ from quaymaster._studies.simulation.series import Sample
 from quaymaster._studies.simulation.standing import Standing
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 from quaymaster._studies.simulation.steps import Step, StepOutcome
+from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.upcoming import InfeasibleNodeError, Upcoming
 from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedChange
@@ -118,6 +119,7 @@ __all__ = [
     "Standing",
     "Step",
     "StepOutcome",
+    "StuckRollout",
     "SuggestedChange",
     "Suggestions",
     "TrialError",

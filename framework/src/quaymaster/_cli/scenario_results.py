@@ -12,6 +12,7 @@ from quaymaster._cli.placements import (
     spread_documents,
     spread_rows,
 )
+from quaymaster._cli.rollouts import print_stuck, stuck_documents
 from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     ScenarioResult,
@@ -47,6 +48,7 @@ def as_document(result: ScenarioResult) -> dict[str, object]:
             {"pod": pod.pod, "reason": pod.reason, "message": pod.message}
             for pod in simulation.unscheduled
         ],
+        "stuckRollouts": stuck_documents(result.stuck_rollouts),
         "summary": {
             "ended": result.ended,
             "pods": len(result.history.pods),
@@ -71,6 +73,10 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
             _print_steps(result.steps)
         _print_assertions(result.assertions)
         _print_refused(result.steps)
+        print_stuck(
+            ((f"step {step.name}", step.stuck_rollouts) for step in result.steps),
+            result.stuck_rollouts,
+        )
         _print_summary(result)
         print_line()
     passed = sum(result.passed for result in results)
@@ -208,4 +214,5 @@ def _step(step: StepResult) -> dict[str, object]:
         "notes": list(step.notes),
         "placed": placed_documents(step.placed),
         "spread": spread_documents(step.spread),
+        "stuckRollouts": stuck_documents(step.stuck_rollouts),
     }

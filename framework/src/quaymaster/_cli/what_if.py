@@ -172,6 +172,11 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     is_flag=True,
     help="Exit with 1 if any pod is pending at the end, or a drain left pods behind.",
 )
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 if there is any warning, or a rollout is stuck at the end.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     options: InputOptions,
@@ -185,6 +190,7 @@ def command(
     prices: Prices,
     report_file: str | None,
     require_all: bool,
+    strict: bool,
     output: OutputFormat,
     change_repack: int,
     **given: tuple[str, ...],
@@ -245,7 +251,9 @@ def command(
         print_document(as_document(result), output)
     print_notices(notices)
     print_assumed_startup(choice, times, inputs.objects)
-    if require_all and (result.after.pending or result.left):
+    is_incomplete = bool(result.after.pending or result.left)
+    is_doubtful = bool(notices or result.stuck_rollouts)
+    if (require_all and is_incomplete) or (strict and is_doubtful):
         sys.exit(NOT_ALL_WELL)
 
 

@@ -12,6 +12,7 @@ from quaymaster._cli.placements import (
     spread_rows,
 )
 from quaymaster._cli.results import duration, unscheduled_document
+from quaymaster._cli.rollouts import print_stuck, stuck_documents
 from quaymaster._studies.changes.change import RefusedEviction
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.planning.what_if_results import (
@@ -38,6 +39,7 @@ def as_document(result: WhatIfResult) -> dict[str, object]:
         "after": _state_document(result.after),
         "steps": [_step_document(step) for step in result.steps],
         "moved": [_move_document(move) for move in result.moved],
+        "stuckRollouts": stuck_documents(result.stuck_rollouts),
         "summary": {
             "evicted": len(result.evicted),
             "refused": len(result.refused),
@@ -60,6 +62,10 @@ def print_answer(result: WhatIfResult) -> None:
     for step in result.steps:
         for note in step.notes:
             print_line(f"{step.change}: {note}")
+    print_stuck(
+        ((step.change, step.stuck_rollouts) for step in result.steps),
+        result.stuck_rollouts,
+    )
     print_line()
     print_line(_in_all(result))
 
@@ -222,6 +228,7 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         "spread": spread_documents(step.spread),
         "pending": [unscheduled_document(pod) for pod in step.pending],
         "stillPending": [unscheduled_document(pod) for pod in step.still_pending],
+        "stuckRollouts": stuck_documents(step.stuck_rollouts),
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }

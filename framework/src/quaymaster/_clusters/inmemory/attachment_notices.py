@@ -3,14 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from quaymaster._api.objects import PersistentVolumeClaim, StorageClass
+from quaymaster._api.objects import PersistentVolumeClaim, Pod, StorageClass
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.attachments import WaitingPod
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._kits.volumes.claims import class_of_claim
 
-__all__ = ["notices_of_attachments"]
+__all__ = ["notices_of_attachments", "why_not_started"]
 
 _SHOWN = 3
 
@@ -25,6 +25,22 @@ def notices_of_attachments(core: ClusterCore) -> Iterator[Notice]:
             yield _unbound(core, key, pods)
         else:
             yield _attached(key, pods)
+
+
+def why_not_started(core: ClusterCore, pod: Pod) -> str:
+    """Explain which claim keeps a pod from starting on its node; empty if none does."""
+    if not core.attachments.is_waiting(pod.uid):
+        return ""
+    for waiting in core.attachments.waiting():
+        if waiting.user.pod == pod.key:
+            claim, holder = waiting.claim, waiting.holder
+            if holder is None:
+                return f"claim {claim} is not bound"
+            return (
+                f"the volume of claim {claim} is still attached to {holder.node}, "
+                f"where {holder.pod} uses it"
+            )
+    return ""
 
 
 def _attached(key: str, pods: list[WaitingPod]) -> Notice:

@@ -22,6 +22,7 @@ from quaymaster._base.garbage import collector_paused
 from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
+from quaymaster._clusters.inmemory.attachment_notices import why_not_started
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.evictions import evict
@@ -221,6 +222,10 @@ class InMemoryCluster:
     def why_short(self, workload: ApiObject) -> str:
         """Explain why a workload has too few pods, or return an empty text."""
         return shortfall_of(self._core, workload)
+
+    def why_not_started(self, pod: Pod) -> str:
+        """Explain which claim keeps a pod from starting on its node; empty if none."""
+        return why_not_started(self._core, pod)
 
     def events(self) -> tuple[Event, ...]:
         """Return the recorded Events, in the order of their first occurrence.

@@ -29,6 +29,7 @@ from quaymaster._studies.simulation.step_placements import (
     DEFAULT_TOPOLOGY_KEYS,
     PlacementTracker,
 )
+from quaymaster._studies.simulation.stuck_rollouts import RolloutTracker
 
 __all__ = ["what_if"]
 
@@ -116,6 +117,7 @@ class _Question:
     ) -> None:
         self._simulation = simulation
         self._placements = PlacementTracker(history, topology_keys)
+        self._rollouts = RolloutTracker(simulation, history)
         self._prices = prices
         self._on_progress = on_progress
 
@@ -126,6 +128,7 @@ class _Question:
         seen.look("before")
         before, first = self._state(), self._places()
         self._placements.take()
+        self._rollouts.take(is_settled=True)
         steps: list[WhatIfStep] = []
         places = first
         for change in changes:
@@ -172,6 +175,7 @@ class _Question:
                 if reasons.get(pod.pod, (pod.reason, pod.message))
                 != (pod.reason, pod.message)
             ),
+            stuck_rollouts=self._rollouts.take(is_settled=True),
             notes=tuple(effect.notes),
             after=after,
         )

@@ -13,6 +13,7 @@ from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import Preemption, UnscheduledPod
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
+from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 
 __all__ = ["ClusterState", "WhatIfResult", "WhatIfStep"]
 
@@ -67,6 +68,8 @@ class WhatIfStep:
         pending: The pods that have no node, and were not pending before the change.
         still_pending: The pods that were pending before for another reason; with the
             reason of their last attempt.
+        stuck_rollouts: The rollouts that are not complete and make no progress, in the
+            end.
         notes: What else a user should know.
         after: The cluster after it has settled.
     """
@@ -87,6 +90,7 @@ class WhatIfStep:
     spread: tuple[WorkloadSpread, ...] = ()
     pending: tuple[UnscheduledPod, ...] = ()
     still_pending: tuple[UnscheduledPod, ...] = ()
+    stuck_rollouts: tuple[StuckRollout, ...] = ()
     notes: tuple[str, ...] = ()
     after: ClusterState
 
@@ -121,6 +125,11 @@ class WhatIfResult:
     def after(self) -> ClusterState:
         """The cluster after the last change."""
         return self.steps[-1].after if self.steps else self.before
+
+    @property
+    def stuck_rollouts(self) -> tuple[StuckRollout, ...]:
+        """The rollouts that are not complete and make no progress in the end."""
+        return self.steps[-1].stuck_rollouts if self.steps else ()
 
     @property
     def evicted(self) -> tuple[Evicted, ...]:

@@ -16,6 +16,7 @@ from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
+from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 
 __all__ = ["AssertionResult", "Scenario", "ScenarioResult", "StepPart", "StepResult"]
 
@@ -119,6 +120,8 @@ class StepResult:
             still had it then; by workload and key.
         spread: For each workload whose pods came or went in that time, the number of
             pods per topology domain before and after.
+        stuck_rollouts: The rollouts that were not complete and made no progress when
+            the next step began, or at the end.
     """
 
     name: str
@@ -134,6 +137,7 @@ class StepResult:
     notes: tuple[str, ...] = ()
     placed: tuple[PlacedPod, ...] = ()
     spread: tuple[WorkloadSpread, ...] = ()
+    stuck_rollouts: tuple[StuckRollout, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -155,6 +159,8 @@ class ScenarioResult:
         ended: When it ended.
         simulation: Where pods went, and why others have no node.
         history: What became of every pod and node.
+        stuck_rollouts: The rollouts that are not complete and make no progress at the
+            end.
         observed: The observed run for a report; None unless requested.
     """
 
@@ -166,6 +172,7 @@ class ScenarioResult:
     ended: float
     simulation: SimulationResult
     history: History = attrs.field(repr=False, eq=False)
+    stuck_rollouts: tuple[StuckRollout, ...] = ()
     observed: ObservedRun | None = attrs.field(default=None, repr=False, eq=False)
 
     @property

@@ -43,6 +43,7 @@ from quaymaster._studies.simulation.step_placements import (
     PlacementTracker,
     StepPlacements,
 )
+from quaymaster._studies.simulation.stuck_rollouts import RolloutTracker, StuckRollout
 
 __all__ = ["check_input", "run_scenario"]
 
@@ -153,6 +154,8 @@ class _Run:
         self._history = history
         self._placements = placements
         self._placed: list[StepPlacements] = []
+        self._rollouts = RolloutTracker(simulation, history)
+        self._stuck: list[tuple[StuckRollout, ...]] = []
         self._on_progress = on_progress
         self._results: list[AssertionResult] = []
         self._due: list[tuple[float, int, Callable[[], None]]] = []
@@ -176,11 +179,11 @@ class _Run:
             if self._is_over(begun):
                 break
             self._go_on(begun)
-            self._placed.append(self._placements.take())
+            self._end_step(is_settled=False)
             self._play(actor)
             begun = self._simulation.now
         self._finish()
-        self._placed.append(self._placements.take())
+        self._end_step(is_settled=self._scenario.until is None)
 
     def result(self) -> ScenarioResult:
         """Judge the assertions, and return everything."""
@@ -198,14 +201,26 @@ class _Run:
             ended=events.end,
             simulation=self._simulation.result(),
             history=self._history,
+            stuck_rollouts=self._stuck[-1],
         )
+
+    def _end_step(self, *, is_settled: bool) -> None:
+        """Keep where the pods of a step landed, and which rollouts are stuck."""
+        self._placed.append(self._placements.take())
+        self._stuck.append(self._rollouts.take(is_settled=is_settled))
 
     def _step_results(self) -> Iterator[StepResult]:
         """Return what each step did, and where its pods landed."""
-        # The first placements are those before the first step.
+        # The first of each are those before the first step.
         placements = chain(self._placed[1:], repeat(StepPlacements()))
-        for actor, step in zip(self._actors, placements, strict=False):
-            yield attrs.evolve(actor.result(), placed=step.placed, spread=step.spread)
+        rollouts = chain(self._stuck[1:], repeat(()))
+        for actor, step, stuck in zip(self._actors, placements, rollouts, strict=False):
+            yield attrs.evolve(
+                actor.result(),
+                placed=step.placed,
+                spread=step.spread,
+                stuck_rollouts=stuck,
+            )
 
     def _play(self, actor: Actor) -> None:
         step = actor.step

@@ -1,0 +1,59 @@
+"""Prints rollouts that are stuck."""
+
+from collections.abc import Iterable
+
+from quaymaster._cli.output import print_line
+from quaymaster._cli.results import duration
+from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
+
+__all__ = ["print_stuck", "stuck_documents"]
+
+
+def stuck_documents(rollouts: Iterable[StuckRollout]) -> list[dict[str, object]]:
+    """Return stuck rollouts as plain data; times are in seconds."""
+    return [
+        {
+            "namespace": rollout.namespace,
+            "workload": rollout.workload,
+            "seconds": rollout.seconds,
+            "pending": rollout.pending,
+            "message": rollout.message,
+            "exceededDeadline": rollout.exceeded_deadline,
+        }
+        for rollout in rollouts
+    ]
+
+
+def print_stuck(
+    steps: Iterable[tuple[str, Iterable[StuckRollout]]],
+    at_end: Iterable[StuckRollout],
+) -> None:
+    """Print one line for each rollout that was stuck after a step or is stuck at last.
+
+    Args:
+        steps: What to print before the lines of each step, and the rollouts that were
+            stuck when it had ended.
+        at_end: The rollouts that are stuck at the end. Steps do not repeat them.
+    """
+    at_end = list(at_end)
+    names = {_name(rollout) for rollout in at_end}
+    for prefix, rollouts in steps:
+        for rollout in rollouts:
+            if _name(rollout) not in names:
+                print_line(f"{prefix}: {_text(rollout)}")
+    for rollout in at_end:
+        print_line(_text(rollout))
+
+
+def _name(rollout: StuckRollout) -> tuple[str, str]:
+    return rollout.namespace, rollout.workload
+
+
+def _text(rollout: StuckRollout) -> str:
+    place = ""
+    if rollout.namespace != "default":
+        place = f" in namespace {rollout.namespace}"
+    times = f"stuck for {duration(rollout.seconds)}"
+    if rollout.exceeded_deadline:
+        times += ", exceeded its progress deadline"
+    return f"Rollout of {rollout.workload}{place} {times}: {rollout.message}"
