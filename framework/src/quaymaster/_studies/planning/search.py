@@ -241,7 +241,7 @@ class Search:
                     return
                 before = self._best
                 self._grow_from(self._tried_once(self._lows), part)
-                if self._best is not before:
+                if self._best is not before:  # identity: each plan is a new one
                     self._shrink()
 
     def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:

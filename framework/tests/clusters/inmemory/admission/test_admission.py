@@ -18,6 +18,7 @@ from quaymaster.objects import (
     PodSpec,
     PodTemplateSpec,
     PriorityClass,
+    Probe,
     Quantity,
     ReplicationController,
     ReplicationControllerSpec,
@@ -124,6 +125,24 @@ def test_ports_are_tcp_and_on_the_host_network_the_hosts() -> None:
     on_host = PodSpec(host_network=True)
     (outside,) = admitted(bare_pod(on_host, container)).spec.containers
     assert outside.ports[0].host_port == 80
+
+
+def test_probes_get_the_period_and_thresholds_of_an_api_server() -> None:
+    container = replace(
+        bare_container(),
+        readiness_probe=Probe(initial_delay_seconds=7, failure_threshold=5),
+        startup_probe=Probe(period_seconds=2),
+    )
+    stored = admitted(bare_pod(None, container)).spec.containers[0]
+    assert stored.readiness_probe == Probe(
+        initial_delay_seconds=7,
+        period_seconds=10,
+        success_threshold=1,
+        failure_threshold=5,
+    )
+    assert stored.startup_probe == Probe(
+        period_seconds=2, success_threshold=1, failure_threshold=3
+    )
 
 
 def test_device_may_be_requested_without_a_limit() -> None:

@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     Container,
     ContainerPort,
     PodSpec,
+    Probe,
     ResourceRequirements,
     Toleration,
 )
@@ -64,6 +65,19 @@ def _container(container: Container) -> Container:
         container,
         ports=tuple(map(_port, container.ports)),
         resources=_round(container.resources),
+        readiness_probe=_probe(container.readiness_probe),
+        startup_probe=_probe(container.startup_probe),
+    )
+
+
+def _probe(probe: Probe | None) -> Probe | None:
+    if probe is None:
+        return None
+    return replace(
+        probe,
+        period_seconds=probe.period,
+        success_threshold=probe.successes,
+        failure_threshold=probe.failures,
     )
 
 
