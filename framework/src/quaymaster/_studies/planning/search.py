@@ -232,7 +232,8 @@ class Search:
                     return
                 before = self._best
                 self._grow_from(self._tried_once(self._lows), part)
-                if self._best is not before:  # identity: each plan is a new one
+                # Identity: each plan that is found is a new one.
+                if self._best is not before:
                     self._shrink()
 
     def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:
