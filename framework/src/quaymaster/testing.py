@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from quaymaster._authors.testing.contract_error import ContractError, Violation
     from quaymaster._authors.testing.faults import Fault, FaultyCluster
     from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
+    from quaymaster._authors.testing.makers.autoscalers import (
+        make_horizontal_pod_autoscaler,
+    )
     from quaymaster._authors.testing.makers.classes import (
         make_priority_class,
         make_runtime_class,
@@ -102,6 +105,7 @@ __all__ = [
     "make_device_class",
     "make_device_request",
     "make_device_taint_rule",
+    "make_horizontal_pod_autoscaler",
     "make_job",
     "make_limit_range",
     "make_metadata",
@@ -156,6 +160,9 @@ if not TYPE_CHECKING:
             "quaymaster._authors.testing.harness": (
                 "PluginHarness",
                 "PluginStatusError",
+            ),
+            "quaymaster._authors.testing.makers.autoscalers": (
+                "make_horizontal_pod_autoscaler",
             ),
             "quaymaster._authors.testing.makers.classes": (
                 "make_priority_class",

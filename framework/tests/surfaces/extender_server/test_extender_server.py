@@ -370,4 +370,4 @@ def test_plain_http_for_other_machines_is_bad_input(address: str) -> None:
     arguments = ["extender", "--config", "default", "--bind", address]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
-    assert "or --plain-http to do without" in " ".join(result.stderr.split())
+    assert "or --plain-http to serve without TLS" in " ".join(result.stderr.split())

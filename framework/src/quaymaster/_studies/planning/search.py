@@ -110,7 +110,8 @@ class Search:
         if first is not None and not self._try(first):
             self._grow()
             self._shrink()
-            self._grow_parts()
+            if not self._is_proven():
+                self._grow_parts()
             if not self._is_within_reach():
                 if self._best is None:
                     self._budget = len(self._trials.tried) + min(self._left, _VAIN)
@@ -151,6 +152,15 @@ class Search:
         """How many plans may still be tried."""
         return self._budget - len(self._trials.tried)
 
+    def _is_proven(self) -> bool:
+        """Whether every plan that is lighter than the best one was refuted or tried."""
+        return self._lightest <= self._next_weight()
+
+    def _next_weight(self) -> float:
+        """Return a weight below which every plan is refuted or tried."""
+        counts = self._next()
+        return self._order.bound if counts is None else self._weigh(counts)
+
     def _is_within_reach(self) -> bool:
         """Whether all lighter plans that nothing refutes may be tried."""
         lighter = sum(self._is_open(*plan) for plan in self._waiting)
@@ -173,8 +183,7 @@ class Search:
                 return
 
     def _found(self) -> Found:
-        counts = self._next()
-        ahead = self._order.bound if counts is None else self._weigh(counts)
+        ahead = self._next_weight()
         is_final = self._lightest <= ahead
         trial = self._best or self._failed
         if trial is None and sum(self._highs) <= self._enough:
@@ -232,6 +241,7 @@ class Search:
                     return
                 before = self._best
                 self._grow_from(self._tried_once(self._lows), part)
+                # Identity: each plan that is found is a new one.
                 if self._best is not before:
                     self._shrink()
 
