@@ -86,7 +86,8 @@ class RolloutTracker:
 
         Args:
             is_settled: Whether nothing more happens in the cluster; otherwise rollouts
-                whose pods are about to start or to end are not stuck.
+                are not stuck whose pods are about to start or to end, or that made
+                progress at this moment.
         """
         self._history.catch_up()
         self._read_lives()
@@ -99,8 +100,11 @@ class RolloutTracker:
             sets = self._sets() if sets is None else sets
             pods = self._pods_of(owner, sets)
             rollout.is_complete = pods.is_complete or pods.was_complete
-            if not rollout.is_complete and (is_settled or not pods.is_moving):
-                stuck.append(self._stuck(owner, rollout, pods))
+            if rollout.is_complete or (not is_settled and pods.is_moving):
+                continue
+            result = self._stuck(owner, rollout, pods)
+            if is_settled or result.seconds > 0:
+                stuck.append(result)
         self._looked_at = self._simulation.now
         return tuple(stuck)
 
