@@ -38,7 +38,7 @@ def test_a_stuck_rollout_has_its_own_line_and_fails_strict(strict: bool) -> None
     result = CliRunner().invoke(app, ["what-if", *files, *["--strict"] * strict])
     assert result.exit_code == (1 if strict else 0)
     [line] = [line for line in result.stdout.splitlines() if "Rollout" in line]
-    start = "Rollout of deployment/exporter stuck for 0s: 1 new pod pending: 0/1 nodes"
+    start = "Rollout of deployment/exporter stuck: 1 new pod pending: 0/1 nodes"
     assert line.startswith(start)
 
 

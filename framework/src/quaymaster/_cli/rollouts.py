@@ -53,7 +53,8 @@ def _text(rollout: StuckRollout) -> str:
     place = ""
     if rollout.namespace != "default":
         place = f" in namespace {rollout.namespace}"
-    times = f"stuck for {duration(rollout.seconds)}"
+    # A step ends when nothing more happens, which may be the moment that it got stuck.
+    times = f"stuck for {duration(rollout.seconds)}" if rollout.seconds else "stuck"
     if rollout.exceeded_deadline:
         times += ", exceeded its progress deadline"
     return f"Rollout of {rollout.workload}{place} {times}: {rollout.message}"
