@@ -92,6 +92,7 @@ def arrivals(
     seed: int,
     scheduler: str = "default-scheduler",
     broken_volumes: bool = True,
+    devices: bool = True,
 ) -> Iterator[Arrival]:
     """Make pods for `mixed_cluster`.
 
@@ -101,9 +102,14 @@ def arrivals(
         seed: Decides what they are like.
         scheduler: Whose pods they are.
         broken_volumes: Whether some claim volumes of a provisioner that does nothing.
+        devices: Whether some claim devices.
     """
     chance = random.Random(seed)
-    features = (*_FEATURES, _broken_volume) if broken_volumes else _FEATURES
+    features = (
+        *_FEATURES,
+        *(_DEVICES if devices else ()),
+        *((_broken_volume,) if broken_volumes else ()),
+    )
     for number in range(count):
         draft = _Draft(f"pod-{number:05}", chance, nodes)
         _plain(draft)
@@ -314,9 +320,6 @@ _FEATURES: Final[tuple[_Feature, ...]] = (
     _softly_spread,
     _tolerant,
     _device,
-    _claimed_devices,
-    _claimed_devices,
-    _card,
     _host_port,
     _important,
     _important,
@@ -325,3 +328,5 @@ _FEATURES: Final[tuple[_Feature, ...]] = (
     _volume,
     _volume,
 )
+
+_DEVICES: Final[tuple[_Feature, ...]] = (_claimed_devices, _claimed_devices, _card)
