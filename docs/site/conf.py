@@ -18,7 +18,17 @@ root_doc = navigation.START
 include_patterns = [
     f"{page}.md" for page in (*navigation.all_pages(), *write_api(ROOT))
 ]
-exclude_patterns = [".*", "framework", "profiles", "tests", "uv.lock"]
+exclude_patterns = [
+    ".*",
+    "framework/*.*",
+    "framework/src",
+    "framework/tests",
+    "framework/cel/src",
+    "framework/cel/tests",
+    "profiles",
+    "tests",
+    "uv.lock",
+]
 myst_heading_anchors = 4
 add_module_names = False
 python_maximum_signature_line_length = 80
