@@ -147,7 +147,7 @@ _WORDS: Final = frozenset(
         "storagetier",
     }
 )
-"""Names of labels that describe a machine, whoever writes them, without hyphens."""
+"""Names of labels that describe a machine, in any domain, without hyphens."""
 
 _RUN_ON: Final = frozenset({"arch", "architecture", "os", "windowsbuild"})
 """What a container's image is built for."""
@@ -208,7 +208,7 @@ _PASSING_DOMAINS: Final = ("node.kubernetes.io", "karpenter.sh")
 
 
 def is_fact(key: str) -> bool:
-    """Return whether a label says what a node is, so that nobody should set it.
+    """Return whether a label says what a node is, so that advice must not set it.
 
     Kubelets, cloud controllers and drivers write such labels: arch, zone, instance
     type, GPU model, node group and so on.

@@ -51,7 +51,8 @@ class Suggestions:
         pending: How many pods of it have no node without any change.
         changes: The changes, the smallest first; pairs only if no single one does.
             With each of them the pod has a node (of a workload whose pods have names
-            by chance: all its pods), and no other pod loses its own.
+            by chance: all its pods). No other pod loses its own, except with a higher
+            priority: then ``evicted`` is their number.
         candidates: How many single changes there were to try.
         trials: How many simulations were run.
         is_complete: Whether everything was tried; if not, more trials may find more.
