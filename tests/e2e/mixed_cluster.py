@@ -108,6 +108,9 @@ def _node(number: int) -> ApiObject:
         taints.append("wet:PreferNoSchedule")
     if number % 20 == 13:
         taints.append("burning=true:NoExecute")
+    unschedulable = number % 20 == 7
+    if unschedulable:  # no controller runs here that would add it
+        taints.append("node.kubernetes.io/unschedulable:NoSchedule")
     images = {
         name: size * _MIB
         for order, (name, size) in enumerate(zip(IMAGES, (900, 300), strict=False))
@@ -122,7 +125,7 @@ def _node(number: int) -> ApiObject:
         capacity=amounts,
         taints=taints,
         images=images,
-        unschedulable=number % 20 == 7,
+        unschedulable=unschedulable,
     )
 
 
