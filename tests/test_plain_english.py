@@ -18,7 +18,6 @@ NOT_YET: tuple[str, ...] = (
     f"{CORE}/_clusters/inmemory/controllers",
     f"{CORE}/_kits/devices/shortages.py",
     f"{CORE}/_studies",
-    f"{CORE}/_surfaces/service/application.py",
     "framework/tests/authors",
     "framework/tests/cli",
     "framework/tests/clusters",
