@@ -1,4 +1,4 @@
-"""The sizes that autoscalers give to their workloads, as a question of the caller."""
+"""Sets the sizes that autoscalers give to their workloads, as the caller chooses."""
 
 import enum
 from collections.abc import Iterable
