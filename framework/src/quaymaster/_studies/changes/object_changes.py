@@ -156,7 +156,7 @@ def _inside(
 ) -> list[ApiObject]:
     """Return the objects of a namespace, owners before dependents."""
     found: list[ApiObject] = []
-    for kind in (*reversed(KINDS.values()), *kinds.own):
+    for kind in (*reversed(KINDS.values()), *kinds.custom):
         if kind.namespaced:
             objects = cluster.list(kind).items
             found += (obj for obj in objects if obj.namespace == namespace)

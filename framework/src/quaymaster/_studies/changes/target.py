@@ -7,7 +7,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.kinds import KINDS, OPERATOR_KINDS
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.changes.change import ChangeError
 from quaymaster._studies.simulation.kinds import kind_fits
@@ -77,7 +77,7 @@ class Target:
         raise ChangeError(str(change), self._missing(kind, there))
 
     def _class(self, change: object, kinds: KindSet | None) -> type[ApiObject]:
-        own = () if kinds is None else kinds.own
+        own = OPERATOR_KINDS if kinds is None else kinds.custom
         for kind in (*KINDS.values(), *own):
             if kind_fits(self.kind, kind.kind, kind.api_version):
                 return kind

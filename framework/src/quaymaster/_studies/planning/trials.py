@@ -21,7 +21,7 @@ from quaymaster._api.objects import (
     ReplicationController,
     StatefulSet,
 )
-from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.kinds import KINDS, OPERATOR_KINDS
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -274,7 +274,7 @@ def _objects_after(
     Pods that belong to a lost node are lost with it. Each other lost pod is created
     again, without a node.
     """
-    for kind in KINDS.values():
+    for kind in (*KINDS.values(), *OPERATOR_KINDS):
         if kind in _PASSING:
             continue
         for obj in cluster.list(kind).items:
