@@ -150,6 +150,26 @@ def test_only_lists_are_asked_for(server: FakeApiServer) -> None:
     assert not [path for path in paths if "/namespaces/" in path]
 
 
+def test_operators_are_read_where_the_server_has_them(server: FakeApiServer) -> None:
+    scaled = {
+        "kind": "ScaledObject",
+        "apiVersion": "keda.sh/v1alpha1",
+        "metadata": {"name": "web", "namespace": "default", "uid": "1"},
+        "spec": {
+            "scaleTargetRef": {"name": "web"},
+            "minReplicaCount": 3,
+            "triggers": [{"type": "kafka"}],
+        },
+    }
+    before = run("simulate", "--context", "here")
+    assert "of 3 pods placed" in before.stdout
+    assert before.stderr == ""
+    server.items["/apis/keda.sh/v1alpha1/scaledobjects"] = [scaled]
+    assert "of 4 pods placed" in run("simulate", "--context", "here").stdout
+    run("snapshot", "-o", "all.json")
+    assert "of 4 pods placed" in run("simulate", "all.json").stdout
+
+
 @pytest.mark.parametrize("name", ["all.json", "all.json.gz"])
 def test_snapshot_is_read_like_the_cluster_itself(
     server: FakeApiServer, tmp_path: Path, name: str

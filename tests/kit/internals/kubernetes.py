@@ -22,7 +22,11 @@ from quaymaster._clusters.kubernetes.resource_versions import (
     compare_versions,
     is_at_least,
 )
-from quaymaster._clusters.kubernetes.resources import Resource, resources_of
+from quaymaster._clusters.kubernetes.resources import (
+    Resource,
+    operator_resources,
+    resources_of,
+)
 from quaymaster._clusters.kubernetes.streams import blocks_of
 from quaymaster._clusters.kubernetes.time_shift import TimeShift
 
@@ -50,6 +54,7 @@ __all__ = [
     "list_objects",
     "list_pages",
     "merged",
+    "operator_resources",
     "read_kubeconfig",
     "resources_of",
 ]
