@@ -17,6 +17,7 @@ from quaymaster._core.binding.waiting_pods import WaitingPods
 from quaymaster._core.config.changes import ConfigChanges, compare
 from quaymaster._core.config.kinds import kinds_read
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster
 from quaymaster._core.contract.options import SchedulerOptions
@@ -39,6 +40,7 @@ from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.guards import HookGuards, HookTimer, Watch
 from quaymaster._core.runtime.hook_trace import HookTrace
+from quaymaster._core.runtime.marked_hooks import MarkedHooks
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.observed import ObservedHooks
 from quaymaster._core.runtime.slow_hooks import SlowHooks
@@ -74,6 +76,7 @@ class ProfileRunner:
         stopwatch: Returns the time that hooks are measured with, in seconds.
         metrics: Records metrics; may be None.
         generator: Used instead of a generator with the seed.
+        marks: Mark hooks that run outside of attempts.
 
     Attributes:
         clock: The engine's time.
@@ -115,7 +118,9 @@ class ProfileRunner:
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
         generator: random.Random | None = None,
+        marks: AttemptMarks | None = None,
     ) -> None:
+        self._marks = marks
         self.metrics = metrics
         self.clock = clock
         self._start = clock.now()
@@ -314,6 +319,8 @@ class ProfileRunner:
         watches: list[Watch] = []
         if self.options.check_mutations:
             watches.append(MutationGuard(self.snapshot))
+        if self._marks is not None:
+            watches.append(MarkedHooks(self._marks))
         if self._observers:
             run_here = self.inbox.run_here
             watches.append(ObservedHooks(self._observers, stopwatch, run_here))
