@@ -11,6 +11,7 @@ from tests.kit.internals.cli import app
 FOLDER = Path(__file__).parent
 VOLCANO = FOLDER / "44-volcano-job-scheduler-name" / "job.yaml"
 AUTOSCALED = FOLDER / "45-autoscaler-without-replicas" / "hpa.yaml"
+KEDA = FOLDER / "46-keda-without-replicas" / "keda.yaml"
 
 
 def run(*arguments: object) -> Result:
@@ -53,3 +54,21 @@ def test_an_autoscaler_decides_about_a_deployment_without_replicas() -> None:
 def test_an_autoscaler_may_be_asked_for_its_limits(size: str, count: int) -> None:
     result = run("simulate", AUTOSCALED, "--nodes", "6:cpu=4,memory=8Gi", "--hpa", size)
     assert f"of {count} pods placed" in result.stdout
+
+
+@pytest.mark.parametrize(("size", "count"), [("as-it-is", 3), ("min", 3), ("max", 10)])
+def test_keda_decides_about_workloads_and_jobs(size: str, count: int) -> None:
+    nodes = "6:cpu=4,memory=8Gi"
+    result = run("simulate", KEDA, "--nodes", nodes, "--hpa", size, "--strict")
+    assert result.exit_code == 0
+    assert f"{count} of {count} pods placed" in result.stdout
+
+
+def test_a_workload_that_keda_scales_to_none_has_no_pods(tmp_path: Path) -> None:
+    path = tmp_path / "keda.yaml"
+    path.write_text(KEDA.read_text().replace("  minReplicaCount: 3\n", ""))
+    nodes = "6:cpu=4,memory=8Gi"
+    least = run("simulate", path, "--nodes", nodes, "--hpa", "min")
+    assert "0 of 0 pods placed" in least.stdout
+    as_it_is = run("simulate", path, "--nodes", nodes)
+    assert "1 of 1 pods placed" in as_it_is.stdout

@@ -114,8 +114,9 @@ _OPTIONS = (
         callback=lambda _context, _option, size: AutoscalerSize(size),
         default=AutoscalerSize.AS_IT_IS.value,
         show_default=True,
-        help="The size of workloads with a HorizontalPodAutoscaler: its minimum, its "
-        "maximum, or as it is, within these limits.",
+        help="The size of workloads with a HorizontalPodAutoscaler, or with a "
+        "ScaledObject or ScaledJob of KEDA: its minimum, its maximum, or as it is, "
+        "within these limits.",
     ),
     click.option(
         "--max-pods",

@@ -66,7 +66,6 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
         "NodePool": _NODES,
         "Provisioner": _NODES,
     },
-    "keda.sh": {"ScaledJob": _CREATES, "ScaledObject": _SIZES},
     "kubeflow.org": {
         "JAXJob": _CREATES,
         "MPIJob": _CREATES,
