@@ -32,6 +32,15 @@ from quaymaster._studies.scenarios.model import (
 from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
+from quaymaster._studies.simulation.autoscaling import (
+    AutoscalerSize,
+    with_autoscaler_size,
+)
+from quaymaster._studies.simulation.recommended_requests import (
+    Recommendation,
+    notices_of_recommendations,
+    with_recommendation,
+)
 
 __all__ = ["load_scenario", "parse_scenario"]
 
@@ -148,6 +157,7 @@ class _Loading:
         if config is not None:
             reader.knows_kinds_of(config)
         given = document.input
+        recommendation = Recommendation(given.vpa)
         nodes = reader.nodes(given.nodes, "input.nodes")
         objects = reader.objects(
             given.files,
@@ -174,7 +184,10 @@ class _Loading:
             description=document.description,
             config=config,
             seed=document.seed,
-            objects=[*nodes, *objects],
+            objects=with_recommendation(
+                with_autoscaler_size([*nodes, *objects], AutoscalerSize(given.hpa)),
+                recommendation,
+            ),
             times=chosen_times(
                 _seconds(document.startup), _seconds(document.termination)
             ),
@@ -183,7 +196,14 @@ class _Loading:
             parts=parts,
             assertions=document.assertions,
             kinds=reader.kinds,
-            notices=tuple(reader.notices),
+            notices=(
+                *reader.notices,
+                *notices_of_recommendations(
+                    objects,
+                    recommendation,
+                    option="vpa: target or vpa: upper of the input",
+                ),
+            ),
         )
 
     def _part(self, step: Step, place: str) -> StepPart:

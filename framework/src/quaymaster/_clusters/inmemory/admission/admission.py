@@ -42,6 +42,7 @@ from quaymaster._api.objects import (
     VolumeAttachment,
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
@@ -101,6 +102,9 @@ from quaymaster._clusters.inmemory.admission.storage_checks import (
     check_storage_class,
     check_volume,
 )
+from quaymaster._clusters.inmemory.admission.vertical_autoscaler_checks import (
+    check_vertical_autoscaler,
+)
 from quaymaster._clusters.inmemory.admission.volume_checks import check_claim_spec
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
     default_claim_spec,
@@ -151,6 +155,7 @@ class Admission:
             PersistentVolumeClaim: self._claim,
             PodDisruptionBudget: _checked_by(check_budget),
             HorizontalPodAutoscaler: autoscaler_admission(kubernetes),
+            VerticalPodAutoscaler: _checked_by(check_vertical_autoscaler),
             ScaledObject: _checked_by(check_scaled_object),
             ScaledJob: scaled_job_admission(workloads.job),
             PriorityClass: self._priority_class,
