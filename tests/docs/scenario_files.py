@@ -75,6 +75,8 @@ def _kinds(field: Schema) -> Iterator[str]:
         yield f"list of {_kind(field['items'])}"
     elif field.get("type") == "object":
         yield "mapping"
+    elif field.get("type") == ["string", "number"]:
+        yield "quantity"
     elif "ns|us" in str(field.get("pattern", "")):
         yield "duration"
     else:

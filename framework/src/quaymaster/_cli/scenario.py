@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 import click
 
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
@@ -25,6 +26,7 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
@@ -102,6 +104,7 @@ def run(
     junit_file: str | None,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     topology_keys: tuple[str, ...],
     report_file: str | None,
     output: OutputFormat,
@@ -114,7 +117,7 @@ def run(
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
-    choice = TimesChoice(startup, termination)
+    choice = TimesChoice(startup, termination, pull)
     for scenario in scenarios:
         config, times = None, choice.over(scenario.times)
         if configured.file is not None:
@@ -137,6 +140,8 @@ def run(
         print_notices((*scenario.notices, *result.simulation.notices))
         if not results and times == DEFAULT_POD_TIMES:
             print_assumed_startup(choice, times, scenario.objects)
+        if not results:
+            print_pulls(times, scenario.objects)
         results.append(result)
     if junit_file is not None:
         _write(junit_file, junit_report(results))

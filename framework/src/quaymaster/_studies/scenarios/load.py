@@ -32,12 +32,8 @@ from quaymaster._studies.scenarios.model import (
 from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
-from quaymaster._studies.simulation.autoscaling import (
-    AutoscalerSize,
-    with_autoscaler_size,
-)
+from quaymaster._studies.simulation.autoscaling import with_autoscaler_size
 from quaymaster._studies.simulation.recommended_requests import (
-    Recommendation,
     notices_of_recommendations,
     with_recommendation,
 )
@@ -157,7 +153,6 @@ class _Loading:
         if config is not None:
             reader.knows_kinds_of(config)
         given = document.input
-        recommendation = Recommendation(given.vpa)
         nodes = reader.nodes(given.nodes, "input.nodes")
         objects = reader.objects(
             given.files,
@@ -185,11 +180,13 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=with_recommendation(
-                with_autoscaler_size([*nodes, *objects], AutoscalerSize(given.hpa)),
-                recommendation,
+                with_autoscaler_size([*nodes, *objects], given.hpa),
+                given.vpa,
             ),
             times=chosen_times(
-                _seconds(document.startup), _seconds(document.termination)
+                _seconds(document.startup),
+                _seconds(document.termination),
+                None if document.pull is None else float(document.pull.value),
             ),
             until=_seconds(document.until),
             steps=document.steps,
@@ -200,7 +197,7 @@ class _Loading:
                 *reader.notices,
                 *notices_of_recommendations(
                     objects,
-                    recommendation,
+                    given.vpa,
                     option="vpa: target or vpa: upper of the input",
                 ),
             ),
