@@ -110,7 +110,7 @@ parameters:
     assert args["scoringStrategy"]["type"] == "MostAllocated"
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     told = told_of(
         HEAD
         + """
