@@ -47,6 +47,7 @@ IDENTIFIERS: Final = frozenset(
 
 PROMISED: Final = frozenset(
     (
+        ("_studies/capacity/headroom.py", "asked"),  # quaymaster.planning.find_headroom
         ("_studies/simulation/run_state.py", "Standing"),  # quaymaster.simulation
         ("_surfaces/service/application.py", "standing"),  # quaymaster.service.make_app
     )

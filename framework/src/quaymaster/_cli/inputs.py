@@ -41,6 +41,11 @@ from quaymaster._studies.simulation.autoscaling import (
     with_autoscaler_size,
 )
 from quaymaster._studies.simulation.names import PodNotFoundError
+from quaymaster._studies.simulation.recommended_requests import (
+    Recommendation,
+    notices_of_recommendations,
+    with_recommendation,
+)
 
 if TYPE_CHECKING:
     from quaymaster._clusters.kubernetes.listing import LiveObjects
@@ -114,8 +119,18 @@ _OPTIONS = (
         callback=lambda _context, _option, size: AutoscalerSize(size),
         default=AutoscalerSize.AS_IT_IS.value,
         show_default=True,
-        help="The size of workloads with a HorizontalPodAutoscaler: its minimum, its "
-        "maximum, or as it is, within these limits.",
+        help="The size of workloads with a HorizontalPodAutoscaler, or with a "
+        "ScaledObject or ScaledJob of KEDA: its minimum, its maximum, or as it is, "
+        "within these limits.",
+    ),
+    click.option(
+        "--vpa",
+        type=click.Choice([choice.value for choice in Recommendation]),
+        callback=lambda _context, _option, choice: Recommendation(choice),
+        default=Recommendation.IGNORE.value,
+        show_default=True,
+        help="What new pods of workloads with a VerticalPodAutoscaler request: what "
+        "their template says, or the target or upper bound of the recommendation.",
     ),
     click.option(
         "--max-pods",
@@ -155,6 +170,7 @@ class InputOptions:
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
         hpa: The size of workloads with an autoscaler.
+        vpa: What new pods of workloads with a VerticalPodAutoscaler request.
         max_pods: The maximum number of pods of all workloads.
         max_nodes: The maximum number of nodes in those lines.
         configured: The options about the configuration.
@@ -170,6 +186,7 @@ class InputOptions:
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
     hpa: AutoscalerSize = AutoscalerSize.AS_IT_IS
+    vpa: Recommendation = Recommendation.IGNORE
     max_pods: int = MAX_PODS
     max_nodes: int = MAX_NODES
     configured: ConfigSource = ConfigSource()
@@ -301,25 +318,32 @@ def read_inputs(
         )
     if loaded.skipped:
         warn(skipped_text(loaded))
+    recorded_objects = (obj for record in recorded for obj in record.objects)
+    objects = [*made, *loaded.objects, *recorded_objects]
+    sources = _sources(loaded)
     return Inputs(
         registry=registry,
         config=config,
-        objects=with_autoscaler_size(
-            [
-                *made,
-                *loaded.objects,
-                *(obj for record in recorded for obj in record.objects),
-            ],
-            options.hpa,
+        objects=with_recommendation(
+            with_autoscaler_size(objects, options.hpa), options.vpa
         ),
-        sources=_sources(loaded),
+        sources=sources,
         notices=(
             *notices,
             *(live.notices if live else ()),
             *loaded.notices,
             *(notice for record in recorded for notice in record.notices),
+            *notices_of_recommendations(
+                objects, options.vpa, functools.partial(_where, sources)
+            ),
         ),
     )
+
+
+def _where(sources: Mapping[str, str], obj: ApiObject) -> str:
+    """Return the name of an object, with its source."""
+    place = place_of(obj)
+    return f"{sources[place]} ({place})" if place in sources else place
 
 
 def _read_live(

@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
     StorageClass,
     Time,
 )
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.admission import Admission
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
@@ -38,6 +39,7 @@ from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.names import NameMaker
 from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
+from quaymaster._clusters.inmemory.recommendations import PodRecommendations
 from quaymaster._clusters.inmemory.shortfalls import Shortfalls
 from quaymaster._clusters.inmemory.store import KindStore
 from quaymaster._core.contract.clock import Clock
@@ -115,6 +117,7 @@ class ClusterCore:
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
         self.attachments = Attachments(self.objects)
+        self._recommendations = PodRecommendations(self.objects)
         self._moment = Time(clock.now())
         self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
         # Implied objects: a loaded object of the same key replaces them.
@@ -151,7 +154,15 @@ class ClusterCore:
 
     def admit(self, obj: ObjT) -> ObjT:
         """Return a new object as it would be stored."""
-        return self.admission.admit(obj)
+        admitted = self.admission.admit(obj)
+        if not isinstance(admitted, Pod):
+            return admitted
+        changed = self._recommendations.applied(admitted)
+        # Identity: without a recommendation it is the same pod. Otherwise a server
+        # checks the pod again after its webhooks.
+        if changed is admitted:
+            return admitted
+        return self.admission.admit(changed)  # type: ignore[return-value]  # both are pods
 
     def add(self, obj: ObjT) -> ObjT:
         """Store a new object that has been admitted.
@@ -380,6 +391,8 @@ class ClusterCore:
                 # Both are pods, or None.
                 controllers.pod_changed(old, new)  # type: ignore[arg-type]
             return
+        if isinstance(obj, VerticalPodAutoscaler | LimitRange):
+            self._recommendations.forget()
         if isinstance(obj, _CLASSES):
             self.refresh_classes()
         elif isinstance(obj, PersistentVolumeClaim):

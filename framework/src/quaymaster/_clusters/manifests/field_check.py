@@ -172,8 +172,8 @@ class FieldCheck:
 
     def _own_class(self, entry: ObjectText) -> type[ApiObject] | None:
         """Return the class of an object whose kind Kubernetes itself does not have."""
-        kind = self._kinds.find(*entry.typed) if self._kinds.own else None
-        return kind if kind in self._kinds.own else None
+        kind = self._kinds.find(*entry.typed)
+        return kind if kind in self._kinds.custom else None
 
     def _note(
         self,

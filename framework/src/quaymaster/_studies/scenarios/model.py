@@ -19,6 +19,8 @@ from quaymaster._studies.changes.node_changes import FailureMode
 from quaymaster._studies.scenarios.arrivals import Repeat
 from quaymaster._studies.scenarios.checks import Assertion, Checks, WaitUntil
 from quaymaster._studies.scenarios.run_times import RunTime
+from quaymaster._studies.simulation.autoscaling import AutoscalerSize
+from quaymaster._studies.simulation.recommended_requests import Recommendation
 
 __all__ = [
     "ACTIONS",
@@ -85,6 +87,10 @@ class StartInput:
         custom_kinds: Where custom kinds keep their pod templates: files, relative to
             the scenario, or names of shipped mappings.
         run_cron_jobs: Whether to create one Job for each CronJob.
+        hpa: The size of workloads with an autoscaler: its minimum, its maximum, or as
+            it is, within these limits.
+        vpa: What new pods of workloads with a VerticalPodAutoscaler request: what their
+            template says, or the target or upper bound of the recommendation.
     """
 
     nodes: tuple[str, ...] = ()
@@ -93,6 +99,12 @@ class StartInput:
     namespace: str | None = attrs.field(default=None, validator=_a_name)
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
+    hpa: str = attrs.field(
+        default=AutoscalerSize.AS_IT_IS.value, validator=one_of(*AutoscalerSize)
+    )
+    vpa: str = attrs.field(
+        default=Recommendation.IGNORE.value, validator=one_of(*Recommendation)
+    )
 
 
 @attrs.frozen(kw_only=True)

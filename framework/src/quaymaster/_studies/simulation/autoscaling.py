@@ -6,12 +6,24 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
+    PAUSED_REPLICAS_ANNOTATION,
+    autoscaler_limits,
+    idle_size,
+    is_forced,
+    is_paused,
+    least_replicas,
+    most_jobs,
+    pauses_scale_in,
+    pauses_scale_out,
+)
 
 __all__ = ["AutoscalerSize", "with_autoscaler_size"]
 
 
 class AutoscalerSize(enum.StrEnum):
-    """The size of workloads that have a HorizontalPodAutoscaler."""
+    """The size of workloads that have an autoscaler, of Kubernetes or of KEDA."""
 
     MIN = "min"
     """Each has as many pods as at the lowest load."""
@@ -28,14 +40,53 @@ def with_autoscaler_size(
 ) -> list[ApiObject]:
     """Return objects whose autoscalers give this size to their workloads.
 
-    A workload without replicas keeps none, since its autoscaler is disabled.
+    A workload without replicas keeps none, since its HorizontalPodAutoscaler is
+    disabled; but a ScaledObject of KEDA activates it. The size of a paused workload
+    stays.
     """
     if size is AutoscalerSize.AS_IT_IS:
         return list(objects)
-    return [
-        _sized(obj, size) if isinstance(obj, HorizontalPodAutoscaler) else obj
-        for obj in objects
-    ]
+    return [_with_size(obj, size) for obj in objects]
+
+
+def _with_size(obj: ApiObject, size: AutoscalerSize) -> ApiObject:
+    if isinstance(obj, HorizontalPodAutoscaler):
+        return _sized(obj, size)
+    if isinstance(obj, ScaledObject) and not is_paused(obj):
+        return _smallest(obj) if size is AutoscalerSize.MIN else _largest(obj)
+    if isinstance(obj, ScaledJob) and size is AutoscalerSize.MAX:
+        return replace(obj, spec=replace(obj.spec, min_replica_count=most_jobs(obj)))
+    return obj
+
+
+def _smallest(scaled: ScaledObject) -> ScaledObject:
+    """Return a ScaledObject that acts as if no trigger were active."""
+    if pauses_scale_in(scaled):
+        return scaled
+    forced = max(1, least_replicas(scaled))
+    return _at(scaled, forced if is_forced(scaled) else idle_size(scaled))
+
+
+def _largest(scaled: ScaledObject) -> ScaledObject:
+    """Return a ScaledObject that acts as if its triggers were very active."""
+    if pauses_scale_out(scaled):
+        return scaled
+    return _at(scaled, autoscaler_limits(scaled)[1])
+
+
+def _at(scaled: ScaledObject, replicas: int) -> ScaledObject:
+    """Return a ScaledObject that keeps its workload at one size."""
+    if not replicas:
+        annotations = {**scaled.annotations, PAUSED_REPLICAS_ANNOTATION: "0"}
+        metadata = replace(scaled.metadata, annotations=annotations)
+        return replace(scaled, metadata=metadata)
+    spec = replace(
+        scaled.spec,
+        idle_replica_count=None,
+        min_replica_count=replicas,
+        max_replica_count=replicas,
+    )
+    return replace(scaled, spec=spec)
 
 
 def _sized(
