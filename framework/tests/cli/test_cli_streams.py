@@ -105,7 +105,7 @@ def _ctrl_c_is_handled() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
+@pytest.mark.usefixtures("_ctrl_c_is_handled")
 def test_ctrl_c_works_before_everything_is_imported() -> None:
     process = subprocess.Popen(
         [*QUAYMASTER, "config", "schema"],

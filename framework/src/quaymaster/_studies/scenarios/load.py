@@ -33,11 +33,10 @@ from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
 from quaymaster._studies.simulation.autoscaling import (
-    AutoscalerSize,
+    notices_of_sizes,
     with_autoscaler_size,
 )
 from quaymaster._studies.simulation.recommended_requests import (
-    Recommendation,
     notices_of_recommendations,
     with_recommendation,
 )
@@ -157,7 +156,6 @@ class _Loading:
         if config is not None:
             reader.knows_kinds_of(config)
         given = document.input
-        recommendation = Recommendation(given.vpa)
         nodes = reader.nodes(given.nodes, "input.nodes")
         objects = reader.objects(
             given.files,
@@ -185,11 +183,13 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=with_recommendation(
-                with_autoscaler_size([*nodes, *objects], AutoscalerSize(given.hpa)),
-                recommendation,
+                with_autoscaler_size([*nodes, *objects], given.hpa),
+                given.vpa,
             ),
             times=chosen_times(
-                _seconds(document.startup), _seconds(document.termination)
+                _seconds(document.startup),
+                _seconds(document.termination),
+                None if document.pull is None else float(document.pull.value),
             ),
             until=_seconds(document.until),
             steps=document.steps,
@@ -198,9 +198,10 @@ class _Loading:
             kinds=reader.kinds,
             notices=(
                 *reader.notices,
+                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
                 *notices_of_recommendations(
                     objects,
-                    recommendation,
+                    given.vpa,
                     option="vpa: target or vpa: upper of the input",
                 ),
             ),
