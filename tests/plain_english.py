@@ -47,7 +47,9 @@ IDENTIFIERS: Final = frozenset(
 
 PROMISED: Final = frozenset(
     (
+        ("_studies/capacity/headroom.py", "asked"),  # quaymaster.planning.find_headroom
         ("_studies/simulation/run_state.py", "Standing"),  # quaymaster.simulation
+        ("_studies/tuning/judging.py", "known"),  # quaymaster.experiments.Judged
         ("_surfaces/service/application.py", "standing"),  # quaymaster.service.make_app
     )
 )

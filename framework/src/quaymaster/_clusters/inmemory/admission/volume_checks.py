@@ -12,6 +12,7 @@ from quaymaster._api.objects import (
     PersistentVolumeClaimSpec,
     PersistentVolumeClaimTemplate,
     Pod,
+    TypedLocalObjectReference,
     TypedObjectReference,
     Volume,
 )
