@@ -97,7 +97,7 @@ def check_host_processes(spec: Part, containers: Sequence[Part]) -> None:
     count = 0
     for container in containers:
         value = _runs_on_host(container)
-        if own is not None and value is not None and own is not value:
+        if own is not None and value is not None and own != value:
             path = container.at("securityContext.windowsOptions.hostProcess")
             container.report.expect(False, path, "that of the pod", value)
         count += (own if value is None else value) is True

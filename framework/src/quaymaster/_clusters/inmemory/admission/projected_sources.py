@@ -87,7 +87,7 @@ def _check_token(part: Part, path: str) -> Iterator[str]:
 
 def _check_trust_bundle(part: Part, _: str) -> Iterator[str]:
     has_name, has_signer = part.has("name"), part.has("signerName")
-    if has_name is has_signer:
+    if has_name == has_signer:
         got = "both" if has_name else "none"
         part.report.add(part.path, f"expected either name or signerName, got {got}")
     elif has_name:
