@@ -15,9 +15,6 @@ pytestmark = pytest.mark.house
 
 CORE = "framework/src/quaymaster"
 NOT_YET: tuple[str, ...] = (
-    f"{CORE}/_clusters/inmemory/controllers",
-    f"{CORE}/_kits/devices/shortages.py",
-    f"{CORE}/_studies",
     "framework/tests/authors",
     "framework/tests/cli",
     "framework/tests/clusters",

@@ -263,6 +263,78 @@ def test_no_name_and_no_secret_is_left(other: list[dict[str, Any]]) -> None:
     assert [word for word in SECRETS if word in text] == []
 
 
+AUTOSCALERS: list[dict[str, Any]] = [
+    {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": {
+            "name": "crane",
+            "annotations": {"autoscaling.keda.sh/paused-replicas": "3"},
+        },
+        "spec": {
+            "scaleTargetRef": {"name": "crane"},
+            "triggers": [
+                {
+                    "type": "kafka",
+                    "metadata": {"topic": "cargo"},
+                    "authenticationRef": {"name": "hunter2"},
+                }
+            ],
+        },
+        "status": {"hpaName": "keda-hpa-crane", "externalMetricNames": ["s0-cargo"]},
+    },
+    {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": "berth"},
+        "spec": {
+            "targetRef": {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "name": "crane",
+            },
+            "resourcePolicy": {"containerPolicies": [{"containerName": "*"}]},
+        },
+        "status": {
+            "recommendation": {
+                "containerRecommendations": [
+                    {"containerName": "orca", "target": {"cpu": "2"}}
+                ]
+            }
+        },
+    },
+]
+
+
+def test_autoscalers_keep_their_workloads_under_other_names() -> None:
+    containers = [{"name": "orca", "image": "tuna"}]
+    template = {
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"containers": containers},
+    }
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "crane"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template},
+    }
+    deployment, scaled, scaler = anonymised([workload, *AUTOSCALERS], KindSet())
+    name = deployment["metadata"]["name"]
+    assert scaled["spec"]["scaleTargetRef"]["name"] == name != "crane"
+    assert (
+        scaled["metadata"]["annotations"] == AUTOSCALERS[0]["metadata"]["annotations"]
+    )
+    assert scaled["spec"]["triggers"] == [{"type": "kafka"}]
+    assert scaler["spec"]["targetRef"]["name"] == name
+    container = deployment["spec"]["template"]["spec"]["containers"][0]["name"]
+    (entry,) = scaler["status"]["recommendation"]["containerRecommendations"]
+    assert entry["containerName"] == container != "orca"
+    (policy,) = scaler["spec"]["resourcePolicy"]["containerPolicies"]
+    assert policy["containerName"] == "*"
+    text = json.dumps([deployment, scaled, scaler])
+    assert [word for word in SECRETS if word in text] == []
+
+
 def test_values_of_kubernetes_own_labels_stay(other: list[dict[str, Any]]) -> None:
     labels = other[0]["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == "zone-0"
