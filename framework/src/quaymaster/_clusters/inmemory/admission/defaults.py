@@ -19,8 +19,11 @@ from quaymaster._api.objects import (
     Toleration,
 )
 from quaymaster._api.objects.volumes import JsonObject
+from quaymaster._clusters.inmemory.admission.pull_policies import default_pull_policy
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
-from quaymaster._clusters.inmemory.admission.volume_defaults import default_volume
+from quaymaster._clusters.inmemory.admission.volume_defaults import (
+    default_volume,
+)
 
 __all__ = ["default_pod_spec", "default_template_spec"]
 
@@ -65,6 +68,9 @@ def default_pod_spec(spec: PodSpec) -> PodSpec:
 def _container(container: Container) -> Container:
     return replace(
         container,
+        image_pull_policy=(
+            container.image_pull_policy or default_pull_policy(container.image)
+        ),
         ports=tuple(map(_port, container.ports)),
         resources=_round(container.resources),
         readiness_probe=_probe(container.readiness_probe),
