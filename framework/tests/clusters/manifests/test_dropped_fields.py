@@ -72,7 +72,8 @@ def max_unavailable(result: Loaded) -> object:
 
 
 def in_container(**fields: Any) -> dict[str, Any]:
-    return a_pod(containers=[{**CONTAINER, **fields}])
+    volumes = [{"name": "v", "emptyDir": {}}]
+    return a_pod(containers=[{**CONTAINER, **fields}], volumes=volumes)
 
 
 def in_volume(**source: Any) -> dict[str, Any]:

@@ -108,8 +108,10 @@ _DROPPED: Final = frozenset(
 _ALL_CONTAINERS: Final = "*"
 
 _KINDS_OF_KNOWN_NAMES: Final = frozenset({"CSIDriver", "DeviceClass"})
-_KNOWN_NAMES: Final = frozenset({"drivers", "schedulingGates"})
-"""Lists whose names other objects or programs look up, such as drivers."""
+_KNOWN_NAMES: Final = frozenset(
+    {"containerResource", "drivers", "resource", "schedulingGates"}
+)
+"""Fields whose names other objects or programs look up, such as drivers."""
 
 _QUOTA_OF_CLASS: Final = ".storageclass.storage.k8s.io/"
 _UNCOUNTED: Final = "uncountedTerminatedPods"
@@ -317,6 +319,8 @@ class _Renaming:
             return value
         if name == "path":
             return "/"
+        if name == "registry":  # of Quobyte: a host and a port
+            return f"{self._rename(str(value))}:1"
         if isinstance(value, str):
             return self._rename(value)
         return [_TARGET] if isinstance(value, list | tuple) and value else value
