@@ -106,3 +106,15 @@ def test_metrics_never_scale_in_a_disabled_direction(
     text = WEB.replace("spec:\n  scaleTargetRef", behavior)
     result = simulate(tmp_path, text, "--hpa", size)
     assert f"{count} of {count} pods placed" in result.stdout
+
+
+def test_an_autoscaler_without_its_workload_gets_a_warning(tmp_path: Path) -> None:
+    other = WEB.replace("kind: Deployment, name: web}", "kind: Deployment, name: api}")
+    result = simulate(tmp_path, other, "--strict")
+    assert result.exit_code == 1
+    assert "HorizontalPodAutoscaler default/web of Deployment api" in result.stderr
+    rollout = WEB.replace(
+        "{apiVersion: apps/v1, kind: Deployment, name: web}",
+        "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web}",
+    )
+    assert "of Rollout web" in simulate(tmp_path, rollout).stderr
