@@ -53,6 +53,7 @@ from quaymaster._api.objects.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._api.objects.workloads import (
     DaemonSet,
     Deployment,
@@ -104,6 +105,7 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
 OPERATOR_KINDS: Final[tuple[type[ApiObject], ...]] = (
     ScaledObject,
     ScaledJob,
+    VerticalPodAutoscaler,
 )
 """The kinds of common operators that the in-memory cluster follows."""
 

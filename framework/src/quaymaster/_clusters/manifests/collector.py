@@ -18,6 +18,7 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import read_tree
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
@@ -29,6 +30,10 @@ from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.foreign import ForeignObjects
 from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.older_versions import (
+    converted_class,
+    converted_text,
+)
 from quaymaster._clusters.manifests.texts import (
     ContentError,
     ObjectText,
@@ -198,7 +203,7 @@ class Collector:
     def _add(self, entry: ObjectText) -> None:
         """Add the content of one value of a file."""
         try:
-            cls = self._kinds.find(*entry.typed)
+            cls = self._kinds.find(*entry.typed) or converted_class(entry.typed)
             if cls is None:
                 self._add_other(entry)
             else:
@@ -232,7 +237,8 @@ class Collector:
             structure = self._table.structure_of(Job.api_version, Job.kind)
             tree = without_disabled_fields(job.tree, structure, self._table)
             try:
-                self._keep(from_wire(tree, Job, pool=self._pool), source)
+                read = from_wire if job.is_final else read_tree
+                self._keep(read(tree, Job, pool=self._pool), source)
             except ObjectError as error:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)
@@ -242,7 +248,7 @@ class Collector:
         obj: ApiObject | None = None
         reported = set()
         try:
-            obj = decode(entry.text, cls, pool=self._pool)
+            obj = decode(converted_text(entry), cls, pool=self._pool)
         except ObjectError as error:
             where = self._place_of(entry)
             for problem in error.problems:

@@ -149,6 +149,7 @@ class SchedulingQueue:
         hints, compiled = self._hint_registry(profiles), CompiledProfiles(profiles)
         self._hints, self._profiles = hints, compiled
         removed = renew(self._queues, compiled, backoff)
+        # No later event would withdraw its nomination, which keeps room on a node.
         for queued in removed:
             self.nominator.delete(queued.pod)
         self._in_flight.record(CONFIG_RELOAD, None, None)
@@ -273,6 +274,8 @@ class SchedulingQueue:
             plugins = self._hints.keys_by_plugin(event, old, new)
             if not plugins:
                 return
+            # By an index of rejecting plugins: other pods cannot be helped, and looking
+            # at each would make every event cost as much as the queue is long.
             candidates = self._queues.unschedulable.rejected_by(plugins)
         if pre_check is not None:
             candidates = [queued for queued in candidates if pre_check(queued.pod)]
@@ -393,6 +396,8 @@ class SchedulingQueue:
 
     def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
         """Return how the events during the attempt move the pod."""
+        # An error has no plugin whose hints could decide. Without this the pod would
+        # wait for the flush: ``determineSchedulingHintForInFlightPod``.
         if not queued.rejectors:
             return Strategy.AFTER_BACKOFF
         uid = queued.pod.metadata.uid

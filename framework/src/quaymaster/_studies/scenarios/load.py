@@ -32,6 +32,14 @@ from quaymaster._studies.scenarios.model import (
 from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
+from quaymaster._studies.simulation.autoscaling import (
+    notices_of_sizes,
+    with_autoscaler_size,
+)
+from quaymaster._studies.simulation.recommended_requests import (
+    notices_of_recommendations,
+    with_recommendation,
+)
 
 __all__ = ["load_scenario", "parse_scenario"]
 
@@ -174,16 +182,29 @@ class _Loading:
             description=document.description,
             config=config,
             seed=document.seed,
-            objects=[*nodes, *objects],
+            objects=with_recommendation(
+                with_autoscaler_size([*nodes, *objects], given.hpa),
+                given.vpa,
+            ),
             times=chosen_times(
-                _seconds(document.startup), _seconds(document.termination)
+                _seconds(document.startup),
+                _seconds(document.termination),
+                None if document.pull is None else float(document.pull.value),
             ),
             until=_seconds(document.until),
             steps=document.steps,
             parts=parts,
             assertions=document.assertions,
             kinds=reader.kinds,
-            notices=tuple(reader.notices),
+            notices=(
+                *reader.notices,
+                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
+                *notices_of_recommendations(
+                    objects,
+                    given.vpa,
+                    option="vpa: target or vpa: upper of the input",
+                ),
+            ),
         )
 
     def _part(self, step: Step, place: str) -> StepPart:

@@ -16,11 +16,11 @@ from quaymaster._api.objects import (
     Job,
     JobSpec,
     ObjectMeta,
-    OwnerReference,
     PodTemplateSpec,
 )
 from quaymaster._api.objects.keda import ScaledJob
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
 from quaymaster._clusters.inmemory.controllers.polling import Polling
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     is_paused,
@@ -115,14 +115,7 @@ def job_of(scaled: ScaledJob, spec: JobSpec) -> Job:
         _NAME_LABEL: scaled.name,
         **own,
     }
-    owner = OwnerReference(
-        api_version=scaled.api_version,
-        kind=scaled.kind,
-        name=scaled.name,
-        uid=scaled.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
+    owner = owner_reference(scaled)
     generation = {_GENERATION: str(scaled.metadata.generation)}
     return Job(
         metadata=ObjectMeta(

@@ -16,12 +16,11 @@ from quaymaster._api.objects import (
     CrossVersionObjectReference,
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerSpec,
-    MetricSpec,
     ObjectMeta,
-    OwnerReference,
 )
 from quaymaster._api.objects.keda import ScaledObject, ScaleTarget
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
 from quaymaster._clusters.inmemory.controllers.polling import Polling
 from quaymaster._clusters.inmemory.controllers.scale_targets import (
     Scaled,
@@ -43,7 +42,6 @@ __all__ = ["ScaledObjectController"]
 _POLLING_SECONDS: Final = 30
 _EXCLUDED_LABELS: Final = "scaledobject.keda.sh/hpa-excluded-labels"
 _NAME_LABEL: Final = "scaledobject.keda.sh/name"
-_RESOURCE_TRIGGERS: Final = ("cpu", "memory")
 _LONGEST_LABEL: Final = 63
 
 
@@ -113,8 +111,17 @@ class ScaledObjectController:
         new = _autoscaler(scaled, name, of)
         existing = self._autoscaler(scaled, name)
         if existing is None:
-            self._cluster.add(self._cluster.admit(new))
-        elif existing.spec != (spec := self._cluster.admit(new).spec):
+            # Not admitted: it would get the default metric. Its own metrics depend on
+            # the scalers of the triggers, and nothing here evaluates them.
+            self._cluster.add(new)
+            return
+        spec = replace(
+            existing.spec,
+            scale_target_ref=new.spec.scale_target_ref,
+            min_replicas=new.spec.min_replicas,
+            max_replicas=new.spec.max_replicas,
+        )
+        if spec != existing.spec:
             self._cluster.change(existing, replace(existing, spec=spec))
 
     def _delete_autoscaler(self, scaled: ScaledObject, name: str) -> None:
@@ -160,17 +167,10 @@ def _has_changed(old: ScaledObject, new: ScaledObject) -> bool:
 def _autoscaler(
     scaled: ScaledObject, name: str, workload: Scaled
 ) -> HorizontalPodAutoscaler:
-    """Return the autoscaler that KEDA creates."""
+    """Return the autoscaler that KEDA creates, without its metrics."""
     least, most = autoscaler_limits(scaled)
     reference = scaled.spec.scale_target_ref or ScaleTarget()
-    owner = OwnerReference(
-        api_version=scaled.api_version,
-        kind=scaled.kind,
-        name=scaled.name,
-        uid=scaled.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
+    owner = owner_reference(scaled)
     return HorizontalPodAutoscaler(
         metadata=ObjectMeta(
             name=name,
@@ -187,21 +187,8 @@ def _autoscaler(
             ),
             min_replicas=least,
             max_replicas=most,
-            metrics=_metrics(scaled),
         ),
     )
-
-
-def _metrics(scaled: ScaledObject) -> tuple[MetricSpec, ...]:
-    types = []
-    for trigger in scaled.spec.triggers:
-        if trigger.type not in _RESOURCE_TRIGGERS:
-            types.append("External")
-        elif trigger.metadata.get("containerName"):
-            types.append("ContainerResource")
-        else:
-            types.append("Resource")
-    return tuple(MetricSpec(type=kind) for kind in sorted(types))
 
 
 def _labels(scaled: ScaledObject, name: str) -> dict[str, str]:
