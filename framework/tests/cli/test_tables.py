@@ -1,4 +1,4 @@
-"""Tables: nothing is cut, no word is broken, however narrow the terminal."""
+"""Tables cut no text and break no word, however narrow the terminal is."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -6,6 +6,7 @@ from quaymaster._cli.configuration import ConfigSource, read_config
 from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
@@ -26,6 +27,7 @@ __all__ = [
     "logging_to_stderr",
     "main",
     "print_notices",
+    "progress_bar",
     "read_config",
     "stopping",
     "waking",

@@ -38,6 +38,7 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.files import is_record
 from quaymaster._studies.simulation.autoscaling import (
     AutoscalerSize,
+    notices_of_sizes,
     with_autoscaler_size,
 )
 from quaymaster._studies.simulation.names import PodNotFoundError
@@ -116,12 +117,10 @@ _OPTIONS = (
     click.option(
         "--hpa",
         type=click.Choice([size.value for size in AutoscalerSize]),
-        callback=lambda _context, _option, size: AutoscalerSize(size),
-        default=AutoscalerSize.AS_IT_IS.value,
-        show_default=True,
+        callback=lambda _context, _option, size: size and AutoscalerSize(size),
         help="The size of workloads with a HorizontalPodAutoscaler, or with a "
         "ScaledObject or ScaledJob of KEDA: its minimum, its maximum, or as it is, "
-        "within these limits.",
+        "within these limits.  [default: as-it-is]",
     ),
     click.option(
         "--vpa",
@@ -169,7 +168,7 @@ class InputOptions:
         validation: How to treat unknown fields; None: depends on their source.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
-        hpa: The size of workloads with an autoscaler.
+        hpa: The size of workloads with an autoscaler; None if the user chose none.
         vpa: What new pods of workloads with a VerticalPodAutoscaler request.
         max_pods: The maximum number of pods of all workloads.
         max_nodes: The maximum number of nodes in those lines.
@@ -185,7 +184,7 @@ class InputOptions:
     validation: Validation | None = None
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
-    hpa: AutoscalerSize = AutoscalerSize.AS_IT_IS
+    hpa: AutoscalerSize | None = None
     vpa: Recommendation = Recommendation.IGNORE
     max_pods: int = MAX_PODS
     max_nodes: int = MAX_NODES
@@ -333,6 +332,7 @@ def read_inputs(
             *(live.notices if live else ()),
             *loaded.notices,
             *(notice for record in recorded for notice in record.notices),
+            *notices_of_sizes(objects, options.hpa),
             *notices_of_recommendations(
                 objects, options.vpa, functools.partial(_where, sources)
             ),

@@ -94,6 +94,11 @@ def group() -> None:
 @pod_times_options()
 @topology_key_option()
 @report_option()
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 also if there is any warning, or a rollout is stuck at the end.",
+)
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -107,6 +112,7 @@ def run(
     pull: Quantity | None,
     topology_keys: tuple[str, ...],
     report_file: str | None,
+    strict: bool,
     output: OutputFormat,
 ) -> None:
     """Run scenarios, and print which of their assertions hold.
@@ -117,15 +123,17 @@ def run(
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
+    is_doubtful = False
     choice = TimesChoice(startup, termination, pull)
     for scenario in scenarios:
         config, times = None, choice.over(scenario.times)
         if configured.file is not None:
             kubernetes = scenario.config.kubernetes
-            config, notices = read_config(
+            config, config_notices = read_config(
                 attrs.evolve(configured, chosen=kubernetes), registry
             )
-            print_notices(notices if not results else ())
+            print_notices(config_notices if not results else ())
+            is_doubtful = is_doubtful or bool(config_notices)
         with progress_bar() as progress:
             result = run_scenario(
                 scenario,
@@ -137,7 +145,9 @@ def run(
                 topology_keys=topology_keys,
                 times=times,
             )
-        print_notices((*scenario.notices, *result.simulation.notices))
+        notices = (*scenario.notices, *result.simulation.notices)
+        print_notices(notices)
+        is_doubtful = is_doubtful or bool(notices or result.stuck_rollouts)
         if not results and times == DEFAULT_POD_TIMES:
             print_assumed_startup(choice, times, scenario.objects)
         if not results:
@@ -148,7 +158,8 @@ def run(
     if report_file is not None:
         _report(results, report_file)
     _print(results, output)
-    if not all(result.passed for result in results):
+    has_failed = not all(result.passed for result in results)
+    if has_failed or (strict and is_doubtful):
         sys.exit(SOME_FAILED)
 
 
@@ -176,6 +187,11 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(result) for result in results]
+    # The states of one cluster are shown side by side; those of several are not.
+    has_states = len(results) == 1 and len(results[0].states) > 1
+    if has_states:
+        end = attrs.evolve(runs[0], name=results[0].states[-1].name)
+        runs = [*results[0].states[:-1], end]
     tables = [
         ReportTable(
             title=title if len(results) == 1 else f"{result.name}: {title.lower()}",
@@ -197,7 +213,7 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
         if rows
     ]
     title = ", ".join(result.name for result in results)
-    write_report(file, runs, title=title, tables=tables)
+    write_report(file, runs, title=title, tables=tables, steps=has_states)
 
 
 def _as_counted(result: ScenarioResult) -> ObservedRun:

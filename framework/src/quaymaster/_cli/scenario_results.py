@@ -86,13 +86,14 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
 
 def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row for each step."""
-    columns = ["Step", "Action", "Began", "Ended", "Times", "Objects", "Evicted"]
-    return [*columns, "Lost"], [
+    columns = ["Step", "Action", "Began", "Ended", "Took", "Times", "Objects"]
+    return [*columns, "Evicted", "Lost"], [
         [
             step.name,
             step.action,
             _moment(step.began),
             _moment(step.ended),
+            _moment(step.took),
             str(step.times),
             str(step.objects),
             str(step.evicted),
@@ -204,6 +205,7 @@ def _step(step: StepResult) -> dict[str, object]:
         "passed": step.passed,
         "began": step.began,
         "ended": step.ended,
+        "took": step.took,
         "times": step.times,
         "objects": step.objects,
         "evicted": step.evicted,

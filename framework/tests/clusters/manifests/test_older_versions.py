@@ -1,6 +1,6 @@
-"""HorizontalPodAutoscalers of autoscaling/v1 are read like those of v2.
+"""Objects of older versions are converted, or their removed fields explained.
 
-As ``pkg/apis/autoscaling/v1/conversion.go`` (Kubernetes v1.37).
+Autoscalers as in ``pkg/apis/autoscaling/v1/conversion.go`` (Kubernetes v1.37).
 """
 
 import json
@@ -74,3 +74,17 @@ def test_fields_of_the_other_version_are_unknown() -> None:
         read(V1 + "  behavior: {}\n")
     with pytest.raises(ManifestErrors, match=r"spec\.maxReplicas: expected"):
         read(V1.replace("maxReplicas: 9", "maxReplicas: many"))
+
+
+def test_the_removed_source_of_claims_is_explained() -> None:
+    text = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]
+  resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: gpu}}]
+"""
+    found = r"resourceClaims\[0\]\.source: unknown field; Kubernetes 1\.31 removed it"
+    with pytest.raises(ManifestErrors, match=found):
+        load([text])

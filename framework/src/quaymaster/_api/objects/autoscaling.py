@@ -3,6 +3,7 @@
 Mirrors k8s.io/api v0.37, ``autoscaling/v2/types.go``.
 """
 
+import builtins
 from typing import ClassVar
 
 from quaymaster._api.objects.meta import ApiObject, ApiValue, LabelSelector
@@ -23,6 +24,7 @@ __all__ = [
     "HorizontalPodAutoscalerStatus",
     "MetricIdentifier",
     "MetricSpec",
+    "MetricStatus",
     "MetricTarget",
     "ObjectMetricSource",
     "PodsMetricSource",
@@ -177,12 +179,29 @@ class HorizontalPodAutoscalerCondition(ApiValue, frozen=True, kw_only=True):
     message: str = ""
 
 
+class MetricStatus(ApiValue, frozen=True, kw_only=True):
+    """The last value of a metric, which no decision here depends on.
+
+    Attributes:
+        type: ``Resource``, ``ContainerResource``, ``Pods``, ``Object`` or
+            ``External``.
+    """
+
+    type: str = ""
+    object: builtins.object = None
+    pods: builtins.object = None
+    resource: builtins.object = None
+    container_resource: builtins.object = None
+    external: builtins.object = None
+
+
 class HorizontalPodAutoscalerStatus(ApiValue, frozen=True, kw_only=True):
     """The status of an autoscaler."""
 
     last_scale_time: Time | None = None
     current_replicas: Int32 = 0
     desired_replicas: Int32 = 0
+    current_metrics: tuple[MetricStatus, ...] = ()
     conditions: tuple[HorizontalPodAutoscalerCondition, ...] = ()
 
 

@@ -62,6 +62,10 @@ class KindSet:
         found = KINDS.get(kind)
         if found is not None and found.api_version == api_version:
             return found
+        return self.custom_class(api_version, kind)
+
+    def custom_class(self, api_version: str, kind: str) -> type[ApiObject] | None:
+        """Return the class of objects of a kind that Kubernetes lacks, or None."""
         found = self._custom.get((group_of(api_version), kind))
         return found if found is not None and found.api_version == api_version else None
 

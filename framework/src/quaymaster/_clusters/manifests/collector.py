@@ -18,6 +18,7 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import read_tree
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
@@ -259,7 +260,8 @@ class Collector:
             structure = self._table.structure_of(Job.api_version, Job.kind)
             tree = without_disabled_fields(job.tree, structure, self._table)
             try:
-                self._keep(from_wire(tree, Job, pool=self._pool), source)
+                read = from_wire if job.is_final else read_tree
+                self._keep(read(tree, Job, pool=self._pool), source)
             except ObjectError as error:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)

@@ -24,6 +24,7 @@ _V1: Final = ObjectType("autoscaling/v1", "HorizontalPodAutoscaler")
 _ALPHA: Final = "autoscaling.alpha.kubernetes.io/"
 _METRICS: Final = f"{_ALPHA}metrics"
 _BEHAVIOR: Final = f"{_ALPHA}behavior"
+_CURRENT_METRICS: Final = f"{_ALPHA}current-metrics"
 _CONDITIONS: Final = f"{_ALPHA}conditions"
 _UTILIZATION: Final = "targetCPUUtilizationPercentage"
 
@@ -61,10 +62,22 @@ def _converted(tree: Tree) -> dict[str, object]:
         new["metadata"] = {**metadata, "annotations": _without_encoded(annotations)}
     if isinstance(spec, Mapping):
         new["spec"] = _spec(spec, annotations)
-    conditions = _decoded(annotations.get(_CONDITIONS), list)
-    if conditions and (status is None or isinstance(status, Mapping)):
-        new["status"] = {**(status or {}), "conditions": conditions}
+    if status is None or isinstance(status, Mapping):
+        new["status"] = {**(status or {}), **_encoded_status(annotations)}
     return new
+
+
+def _encoded_status(annotations: Tree) -> dict[str, object]:
+    """Return what annotations hold of a status; of metrics only the types."""
+    conditions = _decoded(annotations.get(_CONDITIONS), list) or ()
+    metrics = _decoded(annotations.get(_CURRENT_METRICS), list) or ()
+    types = [
+        {"type": metric.get("type")} for metric in metrics if isinstance(metric, dict)
+    ]
+    return {
+        **({"conditions": conditions} if conditions else {}),
+        **({"currentMetrics": types} if types else {}),
+    }
 
 
 def _without_encoded(annotations: Tree) -> dict[str, object]:

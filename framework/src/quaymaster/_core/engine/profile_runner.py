@@ -17,6 +17,7 @@ from quaymaster._core.binding.waiting_pods import WaitingPods
 from quaymaster._core.config.changes import ConfigChanges, compare
 from quaymaster._core.config.kinds import kinds_read
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster
 from quaymaster._core.contract.options import SchedulerOptions
@@ -35,6 +36,7 @@ from quaymaster._core.engine.reports import Observer, Reports
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.guards import HookGuards, HookTimer, Watch
+from quaymaster._core.runtime.marked_hooks import MarkedHooks
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.slow_hooks import SlowHooks
 from quaymaster._core.state.cache import Cache
@@ -69,6 +71,7 @@ class ProfileRunner:
         stopwatch: Returns the time that hooks are measured with, in seconds.
         metrics: Records metrics; may be None.
         generator: Used instead of a generator with the seed.
+        marks: Mark hooks that run outside of attempts.
 
     Attributes:
         clock: The engine's time.
@@ -110,7 +113,9 @@ class ProfileRunner:
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
         generator: random.Random | None = None,
+        marks: AttemptMarks | None = None,
     ) -> None:
+        self._marks = marks
         self.metrics = metrics
         self.clock = clock
         self._start = clock.now()
@@ -314,6 +319,8 @@ class ProfileRunner:
             )
 
             watches.append(MutationGuard(self.snapshot))
+        if self._marks is not None:
+            watches.append(MarkedHooks(self._marks))
         if self._observers:
             from quaymaster._core.runtime.observed import (  # noqa: PLC0415 - below
                 ObservedHooks,

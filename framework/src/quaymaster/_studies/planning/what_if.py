@@ -22,7 +22,7 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfStep,
 )
 from quaymaster._studies.simulation.history import History
-from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.step_placements import (
@@ -92,7 +92,7 @@ def what_if(
         question = _Question(
             simulation, history, prices or Prices(), topology_keys, on_progress
         )
-        seen = _Seen(simulation if observe else None)
+        seen = ObservedStates(simulation if observe else None)
         answer = question.answer(changes, seen)
         return attrs.evolve(answer, observed=seen.runs)
 
@@ -122,7 +122,9 @@ class _Question:
         self._prices = prices
         self._on_progress = on_progress
 
-    def answer(self, changes: Iterable[ClusterChange], seen: "_Seen") -> WhatIfResult:
+    def answer(
+        self, changes: Iterable[ClusterChange], seen: ObservedStates
+    ) -> WhatIfResult:
         """Make the changes, one after the other."""
         simulation = self._simulation
         simulation.settle(self._on_progress)
@@ -135,8 +137,9 @@ class _Question:
         for change in changes:
             step = self._step(change, steps[-1].after if steps else before, places)
             steps.append(step)
+            seen.look(step.change)
             places = self._places()
-        seen.look("after")
+        seen.rename_last("after")
         return WhatIfResult(
             before=before,
             steps=tuple(steps),
@@ -219,26 +222,6 @@ class _Question:
             nodes_used=len(used),
             room=room.total,
         )
-
-
-class _Seen:
-    """Records a simulation before and after the changes.
-
-    Args:
-        simulation: The simulation; None if it is not observed.
-
-    Attributes:
-        runs: The observed runs so far.
-    """
-
-    def __init__(self, simulation: Simulation | None) -> None:
-        self.runs: tuple[ObservedRun, ...] = ()
-        self._simulation = simulation
-
-    def look(self, name: str) -> None:
-        """Keep the current state under a name."""
-        if self._simulation is not None:
-            self.runs = (*self.runs, self._simulation.observed(name))
 
 
 def _end_of(effect: Effect, simulation: Simulation) -> float:

@@ -113,8 +113,9 @@ class WhatIfResult:
         moved: The pods that are on another node in the end than before the first
             change.
         notices: What was left out or assumed.
-        observed: The observed runs before the first change and after the last one;
-            empty unless requested.
+        observed: The observed runs before the first change, after each change and
+            after the last one; after many changes of large clusters only the last ones.
+            Empty unless requested.
     """
 
     before: ClusterState

@@ -117,11 +117,18 @@ class Actor:
         """Return the result of the step."""
         effects = self.effects
         notes = [note for effect in effects for note in effect.notes]
+        began, last = self._times or (None, None)
+        is_going_on = any(effect.ended is None for effect in effects)
+        done = [effect.ended for effect in effects if effect.ended is not None]
+        ended = None if last is None else max([last, *done])
         return StepResult(
             name=self.name,
             action=ACTIONS[self.step.action],
-            began=self._times[0] if self._times else None,
-            ended=self._times[-1] if self._times else None,
+            began=began,
+            ended=ended,
+            took=None
+            if is_going_on or began is None or ended is None
+            else ended - began,
             times=self._count,
             objects=self._created + sum(len(effect.objects) for effect in effects),
             evicted=sum(len(effect.evicted) for effect in effects),

@@ -32,7 +32,10 @@ from quaymaster._studies.scenarios.model import (
 from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
-from quaymaster._studies.simulation.autoscaling import with_autoscaler_size
+from quaymaster._studies.simulation.autoscaling import (
+    notices_of_sizes,
+    with_autoscaler_size,
+)
 from quaymaster._studies.simulation.recommended_requests import (
     notices_of_recommendations,
     with_recommendation,
@@ -195,6 +198,7 @@ class _Loading:
             kinds=reader.kinds,
             notices=(
                 *reader.notices,
+                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
                 *notices_of_recommendations(
                     objects,
                     given.vpa,

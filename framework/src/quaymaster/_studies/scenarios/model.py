@@ -94,7 +94,7 @@ class StartInput:
             the scenario, or names of shipped mappings.
         run_cron_jobs: Whether to create one Job for each CronJob.
         hpa: The size of workloads with an autoscaler: its minimum, its maximum, or as
-            it is, within these limits.
+            it is, within these limits, which is the default.
         vpa: What new pods of workloads with a VerticalPodAutoscaler request: what their
             template says, or the target or upper bound of the recommendation.
     """
@@ -105,7 +105,7 @@ class StartInput:
     namespace: str | None = attrs.field(default=None, validator=_a_name)
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
-    hpa: AutoscalerSize = AutoscalerSize.AS_IT_IS
+    hpa: AutoscalerSize | None = None
     vpa: Recommendation = Recommendation.IGNORE
 
 

@@ -108,7 +108,10 @@ class StepResult:
         action: Its action: the key in the file.
         began: When it happened first, in seconds since the beginning; None if the
             scenario ended before.
-        ended: When it happened last, or when its wait was over.
+        ended: When it happened last, when its wait was over, or when its drains and
+            rotations were done.
+        took: How long that was, in seconds; None if it did not happen, or if a drain
+            was not done at the end.
         times: How often it happened.
         objects: How many objects it created, changed or deleted.
         evicted: How many pods its drains evicted.
@@ -128,6 +131,7 @@ class StepResult:
     action: str
     began: float | None = None
     ended: float | None = None
+    took: float | None = None
     times: int = 0
     objects: int = 0
     evicted: int = 0
@@ -153,8 +157,8 @@ class ScenarioResult:
         name: The name of the scenario.
         file: Its path; empty if it was not read from a file.
         seed: The seed of its random choices.
-        assertions: What came of waits and checks, in the order of the steps, then of
-            the assertions, in their order.
+        assertions: The results of waits and checks, in the order of the steps, then
+            those of the assertions, in their order.
         steps: The results of the steps.
         ended: When it ended.
         simulation: The placements, and why other pods have no node.
@@ -162,6 +166,9 @@ class ScenarioResult:
         stuck_rollouts: The rollouts that are not complete and make no progress at the
             end.
         observed: The observed run for a report; None unless requested.
+        states: The observed run before the first step, and after each step until the
+            next one began; of long scenarios of large clusters only the last ones.
+            Empty unless requested.
     """
 
     name: str
@@ -174,6 +181,7 @@ class ScenarioResult:
     history: History = attrs.field(repr=False, eq=False)
     stuck_rollouts: tuple[StuckRollout, ...] = ()
     observed: ObservedRun | None = attrs.field(default=None, repr=False, eq=False)
+    states: tuple[ObservedRun, ...] = attrs.field(default=(), repr=False, eq=False)
 
     @property
     def passed(self) -> bool:

@@ -36,6 +36,7 @@ from quaymaster._studies.scenarios.tally import Tally
 from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.history import History
+from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.step_placements import (
@@ -95,10 +96,13 @@ def run_scenario(
         observe=observe,
     ) as simulation:
         placements = PlacementTracker(history, topology_keys)
-        run = _Run(scenario, chosen, simulation, history, placements, on_progress)
+        states = ObservedStates(simulation if observe else None)
+        run = _Run(
+            scenario, chosen, simulation, history, placements, states, on_progress
+        )
         run.play()
         seen = simulation.observed(scenario.name) if observe else None
-        return attrs.evolve(run.result(), observed=seen)
+        return attrs.evolve(run.result(), observed=seen, states=states.runs)
 
 
 def check_input(scenario: Scenario) -> None:
@@ -146,6 +150,7 @@ class _Run:
         simulation: Simulation,
         history: History,
         placements: PlacementTracker,
+        states: ObservedStates,
         on_progress: ProgressFn | None,
     ) -> None:
         self._scenario = scenario
@@ -154,6 +159,7 @@ class _Run:
         self._history = history
         self._placements = placements
         self._placed: list[StepPlacements] = []
+        self._states = states
         self._rollouts = RolloutTracker(simulation, history)
         self._stuck: list[tuple[StuckRollout, ...]] = []
         self._on_progress = on_progress
@@ -169,7 +175,7 @@ class _Run:
 
     def play(self) -> None:
         """Play all steps, and continue until the end."""
-        begun = 0.0
+        begun, last = 0.0, "before"
         for actor in self._actors:
             step = actor.step
             if step.at is not None:
@@ -179,11 +185,12 @@ class _Run:
             if self._is_over(begun):
                 break
             self._go_on(begun)
-            self._end_step(is_settled=False)
+            self._end_step(last, is_settled=False)
+            last = actor.name
             self._play(actor)
             begun = self._simulation.now
         self._finish()
-        self._end_step(is_settled=self._scenario.until is None)
+        self._end_step(last, is_settled=self._scenario.until is None)
 
     def result(self) -> ScenarioResult:
         """Evaluate the assertions, and return the result."""
@@ -204,8 +211,9 @@ class _Run:
             stuck_rollouts=self._stuck[-1],
         )
 
-    def _end_step(self, *, is_settled: bool) -> None:
-        """Record the placements of a step, and the stuck rollouts."""
+    def _end_step(self, name: str, *, is_settled: bool) -> None:
+        """Record the placements of a step, the stuck rollouts, and the state."""
+        self._states.look(name)
         self._placed.append(self._placements.take())
         self._stuck.append(self._rollouts.take(is_settled=is_settled))
 

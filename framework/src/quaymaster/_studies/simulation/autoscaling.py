@@ -1,12 +1,19 @@
 """Sets the sizes that autoscalers give to their workloads, as the caller chooses."""
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
+from quaymaster._api.objects import (
+    ApiObject,
+    HorizontalPodAutoscaler,
+    HPAScalingRules,
+)
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._base.errors import counted
+from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     PAUSED_REPLICAS_ANNOTATION,
     autoscaler_limits,
@@ -19,7 +26,9 @@ from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     pauses_scale_out,
 )
 
-__all__ = ["AutoscalerSize", "with_autoscaler_size"]
+__all__ = ["AutoscalerSize", "notices_of_sizes", "with_autoscaler_size"]
+
+_SHOWN: Final = 3
 
 
 class AutoscalerSize(enum.StrEnum):
@@ -36,7 +45,7 @@ class AutoscalerSize(enum.StrEnum):
 
 
 def with_autoscaler_size(
-    objects: Iterable[ApiObject], size: AutoscalerSize
+    objects: Iterable[ApiObject], size: AutoscalerSize | None
 ) -> list[ApiObject]:
     """Return objects whose autoscalers give this size to their workloads.
 
@@ -44,7 +53,7 @@ def with_autoscaler_size(
     disabled; but a ScaledObject of KEDA activates it. The size of a paused workload
     stays.
     """
-    if size is AutoscalerSize.AS_IT_IS:
+    if size is None or size is AutoscalerSize.AS_IT_IS:
         return list(objects)
     return [_with_size(obj, size) for obj in objects]
 
@@ -89,10 +98,78 @@ def _at(scaled: ScaledObject, replicas: int) -> ScaledObject:
     return replace(scaled, spec=spec)
 
 
+def notices_of_sizes(
+    objects: Iterable[ApiObject],
+    size: AutoscalerSize | None,
+    option: str = "--hpa min, max or as-it-is",
+) -> Sequence[Notice]:
+    """Return a notice if sizes that depend on metrics are assumed to stay.
+
+    Args:
+        objects: All objects.
+        size: The size that the caller has chosen; None if it is assumed.
+        option: What chooses a size.
+    """
+    if size is not None:
+        return ()
+    assumed = [
+        obj
+        for obj in objects
+        if isinstance(obj, HorizontalPodAutoscaler) and _is_assumed(obj)
+    ]
+    if not assumed:
+        return ()
+    names = ", ".join(obj.key for obj in assumed[:_SHOWN])
+    more = f" and {len(assumed) - _SHOWN} more" if len(assumed) > _SHOWN else ""
+    verb = "follows" if len(assumed) == 1 else "follow"
+    message = (
+        f"{counted(len(assumed), 'HorizontalPodAutoscaler')} {verb} metrics in the "
+        "cluster; here the sizes of their workloads are assumed to stay, within the "
+        f"limits ({option} chooses): {names}{more}"
+    )
+    return (Notice(reason=NoticeReason.ASSUMED_SIZES, message=message),)
+
+
+def _is_assumed(scaler: HorizontalPodAutoscaler) -> bool:
+    """Return whether metrics may give another size than the one of today.
+
+    They do not if no metrics exist, if the limits are equal, or if the behavior
+    disables both directions.
+    """
+    spec, status = scaler.spec, scaler.status
+    least = 1 if spec.min_replicas is None else spec.min_replicas
+    is_active = all(
+        condition.status != "False"
+        for condition in status.conditions
+        if condition.type == "ScalingActive"
+    )
+    is_fixed = least >= spec.max_replicas or not (
+        _may_grow(scaler) or _may_shrink(scaler)
+    )
+    return bool(status.current_metrics) and is_active and not is_fixed
+
+
+def _may_grow(scaler: HorizontalPodAutoscaler) -> bool:
+    behavior = scaler.spec.behavior
+    return behavior is None or not _is_disabled(behavior.scale_up)
+
+
+def _may_shrink(scaler: HorizontalPodAutoscaler) -> bool:
+    behavior = scaler.spec.behavior
+    return behavior is None or not _is_disabled(behavior.scale_down)
+
+
+def _is_disabled(rules: HPAScalingRules | None) -> bool:
+    return rules is not None and rules.select_policy == "Disabled"
+
+
 def _sized(
     scaler: HorizontalPodAutoscaler, size: AutoscalerSize
 ) -> HorizontalPodAutoscaler:
-    spec = scaler.spec
+    """Return an autoscaler with one size; metrics never pass a disabled direction."""
+    spec, is_least = scaler.spec, size is AutoscalerSize.MIN
+    if not (_may_shrink(scaler) if is_least else _may_grow(scaler)):
+        return scaler
     if size is AutoscalerSize.MAX:
         return replace(scaler, spec=replace(spec, min_replicas=spec.max_replicas))
     least = 1 if spec.min_replicas is None else spec.min_replicas

@@ -40,7 +40,7 @@ def simulate(
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         on_progress: Called with the progress.
-        options: What else can be set about the scheduler.
+        options: Other settings of the scheduler.
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the simulation, as for `Simulation`.
         times: How long pods need to start and to end; by default, those of workloads

@@ -60,7 +60,7 @@ def scaled_kind(api_version: str, kind: str) -> type[Scaled] | None:
 
 
 def target(cluster: ClusterAccess, identity: TargetId | None) -> Scaled | None:
-    """Return a workload, or None if there is none."""
+    """Return a workload, or None if it does not exist."""
     return None if identity is None else cluster.objects(identity[0]).get(identity[1])
 
 
