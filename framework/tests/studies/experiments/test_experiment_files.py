@@ -33,7 +33,7 @@ metrics:
 )
 
 
-def problems_of(text: str) -> list[str]:
+def reported_problems(text: str) -> list[str]:
     with pytest.raises(ExperimentErrors) as caught:
         parse_experiment(text)
     return [str(problem) for problem in caught.value.problems]
@@ -115,7 +115,7 @@ parameters:
 
 
 def test_all_mistakes_are_reported_at_once() -> None:
-    problems = problems_of(
+    problems = reported_problems(
         HEAD
         + """
 inputs:
@@ -184,15 +184,15 @@ metrics:
     ],
 )
 def test_a_mistake_is_reported_with_its_place(added: str, expected: str) -> None:
-    problems = problems_of(f"{SMALL}{added}\n")
+    problems = reported_problems(f"{SMALL}{added}\n")
     assert any(expected in problem for problem in problems), problems
 
 
 def test_another_kind_of_file_is_an_error() -> None:
-    assert problems_of(SMALL.replace("kind: Experiment", "kind: Tuning")) == [
+    assert reported_problems(SMALL.replace("kind: Experiment", "kind: Tuning")) == [
         "experiment.yaml: kind: expected 'Experiment', got 'Tuning'"
     ]
-    [problem] = problems_of("[]")
+    [problem] = reported_problems("[]")
     assert problem == "experiment.yaml: expected an Experiment, got an empty list"
 
 
@@ -208,7 +208,7 @@ def test_missing_file_of_an_input_is_an_error(tmp_path: Path) -> None:
 
 
 def test_invalid_yaml_is_reported_with_its_line() -> None:
-    [problem] = problems_of("kind: Experiment\ninputs: [\n")
+    [problem] = reported_problems("kind: Experiment\ninputs: [\n")
     assert "line" in problem
 
 

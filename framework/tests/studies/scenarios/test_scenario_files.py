@@ -17,14 +17,14 @@ from tests.kit.scenarios import REGISTRY, deployment, one_pod, parsed
 HEADER = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
 
 
-def problems_of(text: str) -> list[str]:
+def reported_problems(text: str) -> list[str]:
     with pytest.raises(ScenarioErrors) as caught:
         parse_scenario(HEADER + text, registry=REGISTRY, file="s.yaml")
     return [str(problem) for problem in caught.value.problems]
 
 
 def test_all_mistakes_are_reported_at_once_with_their_places() -> None:
-    found = problems_of(
+    found = reported_problems(
         """
 steps:
 - at: 5 minutes
@@ -58,7 +58,7 @@ assertions:
 
 
 def test_a_step_has_one_action() -> None:
-    none, two = problems_of(
+    none, two = reported_problems(
         """
 steps:
 - name: nothing
@@ -72,7 +72,7 @@ steps:
 
 
 def test_times_have_an_order_and_an_end() -> None:
-    found = problems_of(
+    found = reported_problems(
         """
 until: 30m
 steps:
@@ -89,7 +89,7 @@ assertions:
         "s.yaml: assertions[2].from: expected at most to",
         "s.yaml: assertions[3].at: expected from and to, or no time at all, with this",
     ]
-    found = problems_of(
+    found = reported_problems(
         """
 until: 30m
 steps:
@@ -114,7 +114,7 @@ assertions:
 
 
 def test_names_in_a_scenario_must_exist() -> None:
-    found = problems_of(
+    found = reported_problems(
         """
 config: bin-pakking
 input:

@@ -38,7 +38,9 @@ def read(folder: Path, text: str, experiment: str = EXPERIMENT) -> Tuning:
     return load_tuning(file)
 
 
-def problems_of(folder: Path, text: str, experiment: str = EXPERIMENT) -> list[str]:
+def reported_problems(
+    folder: Path, text: str, experiment: str = EXPERIMENT
+) -> list[str]:
     with pytest.raises(ExperimentErrors) as caught:
         read(folder, text, experiment)
     return [
@@ -48,7 +50,7 @@ def problems_of(folder: Path, text: str, experiment: str = EXPERIMENT) -> list[s
 
 
 def test_another_kind_of_file_is_an_error(tmp_path: Path) -> None:
-    problems = problems_of(tmp_path, EXPERIMENT)
+    problems = reported_problems(tmp_path, EXPERIMENT)
     assert problems == ["kind: expected 'Tuning', got 'Experiment'"]
 
 
@@ -130,7 +132,7 @@ def test_a_candidate_is_the_profile_with_other_values(tmp_path: Path) -> None:
 def test_a_mistake_is_reported_with_its_place(
     tmp_path: Path, text: str, expected: str
 ) -> None:
-    [problem] = problems_of(tmp_path, text)
+    [problem] = reported_problems(tmp_path, text)
     assert problem.startswith(expected)
 
 
@@ -138,7 +140,7 @@ def test_a_profile_that_varies_cannot_be_tuned(tmp_path: Path) -> None:
     varied = EXPERIMENT + (
         f"parameters: [{{name: w, config: '{WEIGHT}', values: [1, 2]}}]\n"
     )
-    [problem] = problems_of(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT, varied)
+    [problem] = reported_problems(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT, varied)
     assert problem.startswith(
         "profile: expected a profile without parameters of its own"
     )

@@ -207,11 +207,17 @@ class HookGuards:
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
+        _name_code(guarded, f"{hook} of {plugin}")
         for watch in self.watches:
             # Outside of the guard, so that a watch sees the checked answer, never an
             # exception of the plugin.
             guarded = watch.around(plugin, hook, offered, guarded)
         return guarded
+
+
+def _name_code(function: Any, name: str) -> None:  # noqa: ANN401 - a generated function
+    """Name a guard in stacks, where a process that watches this one finds it."""
+    function.__code__ = function.__code__.replace(co_name=name)
 
 
 def unguarded(function: HookFunction) -> HookFunction:
