@@ -32,6 +32,7 @@ from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
     placed_table,
+    print_assertions_csv,
     print_scenarios,
     spread_table,
     steps_table,
@@ -93,7 +94,11 @@ def group() -> None:
 @topology_key_option()
 @report_option()
 @output_option(
-    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def run(
     files: Sequence[str],
@@ -230,6 +235,8 @@ def _load(
 def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
+    elif output is OutputFormat.CSV:
+        print_assertions_csv(results)
     else:
         print_document([as_document(result) for result in results], output)
 
