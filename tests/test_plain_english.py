@@ -15,11 +15,11 @@ pytestmark = pytest.mark.house
 
 CORE = "framework/src/quaymaster"
 NOT_YET: tuple[str, ...] = (
-    f"{CORE}/_clusters/inmemory/controllers",
-    f"{CORE}/_kits/devices/shortages.py",
-    f"{CORE}/_studies",
-    f"{CORE}/_surfaces/service/application.py",
-    "framework/tests",
+    "framework/tests/authors",
+    "framework/tests/cli",
+    "framework/tests/clusters",
+    "framework/tests/studies",
+    "framework/tests/surfaces",
     "tests",
 )
 """Files and folders that still have some; what has none leaves the list."""

@@ -23,6 +23,8 @@ def main() -> None:
     gc.disable()
     from quaymaster._cli import run_process  # noqa: PLC0415
 
+    # Otherwise, the first allocation after this would start the collector.
+    gc.freeze()
     gc.enable()
     if hears:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -78,7 +78,7 @@ def _kinds(field: Schema) -> Iterator[str]:
     elif "ns|us" in str(field.get("pattern", "")):
         yield "duration"
     else:
-        yield f"{_NAMES[field.get('type')]}{_limits(field)}"
+        yield f"{_NAMES[str(field.get('type'))]}{_limits(field)}"
 
 
 _NAMES: Final = {
@@ -86,7 +86,8 @@ _NAMES: Final = {
     "integer": "integer",
     "number": "number",
     "boolean": "`true` or `false`",
-    None: "anything",
+    "['string', 'number']": "quantity",
+    "None": "anything",
 }
 
 

@@ -41,7 +41,7 @@ APPLIES: Final[Mapping[str, Rule]] = {
         "DeviceTaintRules keep pods off devices, and evict them",
         _VERSIONS,
         f"{_DEVICE_TESTS}test_device_taint_rules.py::"
-        "test_taints_keep_nobody_off_while_their_gate_is_off",
+        "test_taints_have_no_effect_while_their_gate_is_off",
     ),
     "DRAFractionalCapacityRange": Rule(
         "off in a stock 1.37, on with --min-compatibility-version 1.37; played with "

@@ -53,8 +53,8 @@ from quaymaster._studies.simulation.results import (
 )
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.run_observer import RunObserver
+from quaymaster._studies.simulation.run_state import Standing
 from quaymaster._studies.simulation.series import Sample
-from quaymaster._studies.simulation.standing import Standing
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 from quaymaster._studies.simulation.steps import Step, StepOutcome
 from quaymaster._studies.simulation.stuck_rollouts import StuckRollout

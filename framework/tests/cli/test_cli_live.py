@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from quaymaster import ApiObject
 from quaymaster.inmemory import make_nodes
+from quaymaster.manifests import ManifestErrors
 from quaymaster.objects import to_wire
 from quaymaster.testing import (
     make_deployment,
@@ -149,6 +150,26 @@ def test_only_lists_are_asked_for(server: FakeApiServer) -> None:
     assert not [path for path in paths if "/namespaces/" in path]
 
 
+def test_operators_are_read_where_the_server_has_them(server: FakeApiServer) -> None:
+    scaled = {
+        "kind": "ScaledObject",
+        "apiVersion": "keda.sh/v1alpha1",
+        "metadata": {"name": "web", "namespace": "default", "uid": "1"},
+        "spec": {
+            "scaleTargetRef": {"name": "web"},
+            "minReplicaCount": 3,
+            "triggers": [{"type": "kafka"}],
+        },
+    }
+    before = run("simulate", "--context", "here")
+    assert "of 3 pods placed" in before.stdout
+    assert before.stderr == ""
+    server.items["/apis/keda.sh/v1alpha1/scaledobjects"] = [scaled]
+    assert "of 4 pods placed" in run("simulate", "--context", "here").stdout
+    run("snapshot", "-o", "all.json")
+    assert "of 4 pods placed" in run("simulate", "all.json").stdout
+
+
 @pytest.mark.parametrize("name", ["all.json", "all.json.gz"])
 def test_snapshot_is_read_like_the_cluster_itself(
     server: FakeApiServer, tmp_path: Path, name: str
@@ -170,6 +191,37 @@ def test_snapshot_may_go_to_standard_output(server: FakeApiServer) -> None:
 def test_snapshot_leaves_out_who_wrote_what(server: FakeApiServer) -> None:
     server.items["/api/v1/nodes"][0]["metadata"]["managedFields"] = [{"manager": "x"}]
     assert "managedFields" not in run("snapshot", "-o", "-").stdout
+
+
+def test_snapshot_has_no_environment_unless_it_is_whole(server: FakeApiServer) -> None:
+    [first, *_] = server.items["/api/v1/pods"]
+    [container] = first["spec"]["containers"]
+    container["env"] = [{"name": "PASSWORD", "value": "hunter2"}]
+    container["command"] = ["serve", "--password=hunter2"]
+    assert "hunter2" not in run("snapshot", "-o", "-").stdout
+    assert "hunter2" in run("snapshot", "--whole", "-o", "-").stdout
+
+
+def test_snapshot_names_the_object_that_cannot_be_read(server: FakeApiServer) -> None:
+    server.items["/api/v1/pods"][0]["spec"]["priority"] = "high"
+    with pytest.raises(ManifestErrors, match=r"'here': pods.*spec.priority: expected"):
+        run("snapshot", "-o", "-")
+    assert "high" in run("snapshot", "--whole", "-o", "-").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--anonymise",), "--whole and --anonymise do not go together"),
+        (("--nodes", "1:cpu=1"), "--whole is for live clusters without files"),
+    ],
+)
+def test_whole_snapshots_are_of_live_clusters(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    result = run("snapshot", "--whole", "-o", "-", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_anonymous_snapshot_decides_like_the_cluster(

@@ -12,6 +12,30 @@ BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutiqu
 SIMULATE = ("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi", "-o", "name")
 
 
+STEPS = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Scenario
+input: {nodes: ["1:cpu=4,memory=8Gi"]}
+steps:
+- name: first
+  at: 10s
+  create:
+    objects:
+    - apiVersion: v1
+      kind: Pod
+      metadata: {name: a}
+      spec: {containers: [{name: c, image: i}]}
+- name: second
+  at: 20s
+  create:
+    objects:
+    - apiVersion: v1
+      kind: Pod
+      metadata: {name: b}
+      spec: {containers: [{name: c, image: i}]}
+"""
+
+
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
@@ -75,6 +99,31 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     assert shown["steps"]
 
 
+def test_what_if_shows_the_cluster_after_each_of_its_changes(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    scales = ("--scale", "deploy/frontend=3", "--scale", "deploy/frontend=2")
+    run("what-if", *SIMULATE[1:4], *scales, "--report", str(page))
+    shown = shown_by(page.read_text())
+    names = [state["name"] for state in shown["runs"]]
+    assert names == ["before", "scale deploy/frontend=3", "after"]
+    before, between, _ = (state["summary"]["placed"] for state in shown["runs"])
+    assert between == before + 2
+
+
+def test_a_scenario_shows_the_cluster_after_each_of_its_steps(tmp_path: Path) -> None:
+    page, file = tmp_path / "page.html", tmp_path / "scenario.yaml"
+    file.write_text(STEPS)
+    run("scenario", "run", str(file), "--report", str(page))
+    shown = shown_by(page.read_text())
+    assert shown["steps"]
+    states = {state["name"]: state["summary"]["placed"] for state in shown["runs"]}
+    assert states == {"before": 0, "first": 1, "second": 2}
+    run("scenario", "run", str(file), str(file), "--report", str(page))
+    both = shown_by(page.read_text())
+    assert len(both["runs"]) == 2
+    assert not both["steps"]
+
+
 @pytest.fixture
 def record(tmp_path: Path) -> str:
     """A record of pods that were spread."""
@@ -134,7 +183,8 @@ def test_a_report_of_a_scenario_counts_the_pods_that_are_gone(tmp_path: Path) ->
     page = tmp_path / "page.html"
     scenario = Path(BOUTIQUE).parent / "scenarios" / "bad-rollout.yaml"
     result = run("scenario", "run", str(scenario), "--report", str(page))
-    [shown] = shown_by(page.read_text())["runs"]
+    *states, shown = shown_by(page.read_text())["runs"]
+    assert states[0]["name"] == "before"
     assert "10 of 14 pods placed" in result.stdout
     assert (shown["summary"]["placed"], shown["summary"]["pods"]) == (10, 14)
 

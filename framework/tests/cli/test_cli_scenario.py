@@ -29,6 +29,8 @@ assertions:
 - {name: all are placed, placed: {by: 5m}}
 """
 
+OTHER = "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: r}}"
+
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +59,22 @@ def test_one_that_fails_is_exit_code_1_and_says_for_which_pods() -> None:
     assert "default/p-8, default/p-9" in line
     assert "2 pods: Insufficient cpu" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 of 2 scenarios passed"
+
+
+def test_a_warning_fails_only_if_that_is_asked_for() -> None:
+    text = (SCENARIO % 1).replace("input: {", f"input: {{objects: [{OTHER}], ")
+    Path("odd.yaml").write_text(text)
+    assert run("run", "good.yaml", "--strict").exit_code == 0
+    assert run("run", "odd.yaml").exit_code == 0
+    assert run("run", "odd.yaml", "--strict").exit_code == 1
+
+
+def test_a_wide_table_shows_how_long_steps_took() -> None:
+    lines = run("run", "good.yaml", "-o", "wide").stdout.splitlines()
+    assert lines[0].split()[:5] == ["STEP", "ACTION", "BEGAN", "ENDED", "TOOK"]
+    assert lines[1].split()[:5] == ["pods", "create", "1m0s", "1m0s", "0s"]
+    [document] = json.loads(run("run", "good.yaml", "-o", "json").stdout)
+    assert document["steps"][0]["took"] == 0
 
 
 def test_results_are_documents_too() -> None:

@@ -85,7 +85,7 @@ def test_csv_quotes_as_rfc_4180_does(capsys: pytest.CaptureFixture[str]) -> None
 def test_objects_become_columns_where_their_key_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    documents = [
+    documents: list[dict[str, object]] = [
         {"node": "a", "labels": {"b.c/zone": "x"}, "last": True},
         {"node": "b", "labels": {"rack": "r"}, "last": None},
         {"node": "c", "labels": {}, "last": False},

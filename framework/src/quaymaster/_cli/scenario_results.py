@@ -201,5 +201,6 @@ _STEPS: Final = Columns[StepResult](
     "passed",
     Column("began", text=_moment),
     Column("ended", text=_moment),
+    Column("took", text=_moment),
     *(Column(key) for key in ("times", "objects", "evicted", "lost")),
 )

@@ -8,6 +8,7 @@ import attrs
 import click
 
 from quaymaster._api.objects import StatefulSet
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
 from quaymaster._cli.inputs import (
@@ -30,6 +31,7 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.results import (
@@ -129,6 +131,7 @@ def command(
     with_capacity: bool,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -155,7 +158,7 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
-    choice = TimesChoice(startup, termination)
+    choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
         inputs,
@@ -175,6 +178,7 @@ def command(
     print_notices(result.notices)
     if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
         print_assumed_startup(choice, times, inputs.objects)
+    print_pulls(times, inputs.objects)
     warn_of_unseen_pods(trace)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
         sys.exit(SOME_UNSCHEDULED)

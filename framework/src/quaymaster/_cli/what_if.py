@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import (
@@ -32,6 +33,7 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
@@ -189,6 +191,7 @@ def command(
     fail_mode: str,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -228,7 +231,7 @@ def command(
     inputs = reader.inputs
     if not changes:
         raise click.UsageError("expected at least one change, such as --drain NODE")
-    choice = TimesChoice(startup, termination)
+    choice = TimesChoice(startup, termination, pull)
     times = choice.over(reader.times)
     with progress_bar() as progress, inputs.located():
         result = what_if(
@@ -257,6 +260,7 @@ def command(
             print_document(as_document(result), output)
     print_notices(notices)
     print_assumed_startup(choice, times, inputs.objects)
+    print_pulls(times, inputs.objects)
     is_incomplete = bool(result.after.pending or result.left)
     is_doubtful = bool(notices or result.stuck_rollouts)
     if (require_all and is_incomplete) or (strict and is_doubtful):

@@ -1,4 +1,4 @@
-"""Which fields are known depends on the version, and which are dropped on the gates."""
+"""The version decides which fields exist, the gates which of them are dropped."""
 
 import json
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ UNKNOWN = "unknown field; known since 1.37"
 
 
 def new_fields(kind: str) -> Iterator[FieldPlace]:
-    """The fields of a kind that 1.37 has, and 1.36 does not."""
+    """Return the fields of a kind that 1.37 has and 1.36 does not."""
     for place in field_places(NEW, kind, through=OLD):
         if place.field not in OLD.fields_of(place.structure):
             yield place
 
 
 def disabled_fields(version: str, kind: str) -> Iterator[tuple[FieldPlace, str]]:
-    """The fields of a kind that a version drops, with their gates."""
+    """Return the fields of a kind that a version drops, with their gates."""
     table = field_table(Kubernetes(version))
     for place in field_places(table, kind, through=table):
         gate = table.gate_of(place.structure, place.field)

@@ -387,3 +387,33 @@ def test_a_rotation_replaces_the_nodes_of_the_input() -> None:
     )
     assert result.passed
     assert result.steps[0].notes == ("2 of 2 nodes replaced in 90s",)
+    assert (result.steps[0].took, result.steps[0].ended) == (90.0, 90.0)
+
+
+def test_a_step_reports_how_long_it_took() -> None:
+    pod = one_pod("slow")
+    result = ran(
+        parsed(
+            creating(pod),
+            {"at": "10s", "drain": {"nodes": "kubernetes.io/os=linux"}},
+            {"waitUntil": {"pods": {"equals": 0}, "timeout": "5m"}},
+            nodes=["1:cpu=4,memory=16Gi,name=old"],
+        )
+    )
+    assert result.passed
+    created, drained, waited = result.steps
+    assert (created.took, drained.took, waited.took) == (0.0, 30.0, 30.0)
+    assert (drained.began, drained.ended) == (10.0, 40.0)
+
+
+def test_a_drain_that_is_not_done_has_no_time() -> None:
+    pod = one_pod("slow")
+    result = ran(
+        parsed(
+            creating(pod),
+            {"at": "10s", "drain": {"nodes": "kubernetes.io/os=linux"}},
+            nodes=["1:cpu=4,memory=16Gi,name=old"],
+            until="20s",
+        )
+    )
+    assert result.steps[1].took is None

@@ -29,6 +29,10 @@ from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.foreign import ForeignObjects
 from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.older_versions import (
+    converted_class,
+    converted_text,
+)
 from quaymaster._clusters.manifests.texts import (
     ContentError,
     ObjectText,
@@ -198,7 +202,7 @@ class Collector:
     def _add(self, entry: ObjectText) -> None:
         """Add the content of one value of a file."""
         try:
-            cls = self._kinds.find(*entry.typed)
+            cls = self._kinds.find(*entry.typed) or converted_class(entry.typed)
             if cls is None:
                 self._add_other(entry)
             else:
@@ -242,7 +246,7 @@ class Collector:
         obj: ApiObject | None = None
         reported = set()
         try:
-            obj = decode(entry.text, cls, pool=self._pool)
+            obj = decode(converted_text(entry), cls, pool=self._pool)
         except ObjectError as error:
             where = self._place_of(entry)
             for problem in error.problems:

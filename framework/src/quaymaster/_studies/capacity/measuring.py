@@ -1,4 +1,4 @@
-"""Measures the room in a cluster, as the scheduler knows it."""
+"""Measures the room in a cluster, as the scheduler sees it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -37,10 +37,10 @@ def measure_room(
         simulation: The simulation, which has been run.
         by: The labels to group nodes by; by default zone and instance type, if nodes
             have them.
-        prices: What nodes cost, beside what their annotations say.
-        each_node: Whether there are figures of each node, and not only of groups.
-        fragmentation: Whether to find out where typical pods fit, which takes some
-            milliseconds for each kind of pods that there is.
+        prices: Prices of nodes without an annotation.
+        each_node: Whether to return figures of each node, and not only of groups.
+        fragmentation: Whether to find where typical pods fit, which takes some
+            milliseconds per kind of pods.
 
     Raises:
         AdmissionError: The annotation of a node is not a price.
@@ -111,7 +111,7 @@ def _typical(fitting: FittingShape) -> TypicalPod:
 def _places(
     keys: Sequence[tuple[str, ...]], there: Iterable[int]
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return the places of each group's nodes, sorted by group."""
+    """Return the indices of each group's nodes, sorted by group."""
     places: dict[tuple[str, ...], list[int]] = {}
     for place in there:
         places.setdefault(keys[place], []).append(place)

@@ -16,16 +16,16 @@ __all__ = ["Move", "Places", "moves_between", "places_of"]
 
 @attrs.frozen(kw_only=True)
 class Move:
-    """A pod that is on another node than before, or whose successor is.
+    """A pod that is on another node than before, or whose replacement is.
 
-    Pods that controllers create again have other names. Those of one workload are
-    equal, so the pods that it had and those that it has now are matched by their names
-    where they have them still, and otherwise in the order of their names.
+    Controllers create pods again under other names. The pods of a workload are equal,
+    so its old and new pods are matched by name where the names are the same, and
+    otherwise in the order of their names.
 
     Attributes:
-        workload: What the pod belongs to, as ``deployment.apps/NAMESPACE/NAME``.
-        pod: The key of the pod that is there now.
-        was: The key of the pod that was there before; the same if it kept its name.
+        workload: The workload of the pod, as ``deployment.apps/NAMESPACE/NAME``.
+        pod: The key of the pod now.
+        was: The key of the pod before; the same if it kept its name.
         source: The node before.
         target: The node now.
     """
@@ -38,11 +38,11 @@ class Move:
 
 
 Places = Mapping[str, Mapping[str, str]]
-"""Workload -> key of a pod of it -> the node that it is on."""
+"""Workload -> key of one of its pods -> the node of the pod."""
 
 
 def places_of(cluster: InMemoryCluster) -> Places:
-    """Return where the pods of each workload run; those of DaemonSets cannot move."""
+    """Return the nodes of each workload's pods; pods of DaemonSets cannot move."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     workloads: dict[str, str] = {}
     for pod in cluster.list(Pod).items:

@@ -1,4 +1,4 @@
-"""Explains the attempts of a pod as they happen."""
+"""Explains the attempts of a pod while they are made."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -26,7 +26,7 @@ class FollowsAttempts(Protocol):
     """Follows attempts, each from its beginning to its end."""
 
     def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
-        """Called when a pod is about to be tried."""
+        """Called just before an attempt of a pod."""
 
     def fail(self, pod: Pod, failure: Failure, /) -> None:
         """Called when a pod got no node."""
@@ -39,12 +39,12 @@ class FollowsAttempts(Protocol):
 
 
 class AttemptLog:
-    """Follows the attempts of the pods that may be the wanted one.
+    """Follows the attempts of the pods that may be the requested one.
 
     Args:
-        wanted: Says which pods may be the wanted one.
+        wanted: Decides which pods may be the requested one.
         which: The attempts to explain; a number counts from 1.
-        node: A node to ask all plugins about, or empty.
+        node: A node that all plugins evaluate, or empty.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class AttemptLog:
         self._attempts: dict[str, list[Attempt]] = {}
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
-        """Begin an attempt of a pod, if it may be the wanted one."""
+        """Begin an attempt of a pod, if it may be the requested one."""
         if not self._wanted.takes(pod):
             return
         attempts = self._attempts.setdefault(pod.key, [])
@@ -109,15 +109,15 @@ class AttemptLog:
 def shown_attempt(
     name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
 ) -> Attempt:
-    """Return the attempt that is named by number or by word.
+    """Return the attempt that a number or a word selects.
 
     Args:
-        name: What the pod is called, for the error.
-        attempts: All of its attempts; if a word asks, at least one.
-        which: The attempt, by number or by word; of all of them, the last one.
+        name: The pod's name, for the error.
+        attempts: All of its attempts; not empty if ``which`` is a word.
+        which: The attempt, by number or by word; ``all`` selects the last one.
 
     Raises:
-        PodNotFoundError: There were not so many.
+        PodNotFoundError: There were fewer attempts.
     """
     if isinstance(which, WhichAttempt):
         return attempts[0 if which is WhichAttempt.FIRST else -1]

@@ -39,7 +39,7 @@ def simulate(
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
 ) -> SimulationResult:
-    """Put objects into an in-memory cluster and schedule until nothing moves.
+    """Put objects into an in-memory cluster and schedule until it has settled.
 
     Args:
         objects: Nodes, pods, workloads and all else, as in manifests. Pods with a node
@@ -87,13 +87,13 @@ def observe(
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
 ) -> ObservedRun:
-    """Do as `simulate`, and keep what there is to see; decisions are the same.
+    """Simulate, and keep samples and explained attempts; decisions are the same.
 
     Args:
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
-        name: What to call the run beside others.
+        name: The name of the run in comparisons.
         seed: As for `simulate`.
         on_progress: As for `simulate`.
         options: As for `simulate`.
@@ -139,27 +139,28 @@ def explain_pod(
     """Simulate, and explain an attempt of one pod.
 
     Args:
-        pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
-            a workload, for which the first of its pods that is tried is explained.
+        pod: ``name``, ``namespace/name``, or ``kind/name`` as in kubectl. Of a
+            workload, the first pod that is tried is explained.
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
-        attempt: Which attempt, by number or by word. Of several, the explanation is
-            about the last one.
-        namespace: Where to look for the pod only; empty for all namespaces.
-        unbind: Whether a pod that came with a node is taken off it at the beginning, so
-            that it is scheduled again.
+        attempt: The attempt, by number or by word. If the word selects several, the
+            last one is explained.
+        namespace: The only namespace to search; empty for all namespaces.
+        unbind: Whether a pod that came with a node loses it at the beginning, so that
+            it is scheduled again.
         why_not: The name of a node that all plugins evaluate; empty for none.
         on_progress: Called with the progress.
         max_pods: As for `simulate`.
-        as_it_is: Whether the state of what was read from a cluster is the last word: a
-            claim without a volume goes on without, and budgets allow what they allow.
+        as_it_is: Whether the state of objects from a cluster is kept as it was read:
+            claims without a volume stay without one, and the status of disruption
+            budgets is used.
 
     Raises:
-        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
-            that often.
-        NodeNotFoundError: At no time is there a node that ``why_not`` names.
+        PodNotFoundError: No object or several objects have that name, or the pod was
+            tried less often.
+        NodeNotFoundError: No node ever has the name ``why_not``.
     """
     config, registry = with_defaults(config, registry)
     given = list(objects)

@@ -1,4 +1,4 @@
-"""A run that its caller drives: objects come and go, attempts are made one by one."""
+"""A run that its caller drives: creates and deletes objects, makes single attempts."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from quaymaster._core.state.snapshot import Snapshot
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
-from quaymaster._studies.simulation.standing import Standing, StandingReader
+from quaymaster._studies.simulation.run_state import RunStateReader, Standing
 from quaymaster._studies.simulation.steps import Step, StepLog
 from quaymaster._studies.simulation.upcoming import (
     InfeasibleNodeError,
@@ -47,19 +47,19 @@ class Run:
                 run.delete(step.pod)
     ```
 
-    It is the same scheduler as in `Simulation`, and decides the same. But nothing is
-    tried unless `attempt` is called, and time stands still unless `advance` or `wait`
-    is called. So a driver that makes one attempt for each arrival, and deletes what got
-    no node, never meets a backoff.
+    It uses the same scheduler as `Simulation` and makes the same decisions. But pods
+    are tried only in `attempt`, and time passes only in `advance` and `wait`. So a
+    driver that makes one attempt per arrival, and deletes pods that got no node, never
+    meets a backoff.
 
-    Each call ends when all that happens in its moment has happened: workloads have
-    their pods, binds are confirmed, plugins have been notified, and pods whose wait on
-    Permit has ended are bound. What takes time, such as the grace period of a victim, a
-    backoff or a timeout on Permit, needs `advance` or `wait`.
+    Each call completes everything that happens in its moment: workloads get their pods,
+    binds are confirmed, plugins are notified, and pods whose wait on Permit has ended
+    are bound. What takes time, such as the grace period of a victim, a backoff or a
+    timeout on Permit, needs `advance` or `wait`.
 
     Args:
-        objects: Nodes, pods, workloads and all else that is there at the beginning.
-            Pods with a node are bound already, the others are in the queue.
+        objects: Nodes, pods, workloads and all else that exists at the beginning. Pods
+            with a node are bound already, the others are in the queue.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
@@ -69,8 +69,8 @@ class Run:
         observers: What follows the run, as for `Simulation`.
 
     Attributes:
-        cluster: The cluster, for all that has no method here: reading, updates, nodes
-            that fail. The scheduler learns of such changes with the next call.
+        cluster: The cluster, for what this class has no method for: reads, updates,
+            node failures. The scheduler receives such changes in the next call.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -102,11 +102,11 @@ class Run:
         self.cluster = self._simulation.cluster
         self._clock = self.cluster.clock
         self._scheduler = self._simulation.scheduler
-        # Looked for at most once, for as long as nothing happens.
+        # Computed at most once between two changes.
         self._ahead: Upcoming | None = None
         self._simulation.start()
         self._catch_up()
-        self._reader = StandingReader(self._scheduler)
+        self._reader = RunStateReader(self._scheduler)
 
     def __enter__(self) -> Self:
         return self
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def simulation(self) -> Simulation:
-        """The simulation that is driven, for what asks one, such as `measure_room`."""
+        """The simulation behind this run, for functions such as `measure_room`."""
         return self._simulation
 
     @property
@@ -131,11 +131,11 @@ class Run:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The nodes and pods as plugins see them: not a copy, and only to be read."""
+        """The nodes and pods as plugins see them: not a copy; do not modify it."""
         return self._scheduler.snapshot
 
     def create(self, obj: ObjT) -> ObjT:
-        """Bring in an object: a pod to be scheduled, or anything else.
+        """Create an object: a pod to schedule, or anything else.
 
         Args:
             obj: The object, as in a manifest.
@@ -144,26 +144,26 @@ class Run:
             The object as the cluster has stored it, with its uid and defaults.
 
         Raises:
-            ApiError: The cluster refuses it, as with `InMemoryCluster.create`.
+            ApiError: The cluster rejects it, as `InMemoryCluster.create` does.
         """
         stored = self.cluster.create(obj)
         self._catch_up()
         return stored
 
     def peek(self) -> Upcoming | None:
-        """Return the pod that `attempt` would try, and the nodes that are open to it.
+        """Return the pod that `attempt` would try, and its feasible nodes.
 
-        Nothing changes by that: PreFilter and Filter plugins are called once more.
+        This changes nothing. PreFilter and Filter plugins are called once more.
 
         Returns:
-            The pod and the nodes, as long as the run does not go on; None if no pod is
+            The pod and the nodes, valid until the run continues; None if no pod is
             ready to be tried.
         """
         self._catch_up()
         if self._ahead is not None:
             return self._ahead
         queued = self._scheduler.queue.peek()
-        # The engine drops pods that are on their way out when it comes to them.
+        # The engine drops terminating pods when it pops them.
         while queued is not None and queued.pod.is_terminating:
             self._scheduler.turn()
             queued = self._scheduler.queue.peek()
@@ -173,25 +173,25 @@ class Run:
         return self._ahead
 
     def attempt(self, *, on: str | None = None, explain: bool = False) -> Step | None:
-        """Make one attempt: that of the pod at the head of the queue.
+        """Make one attempt, with the pod at the head of the queue.
 
-        As always that is the first active pod by the profile's queue sort; if none is
-        active, a pod in backoff after a rejection comes early. A rejected pod comes
-        again once an event may help it, as after `delete`, or time has passed.
+        That is the first active pod by the profile's queue sort. If no pod is active, a
+        pod in backoff after a rejection is tried early. A rejected pod is requeued when
+        an event may help it, for example after `delete`, or after some time.
 
         Args:
-            on: The node to take, instead of the one that scores best; by default the
-                profile decides. Everything but PreScore and Score goes on as always,
-                and so the pod may still be refused, by Permit for instance.
-            explain: Whether to take the attempt apart just before it is made, which
-                costs as much as one without vectors and memory.
+            on: The node to choose instead of the best one; by default the profile
+                decides. All extension points except PreScore and Score are called as
+                always, so the pod may still be rejected, for example by Permit.
+            explain: Whether to explain the attempt just before it is made. This costs
+                as much as an attempt without batch twins and caches.
 
         Returns:
-            What it came to; None if no pod is ready to be tried.
+            The attempt and its outcome; None if no pod is ready to be tried.
 
         Raises:
-            InfeasibleNodeError: A plugin rejects the node that was chosen, or there is
-                none of that name; nothing has happened then.
+            InfeasibleNodeError: A plugin rejects the requested node, or no node has
+                that name. The attempt was not made then.
             VerificationError: The options ask for decisions to be verified, and this
                 one differs from the plain algorithm's.
         """
@@ -212,15 +212,15 @@ class Run:
     def delete(
         self, obj: ApiObject, *, grace_period_seconds: float | None = 0.0
     ) -> None:
-        """Let an object leave, at once unless asked otherwise.
+        """Delete an object, at once unless a grace period is given.
 
-        A pod that waits is never tried again, and the place of one that has a node is
-        free.
+        A pending pod is never tried again. The resources of a pod with a node are free.
 
         Args:
-            obj: The object. If it has a uid, another one of that name is left alone.
-            grace_period_seconds: How long a pod on a node takes to end; None for as
-                long as it says itself.
+            obj: The object. If it has a uid, another object of that name is not
+                deleted.
+            grace_period_seconds: How long a pod on a node takes to end; None for the
+                pod's own grace period.
 
         Raises:
             NotFoundError: The object no longer exists.
@@ -233,17 +233,17 @@ class Run:
         self._catch_up()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, in which no pod is tried.
+        """Let time pass without attempts.
 
-        All that is due happens at its time: backoffs and waits on Permit end, pods that
-        were evicted are deleted, and those that run for some time have run. What is
-        ready to be tried afterwards is left to `attempt`.
+        All that is due happens at its time: backoffs and waits on Permit end, evicted
+        pods are deleted, and pods that run for a limited time end. Pods that are ready
+        afterwards wait for `attempt`.
 
         Args:
             seconds: How much time; at least 0.
 
         Raises:
-            ValueError: It is below 0, or no finite number.
+            ValueError: It is below 0 or not finite.
         """
         if not 0 <= seconds < math.inf:
             raise ValueError(f"seconds: expected a finite number from 0, got {seconds}")
@@ -255,12 +255,12 @@ class Run:
         timer.cancel()
 
     def wait(self) -> bool:
-        """Let time pass until something is due by itself, such as the end of a backoff.
+        """Let time pass until the next timer is due, such as the end of a backoff.
 
-        No pod is tried, and there need not be one to be tried afterwards.
+        No pod is tried, and possibly none is ready afterwards.
 
         Returns:
-            False if nothing ever will be; then no time has passed.
+            False if no timer is set; then no time has passed.
         """
         self._catch_up()
         if self._clock.next_due() is None:
@@ -270,7 +270,7 @@ class Run:
 
     @contextmanager
     def trial(self) -> Iterator[Self]:
-        """Run a block, and undo all that has happened in it; see `Simulation.trial`.
+        """Run a block, and undo all of its changes; see `Simulation.trial`.
 
         Yields:
             This run.
@@ -282,7 +282,7 @@ class Run:
             yield self
 
     def observe(self) -> Standing:
-        """Return where things stand: the nodes as columns, and how many pods wait."""
+        """Return the state of the run: nodes as columns, and numbers of pods."""
         self._catch_up()
         at, attempts, placed, preempted = self._simulation.moment()
         return self._reader.read(at, attempts, placed, preempted)
@@ -296,20 +296,20 @@ class Run:
     def plugin(
         self, plugin: str | type[PluginT], *, profile: str = _DEFAULT_PROFILE
     ) -> object:
-        """Return the instance of a plugin that the scheduler asks.
+        """Return the instance of a plugin that the scheduler uses.
 
         Args:
-            plugin: The name that the profile has for it; or its class, of which the
-                first instance is returned.
+            plugin: Its name in the profile; or its class, whose first instance is
+                returned.
             profile: The scheduler name of the profile.
 
         Raises:
-            PluginNotFoundError: There is no such plugin, or no such profile.
+            PluginNotFoundError: The plugin or the profile does not exist.
         """
         return plugin_at_work(self._scheduler.frameworks, plugin, profile)
 
     def result(self) -> SimulationResult:
-        """Return all placements so far, what waits and why, and what was preempted."""
+        """Return all placements so far, pending pods with reasons, and preemptions."""
         self._catch_up()
         return self._simulation.result()
 
@@ -334,7 +334,7 @@ class Run:
         number = self._simulation.attempts_of(step.pod)
         if step.outcome is not AttemptOutcome.UNFINISHED:
             return attrs.evolve(step, number=number)
-        # An assumed pod keeps its place until it is bound, or refused after all.
+        # An assumed pod keeps its node until it is bound or rejected.
         assumed = self._scheduler.cache.get(step.uid)
         if assumed is None:
             return attrs.evolve(step, number=number, outcome=AttemptOutcome.GONE)
@@ -346,7 +346,7 @@ class Run:
         )
 
     def _let_time_pass(self) -> None:
-        """Go to the next moment at which a timer is due; there is one."""
+        """Move to the next moment at which a timer is due; there must be a timer."""
         self._scheduler.wait()
         self._catch_up()
 

@@ -20,8 +20,8 @@ class WhichAttempt(enum.StrEnum):
     """Which attempts of a pod are explained."""
 
     AUTO = "auto"
-    """The last one. If pods of the input are terminating, the first one, which decides
-    while those are still there."""
+    """The last one. If pods of the input are terminating, the first one, which is made
+    while they still exist."""
 
     FIRST = "first"
     """The first one: in the cluster of the input, with the pods that were placed before
@@ -35,20 +35,20 @@ class WhichAttempt(enum.StrEnum):
 
 
 class NodeFate(enum.StrEnum):
-    """What became of one node in an attempt."""
+    """The result of an attempt for one node."""
 
     CHOSEN = "chosen"
     """The pod was bound to it."""
 
     FEASIBLE = "feasible"
-    """It would have done, but another one was chosen."""
+    """It was feasible, but another one was chosen."""
 
     REJECTED = "rejected"
     """Some plugin rejected it."""
 
     NOT_LOOKED_AT = "not-looked-at"
-    """It was not looked at, since enough nodes were found before, or the pod was
-    nominated to another one, which would do."""
+    """It was not evaluated: enough feasible nodes were found before, or the pod was
+    nominated to another node that was feasible."""
 
     UNKNOWN = "unknown"
     """There was no such node."""
@@ -56,19 +56,18 @@ class NodeFate(enum.StrEnum):
 
 @attrs.frozen(kw_only=True)
 class WhyNot:
-    """What became of one node in an attempt, and why.
+    """The result of an attempt for one node, with the reasons.
 
     Attributes:
         node: The node's name.
-        fate: What became of it.
-        rejections: One for each plugin that rejects it, not only the first; in profile
-            order.
-        nominated: The keys of the pods that are nominated to it, for which room has to
-            be left.
-        scores: How it was rated, if it was feasible.
-        winner: How the node was rated that was chosen, if one was.
-        preemption: What preemption says to it, if the pod found no node.
-        tie_breaker: Who chooses among nodes with the same total.
+        fate: Its result.
+        rejections: The rejection of every plugin that rejects it, in profile order; not
+            only the first.
+        nominated: The keys of the pods that are nominated to it, whose requests count.
+        scores: Its scores, if it was feasible.
+        winner: The scores of the chosen node, if any.
+        preemption: The result of preemption for it, if the pod found no node.
+        tie_breaker: What chooses among nodes with the same total.
     """
 
     node: str
@@ -87,20 +86,20 @@ class ExplainedPod:
 
     Attributes:
         pod: Its key.
-        scheduler: The profile it belongs to.
+        scheduler: The profile of the pod.
         outcome: For the attempt that is shown: ``scheduled``, ``unschedulable`` or
             ``error``. For a pod that was never tried: ``gated``, ``bound`` (it came
             with a node), ``ignored`` (no profile has its scheduler name) or
             ``terminating`` (it was deleted before it had a node).
         node: The node that the attempt gave it, or empty.
-        message: Why it has none, in upstream's words.
+        message: Why it has no node, in upstream's words.
         explanation: The explanation of that attempt; None if there was none.
         notices: What was left out or assumed.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.
         why_not: Why that attempt did not choose the requested node; None without such a
             node or without an attempt.
-        terminating: How many pods of the input were terminating when it all began.
+        terminating: How many pods of the input were terminating at the beginning.
     """
 
     pod: str

@@ -1,4 +1,4 @@
-"""What became of every pod and node of a simulation, and when."""
+"""The history of every pod and node of a simulation."""
 
 from typing import Final
 
@@ -16,17 +16,17 @@ _DELETED: Final = WatchEventType.DELETED
 
 @attrs.define(kw_only=True, eq=False)
 class PodLife:
-    """What became of one pod. Times are seconds since the beginning.
+    """The history of one pod. Times are seconds since the beginning.
 
     Attributes:
         pod: The pod as it was created.
-        owners: Its controller, the controller's own one, and so on.
+        owners: Its controller, the controller's own controller, and so on.
         created: When it entered the simulation.
         bound: When it got its node; None if it has none.
         node: The node's name.
         ended: When its containers had all ended; None if they have not.
         leaving: When it was deleted; from then on it has its grace period.
-        gone: When nothing was left of it.
+        gone: When the cluster removed it.
         lost: When its node was gone, if the node has not come back.
     """
 
@@ -42,12 +42,12 @@ class PodLife:
 
     @property
     def waited_until(self) -> float | None:
-        """When it ceased to wait for a node: it got one, or was deleted."""
+        """When it no longer waited for a node: it got one, or was deleted."""
         return _first(self.bound, self.leaving, self.gone)
 
     @property
     def ran_until(self) -> float | None:
-        """When its node was free of it again; None if it is not, or never had one."""
+        """When it left its node, or None if it has not or never had a node."""
         if self.bound is None:
             return None
         return _first(self.ended, self.gone, self.lost)
@@ -59,13 +59,13 @@ class PodLife:
 
     @property
     def is_running(self) -> bool:
-        """Whether it takes room on a node, terminating or not."""
+        """Whether it uses resources of a node, terminating or not."""
         return self.bound is not None and self.ran_until is None
 
 
 @attrs.define(kw_only=True, eq=False)
 class NodeSpan:
-    """A time in which a node was there and did not change for scheduling.
+    """A period in which a node existed and did not change for scheduling.
 
     Attributes:
         node: The node.
@@ -81,18 +81,18 @@ class NodeSpan:
 class History:
     """Follows the pods and nodes of an in-memory cluster, from now on.
 
-    What is there already has entered at the beginning. It reads each change at the
-    moment of the change, and changes nothing.
+    Existing objects count as created at the beginning. Each change is read in the
+    moment in which it happens. The cluster is not modified.
 
     Args:
         cluster: The cluster.
 
     Attributes:
-        pods: What became of the pods, in the order in which they came.
-        nodes: The nodes, in the order in which they came or changed.
-        changed: The pods to which something happened, in order; one as often as that.
-        changes: How often something has happened to pods and nodes.
-        placed: How many pods have got a node, those that came with one included.
+        pods: The history of each pod, in the order of creation.
+        nodes: The periods of the nodes, in the order in which nodes came or changed.
+        changed: The pods that changed, in order; a pod is listed once per change.
+        changes: The number of changes of pods and nodes.
+        placed: How many pods have got a node, including those that came with one.
     """
 
     def __init__(self, cluster: InMemoryCluster) -> None:
@@ -122,7 +122,7 @@ class History:
         return round(self._cluster.clock.now() - self._started, 6)
 
     def catch_up(self) -> None:
-        """Read all that has happened by now."""
+        """Read all changes up to now."""
         self._is_due = False
         now = self.now
         for node_event in self._node_watch.take():
@@ -131,13 +131,13 @@ class History:
             self._pod_event(pod_event, now)
 
     def close(self) -> None:
-        """Read all that has happened, and follow the cluster no longer."""
+        """Read the last changes, and stop following the cluster."""
         self.catch_up()
         self._node_watch.stop()
         self._pod_watch.stop()
 
     def _notice(self) -> None:
-        """Have changes read before time goes on."""
+        """Have changes read before the clock moves."""
         if not self._is_due:
             self._is_due = True
             self._cluster.clock.call_later(0.0, self.catch_up, background=True)
@@ -209,15 +209,15 @@ class History:
         controller = pod.metadata.controller
         if controller is None:
             return ()
-        known = self._owners.get(controller.uid)
-        if known is None:
-            known = tuple(owners_of(pod, self._cluster))
-            self._owners[controller.uid] = known
-        return known
+        owners = self._owners.get(controller.uid)
+        if owners is None:
+            owners = tuple(owners_of(pod, self._cluster))
+            self._owners[controller.uid] = owners
+        return owners
 
 
 def _has_changed(life: PodLife, pod: Pod) -> bool:
-    """Whether something happened to a pod that its life has a time for."""
+    """Whether a pod has changed in a way that its history records."""
     return (
         (life.bound is None and bool(pod.node_name))
         or (life.ended is None and pod.is_finished)
@@ -235,5 +235,5 @@ def _is_same(old: Node, new: Node) -> bool:
 
 
 def _first(*times: float | None) -> float | None:
-    known = [time for time in times if time is not None]
-    return min(known) if known else None
+    moments = [time for time in times if time is not None]
+    return min(moments) if moments else None

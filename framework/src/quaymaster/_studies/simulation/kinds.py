@@ -1,4 +1,4 @@
-"""The names by which kubectl knows pods, and the workloads that make them."""
+"""The names that kubectl accepts for pods and for the workloads that create them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,10 +34,10 @@ _SHORT: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def kind_called(word: str) -> str:
-    """Return the kind with a name: singular, plural or short, a group or none.
+    """Return the kind with a name: singular, plural or short, with or without a group.
 
     Returns:
-        The kind, or empty if it is none of `POD_KINDS`.
+        The kind, or empty if it is not one of `POD_KINDS`.
     """
     resource = _split(word)[0]
     for kind, short in POD_KINDS.items():

@@ -22,7 +22,7 @@ class PodNotFoundError(QuaymasterError):
 
     Attributes:
         wanted: The requested object.
-        pods: The keys that could have been meant.
+        pods: The keys that match.
         near: Names that are similar.
     """
 
@@ -64,17 +64,17 @@ class NodeNotFoundError(QuaymasterError):
 
 
 class Wanted:
-    """A pod by name, or the first pod of a workload; it may not exist yet.
+    """A requested pod, or the first pod of a workload; it may not exist yet.
 
     Args:
         text: ``name``, ``namespace/name``, ``kind/name`` or ``namespace/kind/name``.
             The kind is as for kubectl: singular, plural or short, with or without a
             group.
-        namespace: Where to look only; empty for all namespaces.
+        namespace: The only namespace to search; empty for all namespaces.
         cluster: The cluster with the pods and their owners.
 
     Raises:
-        PodNotFoundError: The text can be no name.
+        PodNotFoundError: The text cannot be a name.
     """
 
     def __init__(self, text: str, namespace: str, cluster: InMemoryCluster) -> None:
@@ -92,7 +92,7 @@ class Wanted:
         self._tried: dict[str, Pod] = {}
 
     def takes(self, pod: Pod) -> bool:
-        """Whether a pod that is about to be tried may be the wanted one.
+        """Whether a pod that is about to be tried may be the requested one.
 
         Of the pods of a workload, only the first one in each namespace may.
         """
@@ -101,14 +101,14 @@ class Wanted:
         if self._namespace not in ("", pod.namespace):
             return False
         if not self._is_named(pod):
-            namespaces = {one.namespace for one in self._tried.values()}
+            namespaces = {tried.namespace for tried in self._tried.values()}
             if pod.namespace in namespaces or not self._is_owned(pod):
                 return False
         self._tried[pod.key] = pod
         return True
 
     def find(self) -> Pod:
-        """Return the wanted pod among those that exist, and those that were tried.
+        """Return the requested pod among existing pods and pods that were tried.
 
         Raises:
             PodNotFoundError: There is none, or more than one.
@@ -132,7 +132,7 @@ class Wanted:
         return owned[0]
 
     def matching(self) -> list[Pod]:
-        """Return the pods that exist and have the name, or belong to what has it."""
+        """Return the existing pods with the name, or whose workload has it."""
         pods = [
             pod
             for pod in self._cluster.list(Pod).items
@@ -178,7 +178,7 @@ class Wanted:
         return PodNotFoundError(self._text, [], problem=problem, near=near)
 
     def _why_missing(self) -> str:
-        """Return why a pod that a workload should have is missing; empty for others."""
+        """Return why a workload lacks its pod; empty for other names."""
         namespace = "" if kind_called(self._kind) else self._kind
         if namespace and self._namespace not in ("", namespace):
             return ""
@@ -192,7 +192,7 @@ class Wanted:
                     yield obj
 
     def _near(self, called: Mapping[str, str]) -> Sequence[str]:
-        """Return names that are similar to the wanted one.
+        """Return names that are similar to the requested one.
 
         Args:
             called: Name -> the form in which to show it.

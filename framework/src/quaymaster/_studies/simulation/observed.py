@@ -1,4 +1,4 @@
-"""What a simulation leaves behind for those who look at it: reports, comparisons."""
+"""The record of a simulation for reports and comparisons."""
 
 from collections.abc import Sequence
 
@@ -26,15 +26,15 @@ class ObservedAttempt(Attempt):
 
 @attrs.frozen(kw_only=True, eq=False)
 class ObservedRun:
-    """A simulation that was watched, as it stands.
+    """The record of an observed simulation.
 
     Attributes:
-        name: What to call it beside others; may be empty.
+        name: Its name in comparisons; may be empty.
         result: The result.
         nodes: The nodes.
         pods: The pods, those that have ended included.
-        samples: How things stood from time to time.
-        attempts: Some of the attempts, taken apart.
+        samples: Numbers and amounts at some moments.
+        attempts: Some of the attempts, explained.
     """
 
     name: str

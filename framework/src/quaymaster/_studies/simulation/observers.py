@@ -1,4 +1,4 @@
-"""Observers: what follows one simulation from its beginning to its end."""
+"""Observers follow one simulation from its beginning to its end."""
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -52,13 +52,13 @@ class SimulationObserver(Protocol):
 
 
 AnyObserver: TypeAlias = SimulationObserver | HookObserver
-"""What can be an observer of a simulation."""
+"""The types that can observe a simulation."""
 
 
 def with_hook_observers(
     options: SchedulerOptions | None, observers: Iterable[object]
 ) -> SchedulerOptions | None:
-    """Return the options with those observers that hooks are reported to."""
+    """Return the options with those observers that follow hooks."""
     added = tuple(filter(_has_called, observers))
     if not added:
         return options
@@ -136,7 +136,7 @@ class HistoryObserver:
     """Keeps the history of a simulation; a `SimulationObserver`.
 
     Attributes:
-        history: What became of every pod and node; it is complete at the end.
+        history: The history of every pod and node; it is complete at the end.
 
     Raises:
         AttributeError: ``history`` is read before a simulation has begun.

@@ -1,4 +1,4 @@
-"""Finds what made a pod: its controller, the controller's own one, and so on."""
+"""Finds the owners of a pod: its controller, the controller's own, and so on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -10,11 +10,11 @@ from quaymaster._core.contract.cluster import NotFoundError
 __all__ = ["Owner", "owners_of", "workload_name", "workload_of"]
 
 _DEEPEST: Final = 8
-"""At most this many owners of owners: those of a dump may form a circle."""
+"""At most this many owners of owners: in a dump they may form a circle."""
 
 
 class Owner(NamedTuple):
-    """An owner, which the cluster may lack."""
+    """An owner that may be missing in the cluster."""
 
     api_version: str
     kind: str
@@ -22,7 +22,7 @@ class Owner(NamedTuple):
 
 
 def owners_of(pod: Pod, cluster: InMemoryCluster) -> Iterable[Owner]:
-    """Return the pod's controller, the controller's own one, and so on."""
+    """Return the pod's controller, the controller's own controller, and so on."""
     obj: ApiObject = pod
     for _ in range(_DEEPEST):
         controller = obj.metadata.controller
@@ -38,7 +38,7 @@ def owners_of(pod: Pod, cluster: InMemoryCluster) -> Iterable[Owner]:
 
 
 def workload_of(pod: Pod, cluster: InMemoryCluster) -> str:
-    """Name what a pod belongs to in the end, as ``deployment.apps/NAMESPACE/NAME``.
+    """Name the topmost owner of a pod, as ``deployment.apps/NAMESPACE/NAME``.
 
     Returns:
         The topmost owner; ``pod/NAMESPACE/NAME`` for a pod without one.
@@ -69,7 +69,7 @@ def _stored(
 
 
 def _guessed_above(owner: Owner) -> Iterable[Owner]:
-    """Return the owner of an owner that the input lacks, guessed by its name."""
+    """Guess the owner of a missing owner by the missing owner's name."""
     above: Mapping[str, tuple[str, str]] = {
         "ReplicaSet": ("apps/v1", "Deployment"),
         "Job": ("batch/v1", "CronJob"),

@@ -62,7 +62,7 @@ class Record:
         self.attempts[pod.uid] += 1
 
     def moment(self) -> tuple[float, int, int, int]:
-        """Return the time, the attempts, the placed and the preempted pods so far."""
+        """Return the time and the numbers of attempts, placed and preempted pods."""
         return self._now(), self.tried, len(self.placements), len(self.preempted)
 
     def bound(self, pod: Pod, node_name: str) -> None:
@@ -95,10 +95,10 @@ class Record:
             or not isinstance(victim, Pod)
         ):
             return
-        told = Preemption(
+        preemption = Preemption(
             pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
         )
-        self.preempted.append(told)
+        self.preempted.append(preemption)
         for log in self.logs:
             log.preempt(victim.key, preemptor.key)
 

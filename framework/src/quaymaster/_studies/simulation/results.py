@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 ProgressFn: TypeAlias = Callable[[int, int], None]
-"""Called now and then with how many pods have a node, and how many there are."""
+"""Called repeatedly with the number of pods that have a node, and of all pods."""
 
 # All times are virtual: seconds since the simulation began. The objects of the input
 # exist from the beginning, whenever they were created. Times take no part in
@@ -58,7 +58,7 @@ class UnscheduledPod:
             its scheduler name, ``Terminating`` if it was deleted before it had a node.
         message: Why, in upstream's words.
         plugins: The plugins that rejected it, sorted.
-        scheduler: The profile that it asks for.
+        scheduler: The scheduler name in its spec.
         created: When it entered the simulation, in seconds since the beginning.
         attempts: How often it was tried.
         reasons: The reasons for which nodes were rejected, each once, without counts.
@@ -99,7 +99,7 @@ class SimulationResult:
         placements: In the order in which they were made.
         unscheduled: By key.
         preempted: In the order in which it happened.
-        pods: How many pods there were to place.
+        pods: How many pods had to be placed.
         nodes: How many nodes there are.
         notices: What was left out or assumed.
         started: When the virtual time began, in seconds since the Unix epoch.

@@ -1,4 +1,4 @@
-"""The pods of one rollout: new ones, old ones, and what they wait for."""
+"""The pods of one rollout: new pods, old pods, and what they wait for."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,8 +30,8 @@ class RolloutPods:
     Attributes:
         simulation: The simulation.
         owner: The workload.
-        new_lives: What became of the pods of its current template.
-        old_lives: What became of its other pods.
+        new_lives: The history of the pods of its current template.
+        old_lives: The history of its other pods.
         new: The pods of its current template that exist and have not ended.
         old: Its other pods that exist and have not ended.
     """
@@ -55,7 +55,7 @@ class RolloutPods:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all wanted pods are new and available.
+        """Whether all required pods are new and available.
 
         Mirrors ``DeploymentComplete`` (``pkg/controller/deployment/util``) and the
         status viewers of ``kubectl rollout status`` (Kubernetes v1.37).
@@ -78,7 +78,7 @@ class RolloutPods:
 
     @property
     def was_complete(self) -> bool:
-        """Whether no old pod is left, and as many new pods as wanted ran together.
+        """Whether no old pod is left, and as many new pods as required ran together.
 
         A rollout that is complete does not begin again when pods are lost later.
         """
@@ -100,7 +100,7 @@ class RolloutPods:
         return [pod for pod in self.new if not pod.node_name]
 
     def progress(self) -> Iterator[float]:
-        """Yield when new pods came and became available, and when old pods went.
+        """Yield when new pods were created and became available, and old pods deleted.
 
         Mirrors ``DeploymentProgressing`` (``pkg/controller/deployment/util``,
         Kubernetes v1.37). The times are seconds since the beginning.

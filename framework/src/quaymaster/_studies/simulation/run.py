@@ -70,9 +70,9 @@ class Simulation:
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
         log: Follows the attempts of some pods, or None.
-        options: What else can be set about the scheduler.
-        observe: Whether `observed` returns samples and attempts; as if a `RunObserver`
-            was among the observers.
+        options: Other settings of the scheduler.
+        observe: Whether `observed` returns samples and attempts, as with a
+            `RunObserver` among the observers.
         observers: What follows the simulation, such as `RunObserver` and `HookTimings`.
         max_pods: How many pods the workloads may ask for in all.
         cluster: The cluster, if ``objects`` is not given.
@@ -87,7 +87,7 @@ class Simulation:
         AdmissionError: Some objects break rules, or ask for too many pods.
         ConfigErrors: A plugin of the default profile is not installed.
         ProfileError: A profile's plugins cannot be built.
-        ValueError: Something is not an observer.
+        ValueError: An argument is not an observer.
     """
 
     def __init__(
@@ -158,9 +158,9 @@ class Simulation:
 
     @property
     def scheduler(self) -> Scheduler:
-        """The scheduler, which has learnt of the cluster once time has passed.
+        """The scheduler; it has read the cluster once time has passed.
 
-        What it holds may be read between two calls.
+        Its state may be read between two calls.
         """
         return self._scheduler
 
@@ -170,9 +170,9 @@ class Simulation:
         return self._trials > 0
 
     def start(self) -> None:
-        """Let the scheduler learn of the cluster, as `settle` and others do at first.
+        """Let the scheduler read the cluster, as `settle` and others do first.
 
-        A second time does no harm.
+        Later calls do nothing.
         """
         if not self._is_started:
             self._scheduler.start()
@@ -195,7 +195,7 @@ class Simulation:
         self._record.report_progress()
 
     def run_until(self, seconds: float) -> None:
-        """Schedule until a time, with all that is due by then; for the past, nothing.
+        """Schedule until a time, with all that is due by then; do nothing for the past.
 
         Args:
             seconds: The time, in seconds since the beginning.
@@ -219,7 +219,7 @@ class Simulation:
 
     @contextmanager
     def trial(self, *others: object) -> Iterator[Self]:
-        """Run a block, and undo all that has happened in it.
+        """Run a block, and undo all of its changes.
 
         Objects that were created, changed or deleted, pods that were scheduled and time
         that has passed are undone at the end, also after an exception. State, queues
@@ -239,8 +239,8 @@ class Simulation:
         Hook observers are not called. A record leaves the trial out.
 
         Args:
-            others: Other objects whose state is saved and restored, such as those that
-                remember what they have read of this simulation.
+            others: Other objects whose state is saved and restored, such as objects
+                that cache what they have read of this simulation.
 
         Yields:
             This simulation.
@@ -263,7 +263,7 @@ class Simulation:
                 saved.restore()
 
     def _packages(self) -> set[str]:
-        """Return the packages of the framework and of the plugins at work."""
+        """Return the packages of the framework and of the plugins in use."""
         plugins = (
             type(plugin)
             for framework in self._scheduler.frameworks.values()
@@ -273,7 +273,7 @@ class Simulation:
         return {"quaymaster", *names}
 
     def moment(self) -> tuple[float, int, int, int]:
-        """Return the time, the attempts, the placed and the preempted pods so far."""
+        """Return the time and the numbers of attempts, placed and preempted pods."""
         return self._record.moment()
 
     def attempts_of(self, pod: Pod) -> int:
@@ -291,7 +291,7 @@ class Simulation:
         return self._scheduler.config
 
     def use_config(self, config: SchedulerConfig) -> None:
-        """Go on with another configuration, as after a reload.
+        """Continue with another configuration, as after a reload.
 
         Args:
             config: The configuration, complete and checked.
@@ -307,7 +307,7 @@ class Simulation:
         changes.result(timeout=0)
 
     def close(self) -> None:
-        """End the observers, and close the plugins; a second time does no harm.
+        """End the observers, and close the plugins; later calls do nothing.
 
         Raises:
             TrialError: A trial is open.
@@ -331,10 +331,10 @@ class Simulation:
         self._record.logs.append(log)
 
     def observed(self, name: str = "") -> ObservedRun:
-        """Return all that there is to see; samples and attempts need ``observe``.
+        """Return the record of the run; samples and attempts need ``observe``.
 
         Args:
-            name: What to call the run beside others.
+            name: The name of the run in comparisons.
         """
         if self._seen is None:
             return observed_run(self, name)
@@ -360,11 +360,11 @@ class Simulation:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return the notices of the cluster, and one about pods of no profile."""
-        known = self._scheduler.frameworks
+        profiles = self._scheduler.frameworks
         others = Counter(
             pod.spec.scheduler_name
             for pod in self._waiting()
-            if pod.spec.scheduler_name not in known
+            if pod.spec.scheduler_name not in profiles
         )
         if not others:
             return self.cluster.notices()
@@ -398,7 +398,7 @@ class Simulation:
         return attrs.evolve(placement, finished=finished)
 
     def _finished(self, uid: str, key: str) -> float | None:
-        """Return when the containers of a pod had ended, if the cluster still knows."""
+        """Return when a pod's containers had ended, if the cluster still has it."""
         try:
             pod = self.cluster.get(Pod, key)
         except NotFoundError:

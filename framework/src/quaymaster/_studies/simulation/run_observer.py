@@ -26,7 +26,7 @@ class RunObserver:
     plugins once more; these calls are not reported to hook observers.
 
     Args:
-        name: What to call the run beside others.
+        name: The name of the run in comparisons.
 
     Attributes:
         run: The observed run; None until the simulation has ended without an error.
@@ -57,7 +57,7 @@ class RunObserver:
 
         Args:
             simulation: The simulation that has begun.
-            name: What to call the run beside others.
+            name: The name of the run in comparisons.
         """
         return observed_run(simulation, name, self._series, self._attempts)
 

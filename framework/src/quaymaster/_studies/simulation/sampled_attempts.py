@@ -1,4 +1,4 @@
-"""Takes some attempts apart, where taking all apart would take too long."""
+"""Explains some attempts where explaining all would take too long."""
 
 import re
 from collections import Counter
@@ -25,21 +25,21 @@ from quaymaster._studies.simulation.observed import ObservedAttempt
 __all__ = ["SampledAttempts", "shortened"]
 
 _BEST: Final = 10
-"""How many of the nodes that fit are kept of an attempt."""
+"""How many feasible nodes are kept per attempt."""
 _NAMED: Final = 3
-"""How many of the nodes with the same reasons are named."""
+"""How many nodes with the same reasons are named."""
 _JUDGED: Final = 2_500_000
-"""How many nodes are judged in all to take attempts apart: some ten seconds."""
+"""How many nodes are evaluated in all explanations: about ten seconds."""
 _JUDGED_AT_FIRST: Final = _JUDGED // 4
-"""Until so many are judged, every attempt is taken apart."""
+"""Until so many are evaluated, every attempt is explained."""
 
 
 class SampledAttempts:
-    """Takes attempts apart: all of a small simulation, and some of a large one.
+    """Explains attempts: all of a small simulation, and some of a large one.
 
-    Once that has taken a while, the attempts with the numbers 1, 2, 4, 8, ... of each
-    workload are left, the failed ones counted apart, so that each has some of them.
-    Follows attempts, for `Record`.
+    After many evaluations, only the attempts with the numbers 1, 2, 4, 8, ... of each
+    workload are explained. Failed attempts are counted separately, so that each
+    workload has explained attempts of both sorts. Follows attempts, for `Record`.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class SampledAttempts:
             self._current[by] = preempting_attempt(attempt, victim), scored
 
     def attempts(self) -> Sequence[ObservedAttempt]:
-        """Return the attempts that were taken apart, in the order of their end."""
+        """Return the explained attempts, in the order of their end."""
         return tuple(self._taken)
 
     def _is_next(self, counts: Counter[str], pod: Pod) -> bool:
@@ -117,11 +117,11 @@ class SampledAttempts:
 
 
 def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
-    """Return what is kept of an attempt that has been explained in full.
+    """Shorten the explanation of an attempt to the parts that are kept.
 
     Args:
         pod: The pod's key.
-        attempt: The attempt; the node that was picked is the first of its scores.
+        attempt: The attempt; the chosen node is the first of its scores.
     """
     found = attempt.explanation
     return ObservedAttempt(
@@ -144,7 +144,7 @@ def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
 
 
 def _workload(pod: Pod) -> str:
-    """The workload that a pod belongs to; of bare pods, the name without a number."""
+    """Return a pod's workload; for bare pods, the name without a number."""
     owner = pod.metadata.controller
     if owner is not None:
         return owner.uid or f"{pod.namespace}/{owner.kind}/{owner.name}"
@@ -153,7 +153,7 @@ def _workload(pod: Pod) -> str:
 
 
 def _kept(scored: Scored, node: str) -> tuple[NodeScores, ...]:
-    """The node that was picked, then the best of the others."""
+    """Return the scores of the chosen node, then the best of the others."""
     picked = scored.of(node)
-    others = [one for one in scored.best(_BEST) if one.node != node]
+    others = [scores for scores in scored.best(_BEST) if scores.node != node]
     return (picked, *others)[:_BEST] if picked is not None else tuple(others)

@@ -1,4 +1,4 @@
-"""How the content of one object is saved and restored, by its class."""
+"""Saves and restores the content of one object, depending on its class."""
 
 import array
 import collections
@@ -30,7 +30,7 @@ _UNSET: Final = object()
 
 
 class Saver(Protocol):
-    """What a handler saves content with."""
+    """The interface with which handlers save content."""
 
     def on_restore(self, restore: Callable[..., object], *args: object) -> None:
         """Have a call made when the state is restored."""
@@ -124,7 +124,7 @@ def _fill_buffer(obj: "_BufferT", content: "_BufferT") -> None:
 
 
 def _array(saved: Saver, obj: "np.ndarray[Any, Any]") -> Iterable[object]:
-    # A view that is only to be read shows another array, which its writer holds.
+    # A read-only view shows another array, which its writer holds.
     if obj.flags.writeable:
         saved.on_restore(np.copyto, obj, obj.copy())
     return obj.ravel().tolist() if obj.dtype.hasobject else ()
@@ -158,8 +158,8 @@ def _function(saved: Saver, obj: types.FunctionType) -> Iterator[object]:
     if obj.__dict__:
         yield obj.__dict__
     module = sys.modules.get(obj.__module__)
-    # Identity: a function of a module has the names of that very module. One that was
-    # compiled from a text has names of its own, and maybe state among them.
+    # Identity: a function of a module has that module's own globals. A function that
+    # was compiled from a text has other globals, possibly with state.
     if module is None or vars(module) is not obj.__globals__:
         names = obj.__globals__.items()
         yield from (value for name, value in names if name != "__builtins__")
@@ -227,7 +227,7 @@ def _instance(saved: Saver, obj: object) -> Iterator[object]:
 
 
 def _attributes(saved: Saver, obj: object) -> Iterator[object]:
-    """Save the attributes of an instance; there are none of a plain list, say."""
+    """Save the attributes of an instance; a plain list, for example, has none."""
     slots = _slots(type(obj))
     if slots:
         values = saved.content(_get(slot, obj) for slot in slots)
@@ -270,7 +270,7 @@ def _slots(kind: type) -> _Slots:
 
 
 def handler_of(kind: type) -> _Handler:
-    """Return what saves objects of a class."""
+    """Return the function that saves objects of a class."""
     handler = _HANDLERS.get(kind)
     if handler is None:
         handler = _HANDLERS[kind] = _inherited(kind)
@@ -278,7 +278,7 @@ def handler_of(kind: type) -> _Handler:
 
 
 def _inherited(kind: type) -> _Handler:
-    """Return what saves objects of a class that has no handler of its own."""
+    """Return the handler of a base class for a class without its own handler."""
     for base, handler in _BASES:
         if issubclass(kind, base):
             return handler
@@ -330,4 +330,4 @@ _HANDLERS: Final[dict[type, _Handler]] = {
     types.MappingProxyType: _proxy,
     partial: _partial,
 }
-"""Class -> what saves its objects; classes are added when they are first seen."""
+"""Class -> its handler; classes are added when they are first seen."""

@@ -24,12 +24,12 @@ _COUNTERS: Final = frozenset({itertools.count, types.MethodWrapperType})
 
 
 class SavedState:
-    """The content of all mutable objects that can be reached from some others.
+    """The content of all mutable objects that can be reached from the roots.
 
-    Functions are followed into what they refer to if they are defined in one of the
-    packages. Functions of other packages are callbacks of the caller: what only they
-    refer to is the caller's, and is left alone. So are modules, classes, threads, locks
-    and files.
+    Objects that a function refers to are saved if the function is defined in one of the
+    packages. Functions of other packages are callbacks of the caller, so objects that
+    only they refer to are not saved. Modules, classes, threads, locks and files are not
+    saved either.
 
     Args:
         roots: The objects to begin with.
@@ -66,14 +66,14 @@ class SavedState:
                 continue
             handler = handler_of(kind)
             # Identity: the function itself marks classes that need nothing. Their
-            # objects are not remembered: there are many.
+            # objects are not recorded: there are many.
             if handler is skip:
                 continue
             seen[id(obj)] = obj
             pending.extend(handler(self, obj))
 
     def on_restore(self, restore: Callable[..., object], *args: object) -> None:
-        """Have a call made by `restore`."""
+        """Add a function that `restore` calls."""
         self._restores.append(partial(restore, *args))
 
     def follows(self, function: Callable[..., object]) -> bool:

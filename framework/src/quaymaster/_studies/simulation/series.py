@@ -58,13 +58,14 @@ class Sample:
 
 
 class Series:
-    """Takes samples of a simulation, few enough to be shown.
+    """Takes samples of a simulation, few enough for a chart.
 
-    A moment to take one is before each attempt and before time passes. At first each
-    moment is taken. Whenever there are too many samples, every second of those at the
-    same time as the next one goes, and from then on every second attempt is left out;
-    or if these are few, the half of the others that stood for the shortest time goes.
-    So whatever lasted is shown, however short the moments before it were.
+    A sample can be taken before each attempt and before time passes. At first every
+    such moment gives a sample. When there are too many samples, every second sample
+    with the same time as the next one is dropped, and every second attempt is skipped
+    from then on. If there are few of these, the half of the others that lasted shortest
+    is dropped. So every state that lasted is shown, however short the moments before it
+    were.
 
     Args:
         scheduler: The scheduler.
@@ -87,14 +88,14 @@ class Series:
         *,
         lasts: bool = False,
     ) -> None:
-        """Take a sample, unless it is one of the moments to leave out.
+        """Take a sample, unless this moment is skipped.
 
         Args:
             at: The time, in seconds since the beginning.
             attempts: How many attempts there have been.
             placed: How many pods have got a node.
             preempted: How many pods have been preempted.
-            lasts: Whether time passes now, in which all stays as it is.
+            lasts: Whether time passes now without any change.
         """
         if not lasts:
             self._until_next -= 1
@@ -106,7 +107,7 @@ class Series:
             self._thin()
 
     def _thin(self) -> None:
-        stood = [after.at - one.at for one, after in pairwise(self._samples)]
+        stood = [after.at - before.at for before, after in pairwise(self._samples)]
         fleeting = [number for number, span in enumerate(stood) if not span]
         if len(fleeting) > len(stood) // 2:
             gone = set(fleeting[1::2])
@@ -125,7 +126,7 @@ class Series:
         return tuple(self._samples)
 
     def now(self, at: float, attempts: int, placed: int, preempted: int) -> Sample:
-        """Return how things stand; the arguments are those of `moment`."""
+        """Return a sample of this moment; the arguments are those of `moment`."""
         scheduler = self._scheduler
         nodes, queue = scheduler.snapshot.nodes, scheduler.queue.lengths()
         rows, waiting = nodes.rows, len(scheduler.waiting)
@@ -147,6 +148,6 @@ class Series:
 
 
 def _summed(names: Sequence[str], amounts: Int64Array) -> Mapping[str, int]:
-    """Sum up the rows of resources, shape ``(R, N)``; there may be more than names."""
+    """Sum the rows of resources, shape ``(R, N)``; rows without a name are skipped."""
     sums: list[int] = np.sum(amounts, axis=1).tolist()
     return dict(zip(names, sums, strict=False))

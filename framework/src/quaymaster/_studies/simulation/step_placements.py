@@ -1,4 +1,4 @@
-"""Finds out where the pods of each step land, and how workloads are spread."""
+"""Reports where the pods of each step are placed, and how workloads are spread."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ __all__ = [
 ]
 
 DEFAULT_TOPOLOGY_KEYS: Final = ("topology.kubernetes.io/zone",)
-"""The node labels over whose values pods are counted if no other is named."""
+"""The node labels over whose values pods are counted by default."""
 
 
 @attrs.frozen(kw_only=True)
 class PlacedPod:
-    """A pod that got its node during a step, and is still there at its end.
+    """A pod that got its node during a step, and still exists at its end.
 
     Attributes:
         workload: The workload of the pod, as ``deployment.apps/NAMESPACE/NAME``.
@@ -61,7 +61,7 @@ class WorkloadSpread:
 
 @attrs.frozen(kw_only=True)
 class StepPlacements:
-    """Where the pods of one step landed.
+    """The placements of the pods of one step.
 
     Attributes:
         placed: The pods that got a node during the step, by workload and key.

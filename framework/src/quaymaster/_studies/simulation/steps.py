@@ -1,4 +1,4 @@
-"""One attempt of a run, as its driver sees it."""
+"""One attempt of a `Run`."""
 
 import attrs
 
@@ -52,7 +52,7 @@ class StepLog:
         self.clear(explains=False)
 
     def clear(self, *, explains: bool) -> None:
-        """Forget the last attempt, and be ready for the next one."""
+        """Drop the last attempt, and be ready for the next one."""
         self.explains = explains
         self.step: Step | None = None
 
@@ -72,7 +72,7 @@ class StepLog:
 
     def fail(self, pod: Pod, failure: Failure) -> None:
         """End the attempt of a pod that got no node."""
-        # Pods of earlier attempts, which have waited, may end at any moment.
+        # Waiting pods of earlier attempts may end at any moment.
         if self.step is not None and self.step.uid == pod.uid:
             self.step = failed_attempt(self.step, pod, failure)
 

@@ -39,7 +39,7 @@ class StuckRollout:
         seconds: How long ago the last progress was made: a new pod was created or
             became available, or an old one was deleted.
         pending: How many new pods have no node.
-        message: What keeps the rollout from its end.
+        message: What keeps the rollout from completing.
         exceeded_deadline: Whether a Deployment's ``progressDeadlineSeconds`` is over.
     """
 
@@ -55,9 +55,9 @@ class RolloutTracker:
     """Follows the rollouts of Deployments, StatefulSets and DaemonSets.
 
     A rollout begins when its workload is created or gets another template, and ends
-    when all wanted pods are available. Paused Deployments and workloads with the update
-    strategy ``OnDelete`` have none. A loaded workload is assumed to be complete if none
-    of its pods is of an older template and one of them has a node.
+    when all required pods are available. Paused Deployments and workloads with the
+    update strategy ``OnDelete`` have none. A loaded workload is assumed to be complete
+    if none of its pods has an older template and one of them has a node.
 
     Args:
         simulation: The simulation, at its beginning.
@@ -85,8 +85,8 @@ class RolloutTracker:
         """End a step, and return the rollouts that are stuck, by kind and key.
 
         Args:
-            is_settled: Whether nothing more happens in the cluster; otherwise rollouts
-                are not stuck whose pods are about to start or to end, or that made
+            is_settled: Whether the cluster has settled. Otherwise a rollout is not
+                stuck while its pods are about to start or to end, or if it made
                 progress at this moment.
         """
         self._history.catch_up()
@@ -209,7 +209,7 @@ class _Rollout:
     Attributes:
         template: The template.
         since: When the rollout began, in seconds since the beginning.
-        is_complete: Whether all wanted pods have been available.
+        is_complete: Whether all required pods have been available.
     """
 
     template: PodTemplateSpec

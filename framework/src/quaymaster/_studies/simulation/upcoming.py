@@ -1,4 +1,4 @@
-"""The pod that is tried next, with the nodes that are open to it."""
+"""The pod that is tried next, with its feasible nodes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ __all__ = ["InfeasibleNodeError", "Upcoming", "look_ahead"]
 
 
 class InfeasibleNodeError(QuaymasterError):
-    """A node was chosen for a pod that is not open to it.
+    """The node that was requested for a pod is not feasible.
 
     Attributes:
         pod: The pod's key.
@@ -35,7 +35,7 @@ class InfeasibleNodeError(QuaymasterError):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Upcoming:
-    """The pod that is tried next; it holds until the run goes on.
+    """The pod that is tried next; valid until the run continues.
 
     ``N`` is the number of feasible nodes.
 
@@ -57,9 +57,9 @@ class Upcoming:
         return self.nodes.names_at(self.rows)
 
     def scores(self) -> Mapping[str, Int64Array]:
-        """Ask each Score plugin of the pod's profile about the feasible nodes.
+        """Score the feasible nodes with each Score plugin of the pod's profile.
 
-        Nothing is remembered of it, so it takes longer than in an attempt.
+        Nothing is cached, so it takes longer than in an attempt.
 
         Returns:
             Plugin -> normalised scores from 0 to 100, shape ``(N,)``, dtype int64.
@@ -70,7 +70,7 @@ class Upcoming:
         """
         plain = self._framework.plain.choosing()
         attempt = Attempt.begin(CycleState(), self.pod, self.nodes)
-        # What PreFilter leaves in the state is there only if nothing is remembered.
+        # PreFilter plugins write the cycle state only if nothing is cached.
         found = plain.find_feasible(attempt)
         if isinstance(found, FitError):
             return {}
@@ -80,7 +80,7 @@ class Upcoming:
         return {score.plugin: score.normalized for score in scores}
 
     def why_not(self, node: str) -> str:
-        """Return why a node is not open to the pod; empty if it is."""
+        """Return why a node is not feasible for the pod; empty if it is."""
         row = self.nodes.row_of(node)
         if row is None:
             return "there is no such node"
@@ -94,7 +94,7 @@ class Upcoming:
 
 
 def look_ahead(framework: Framework, pod: Pod) -> Upcoming:
-    """Find out which nodes are open to a pod; nothing changes.
+    """Find the feasible nodes of a pod, without changing anything.
 
     Args:
         framework: The pod's profile.

@@ -14,18 +14,18 @@ OUTCOMES = {
     "NoProfile": AttemptOutcome.IGNORED,
     "Terminating": AttemptOutcome.TERMINATING,
 }
-"""The reason of an unscheduled pod -> what an explanation calls it."""
+"""The reason of an unscheduled pod -> its outcome in an explanation."""
 
 
 def unscheduled_pod(pod: Pod, scheduler: Scheduler) -> UnscheduledPod:
-    """Return why a pod has no node, by the scheduler or by its own status."""
+    """Return why a pod has no node, from the scheduler or from the pod's status."""
     name = pod.spec.scheduler_name
     if pod.is_terminating:
         text = "it is being deleted, so no scheduler tries it"
         return _unscheduled(pod, "Terminating", text)
     if name not in scheduler.frameworks:
-        known = ", ".join(sorted(scheduler.frameworks))
-        text = f"no profile has the scheduler name '{name}' (profiles: {known})"
+        profiles = ", ".join(sorted(scheduler.frameworks))
+        text = f"no profile has the scheduler name '{name}' (profiles: {profiles})"
         return _unscheduled(pod, "NoProfile", text)
     gate = scheduler.gate_of(pod)
     if gate is not None:

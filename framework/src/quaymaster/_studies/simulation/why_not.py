@@ -1,4 +1,4 @@
-"""Says why an attempt did not choose one node."""
+"""Explains why an attempt did not choose one node."""
 
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.contract.status import Code
@@ -46,7 +46,7 @@ def _fate(attempt: Attempt, judged: JudgedNode, scores: NodeScores | None) -> No
 
 
 def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
-    """Say what preemption says to a rejected node; empty if it was not asked."""
+    """Describe the result of preemption for a rejected node, if any."""
     if attempt.outcome is not AttemptOutcome.UNSCHEDULABLE:
         return ""
     if any(rejection.code is not Code.UNSCHEDULABLE for rejection in judged.rejections):

@@ -41,6 +41,8 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
@@ -62,6 +64,10 @@ from quaymaster._clusters.inmemory.admission.device_fields import without_gated_
 from quaymaster._clusters.inmemory.admission.device_taint_rules import (
     TaintTimes,
     check_taint_rule,
+)
+from quaymaster._clusters.inmemory.admission.keda_checks import (
+    check_scaled_object,
+    scaled_job_admission,
 )
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
@@ -95,6 +101,9 @@ from quaymaster._clusters.inmemory.admission.storage_checks import (
     check_storage_capacity,
     check_storage_class,
     check_volume,
+)
+from quaymaster._clusters.inmemory.admission.vertical_autoscaler_checks import (
+    check_vertical_autoscaler,
 )
 from quaymaster._clusters.inmemory.admission.volume_checks import check_claim_spec
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
@@ -146,6 +155,9 @@ class Admission:
             PersistentVolumeClaim: self._claim,
             PodDisruptionBudget: _checked_by(check_budget),
             HorizontalPodAutoscaler: autoscaler_admission(kubernetes),
+            VerticalPodAutoscaler: _checked_by(check_vertical_autoscaler),
+            ScaledObject: _checked_by(check_scaled_object),
+            ScaledJob: scaled_job_admission(workloads.job),
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
             CSIDriver: partial(_csi_driver, kubernetes=kubernetes),

@@ -83,9 +83,9 @@ def _source(storage_class: StorageClass, name: str) -> dict[str, Any]:
     """Return the field of the volume's source, and the source."""
     provisioner = storage_class.provisioner
     driver = csi_driver_of(provisioner) or provisioner
-    known = known_provisioner(driver)
-    if known is not None:
-        source = known.source
+    listed = known_provisioner(driver)
+    if listed is not None:
+        source = listed.source
     elif CSI_DRIVER_NAME.fits(driver):
         source = VolumeSource.CSI
     else:

@@ -1,4 +1,4 @@
-"""Makes lines of changes of objects: only differences, and each spec once."""
+"""Writes changes of objects as lines: only differences, and each spec once."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -25,29 +25,29 @@ from quaymaster._studies.recording.lines import (
 from quaymaster._studies.recording.patches import merge_patch
 from quaymaster._studies.recording.state import RecordState, SharedSpec, Stored
 
-__all__ = ["Teller", "kind_of", "lean"]
+__all__ = ["LineWriter", "kind_of", "lean"]
 
 _MOST_TEMPLATES: Final = 4096  # chosen: far more than are in use at a time
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _PLACES: Final = 3  # of seconds: watches are not more precise
 
 
-class Teller:
-    """Writes lines.
+class LineWriter:
+    """Writes changes of objects as lines of a record.
 
     Args:
-        write: Takes the lines.
-        known: What the record has already, if it goes on.
+        write: Writes one line.
+        earlier: The state of the record that is continued, or None.
     """
 
     def __init__(
-        self, write: Callable[[Line], object], known: RecordState | None = None
+        self, write: Callable[[Line], object], earlier: RecordState | None = None
     ) -> None:
         self._write = write
-        self._stored = {} if known is None else known.stored
-        self._versions = {} if known is None else known.versions
-        self._told_versions = dict(self._versions)
-        # Numbers of an earlier recording are given out again.
+        self._stored = {} if earlier is None else earlier.stored
+        self._versions = {} if earlier is None else earlier.versions
+        self._marked_versions = dict(self._versions)
+        # Numbers of an earlier recording are reused.
         self._numbers: dict[bytes, tuple[int, SharedSpec]] = {}
 
     def begin(
@@ -59,14 +59,14 @@ class Teller:
         kinds: Iterable[type[ApiObject]],
         anonymous: bool = False,
     ) -> None:
-        """Recording begins, or goes on.
+        """Write that recording begins or continues.
 
         Args:
             at: The time, in seconds since the beginning of the record.
             now: The moment, in seconds since the Unix epoch.
-            source: What is recorded.
-            kinds: The kinds that are.
-            anonymous: Whether names are other ones.
+            source: The name of the cluster.
+            kinds: The recorded kinds.
+            anonymous: Whether names were replaced.
         """
         names = [KindName(kind.api_version, kind.kind) for kind in kinds]
         line = Begin(
@@ -97,12 +97,12 @@ class Teller:
             key: Its key.
             tree: The object, see `lean`.
             version: Its resource version.
-            listed: Whether it is there because recording begins.
+            listed: Whether it existed when recording began.
         """
         name, at = kind_of(kind), round(at, _PLACES)
         of_kind = self._stored.setdefault(name, {})
         old = of_kind.get(key)
-        if old is not None and _is_known(old, version):
+        if old is not None and _is_written(old, version):
             return
         new, number = (
             self._shared(at, tree, version)
@@ -147,7 +147,7 @@ class Teller:
         missed: bool = False,
         version: str = "",
     ) -> None:
-        """An object is no more; one that is not known does not count."""
+        """Write that an object was deleted; ignore an unknown object."""
         name = kind_of(kind)
         if self._stored.get(name, {}).pop(key, None) is not None:
             at = round(at, _PLACES)
@@ -155,24 +155,24 @@ class Teller:
             self._write(line)
 
     def reached(self, kind: type[ApiObject], version: str) -> None:
-        """All changes of a kind up to a version have been written."""
+        """Note that all changes of a kind up to a version have been written."""
         if version:
             self._versions[kind_of(kind)] = version
 
     def mark(self, at: float) -> None:
-        """Write down how far each kind is, where that has changed."""
+        """Write the version that each kind has reached, where it has changed."""
         for name, version in self._versions.items():
-            if self._told_versions.get(name) != version:
-                self._told_versions[name] = version
+            if self._marked_versions.get(name) != version:
+                self._marked_versions[name] = version
                 self._write(Reached(at=round(at, _PLACES), kind=name, version=version))
 
     def end(self, at: float) -> None:
-        """Recording ends."""
+        """Write that recording ends."""
         self.mark(at)
         self._write(End(at=round(at, _PLACES)))
 
     def _shared(self, at: float, tree: Tree, version: str) -> tuple[Stored, int | None]:
-        """A pod without what it shares; and the number of that."""
+        """Return a pod without its shared spec, and the number of the spec."""
         spec = dict(tree.get("spec", {}))
         node_name = spec.pop("nodeName", "")
         own = {key: value for key, value in tree.items() if key != "spec"}
@@ -180,28 +180,28 @@ class Teller:
             own["spec"] = {"nodeName": node_name}
         text = msgspec.json.encode(spec, order="deterministic")
         digest = hashlib.blake2b(text, digest_size=20).digest()
-        known = self._numbers.get(digest)
-        if known is None:
+        numbered = self._numbers.get(digest)
+        if numbered is None:
             if len(self._numbers) == _MOST_TEMPLATES:
                 self._numbers.clear()
-            known = self._numbers[digest] = (len(self._numbers), SharedSpec(spec))
-            self._write(Template(at=at, number=known[0], spec=spec))
-        number, shared = known
+            numbered = self._numbers[digest] = (len(self._numbers), SharedSpec(spec))
+            self._write(Template(at=at, number=numbered[0], spec=spec))
+        number, shared = numbered
         return Stored(own, shared, version), number
 
 
-def _is_known(old: Stored, version: str) -> bool:
+def _is_written(old: Stored, version: str) -> bool:
     """Whether this or a newer version was written: servers may send objects again."""
     return bool(version and old.version) and is_at_least(old.version, version)
 
 
 def kind_of(kind: type[ApiObject]) -> str:
-    """What lines call a class of objects."""
+    """Return the name of a class of objects in lines."""
     return full_kind(kind.api_version, kind.kind)
 
 
 def lean(obj: ApiObject) -> Tree:
-    """An object without what decides nothing, and what changes all the time."""
+    """Return an object without fields that decide nothing or change all the time."""
     tree = to_wire(obj)
     for key in ("apiVersion", "kind"):
         tree.pop(key, None)

@@ -9,7 +9,7 @@ from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.state.arrays import Int64Array, Rows, freeze
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["Standing", "StandingReader"]
+__all__ = ["RunStateReader", "Standing"]
 
 _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 """The resources that every node table has a row for, in that order."""
@@ -17,7 +17,7 @@ _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 
 @attrs.frozen(kw_only=True, eq=False)
 class Standing:
-    """Where a run stands, as a copy that stays as it is.
+    """The state of a run, as a copy that later changes do not affect.
 
     ``N`` is the number of nodes and ``R`` that of resources. Amounts are millicores for
     CPU, bytes for memory and storage, and plain numbers for extended resources. Pods
@@ -26,17 +26,17 @@ class Standing:
     Attributes:
         at: The time, in seconds since the run began.
         attempts: How many attempts there have been.
-        placed: How many pods have been bound so far, those that are gone included.
+        placed: How many pods have been bound so far, including deleted ones.
         preempted: How many pods have been preempted so far.
         active: How many pods are ready to be tried.
         backoff: How many wait to be tried again, after a rejection or an error.
         unschedulable: How many wait for an event, gated ones included.
         waiting: How many wait on Permit.
         nodes: The names of the nodes, in the order of the columns.
-        resources: The names of the resources, in the order of the lines.
+        resources: The names of the resources, in the order of the first axis.
         allocatable: Shape ``(R, N)``, dtype int64: what nodes offer.
         requested: Shape ``(R, N)``, dtype int64: what pods on them request.
-        allowed_pods: Shape ``(N,)``, dtype int64: how many pods nodes take.
+        allowed_pods: Shape ``(N,)``, dtype int64: how many pods nodes accept.
         pods: Shape ``(N,)``, dtype int64: how many pods are on them.
     """
 
@@ -57,12 +57,12 @@ class Standing:
 
     @property
     def free(self) -> Int64Array:
-        """What is left, shape ``(R, N)``, dtype int64; below 0 where it is too much."""
+        """Free amounts, shape ``(R, N)``, dtype int64; may be below 0."""
         return self.allocatable - self.requested
 
     @property
     def pending(self) -> int:
-        """How many pods have no node; those that wait on Permit have one."""
+        """How many pods have no node; pods that wait on Permit have one."""
         return self.active + self.backoff + self.unschedulable
 
 
@@ -77,8 +77,8 @@ class _Nodes:
     allowed_pods: Int64Array
 
 
-class StandingReader:
-    """Reads where a scheduler stands.
+class RunStateReader:
+    """Reads the state of a scheduler.
 
     Args:
         scheduler: The scheduler.
@@ -90,9 +90,9 @@ class StandingReader:
         self._nodes = _nodes_of(self._table)
 
     def read(self, at: float, attempts: int, placed: int, preempted: int) -> Standing:
-        """Return where it stands; the arguments are attributes of `Standing`."""
+        """Return the state; the arguments are attributes of `Standing`."""
         table, scheduler = self._table, self._scheduler
-        # A line more comes with the first pod that requests its resource.
+        # The first pod that requests a resource adds a row for it.
         lines = len(_FIRST) + len(table.resources())
         if (
             self._nodes.revision != table.node_changes.revision
@@ -132,5 +132,5 @@ def _nodes_of(table: NodeTable) -> _Nodes:
 
 
 def _lines(amounts: Int64Array, lines: int, rows: Rows) -> Int64Array:
-    """Copy the lines of resources; there may be room for more of them."""
+    """Copy the rows of resources; the array may have spare rows."""
     return freeze(np.array(amounts[:lines, rows]))
