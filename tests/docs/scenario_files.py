@@ -29,7 +29,7 @@ _INTRO: Final = (
 def scenario_page() -> str:
     """The page: a section for each part of a file, in the order of their use."""
     definitions: Mapping[str, Schema] = scenario_schema()["$defs"]  # type: ignore[assignment]  # JSON
-    sections = [section(name, one) for name, one in definitions.items()]
+    sections = [section(name, definition) for name, definition in definitions.items()]
     return "\n".join([_INTRO, *sections])
 
 

@@ -71,7 +71,7 @@ APPLIES: Final[Mapping[str, Rule]] = {
         "StatefulSets replace several pods at once",
         f"{_INMEMORY}controllers/stateful_set_updates.py",
         f"{_INMEMORY_TESTS}controllers/test_stateful_set_updates.py::"
-        "test_template_that_fits_nowhere_leaves_as_many_pending_as_may_be_unavailable",
+        "test_template_that_fits_nowhere_leaves_max_unavailable_pods_pending",
     ),
     "NodeControllerLeaseCircuitBreaker": Rule(
         "a node is lost only if its lease really is; nothing here looks at a stale "

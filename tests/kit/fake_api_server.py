@@ -93,7 +93,7 @@ class FakeApiServer:
 
     def asked(self, path: str) -> list[ApiRequest]:
         """The requests for a path so far."""
-        return [one for one in self.requests if one.path == path]
+        return [request for request in self.requests if request.path == path]
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
@@ -157,8 +157,8 @@ class FakeApiServer:
             "resources": [{"name": name} for name in self._served(path)],
             # As a real one, without the types that the list has already.
             "items": [
-                {key: one[key] for key in one if key not in ("kind", "apiVersion")}
-                for one in items[first:last]
+                {key: item[key] for key in item if key not in ("kind", "apiVersion")}
+                for item in items[first:last]
             ],
         }
         return json.dumps(document).encode()
@@ -172,7 +172,7 @@ def fake_api_server(
 ) -> Iterator[FakeApiServer]:
     """Serve some objects of Kubernetes' kinds, by TLS if there is a context."""
     resources = (*resources_of(), *operator_resources())
-    paths = {(one.api_version, one.kind): one for one in resources}
+    paths = {(resource.api_version, resource.kind): resource for resource in resources}
     server = FakeApiServer({})
     for obj in objects:
         path = paths[obj.api_version, obj.kind].path()

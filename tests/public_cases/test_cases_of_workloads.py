@@ -112,3 +112,27 @@ def test_scenarios_choose_a_recommendation(
     path.write_text(SCENARIO.format(file=VERTICAL, choice=choice))
     result = run("scenario", "run", path)
     assert (result.exit_code == 0) == passes
+
+
+STEPS = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Scenario
+input: {{nodes: ["3:cpu=4,memory=8Gi"], files: [{file}]}}
+steps:
+- at: 1m
+  patch: {{target: scaledobject/consumer, patch: {{spec: {{minReplicaCount: 5}}}}}}
+- at: 3m
+  check: {{pods: {{pods: {{selector: app=consumer}}, state: Running, equals: 5}}}}
+- {{at: 4m, delete: {{target: scaledobject/consumer}}}}
+- {{at: 5m, scale: {{target: deploy/consumer, replicas: 0}}}}
+- at: 8m
+  check: {{pods: {{pods: {{selector: app=consumer}}, state: Running, equals: 0}}}}
+"""
+
+
+def test_steps_change_and_delete_the_objects_of_keda(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(STEPS.format(file=KEDA))
+    result = run("scenario", "run", path, "--strict")
+    assert result.exit_code == 0
+    assert "2 of 2 assertions hold" in result.stdout

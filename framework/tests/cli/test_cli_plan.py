@@ -1,4 +1,4 @@
-"""What ``quaymaster plan`` prints and writes, and how it ends."""
+"""``quaymaster plan`` prints and writes plans, with an exit code."""
 
 import json
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_prices_come_from_a_file_by_instance_type(web: str) -> None:
 @pytest.mark.parametrize(
     "limit", ["cpu", "cpu=80", "cpu=0%", "cpu=101%", "=80%", "cpu=1e3%"]
 )
-def test_a_limit_that_is_no_percentage_is_refused(web: str, limit: str) -> None:
+def test_a_limit_that_is_not_a_percentage_is_rejected(web: str, limit: str) -> None:
     result = run(web, "--node-group", SMALL, "--max-utilization", limit)
     assert result.exit_code == 2
     assert "expected RESOURCE=PERCENT%, such as cpu=80%" in result.output
@@ -153,7 +153,7 @@ spec:
 """
 
 
-def test_what_no_number_of_nodes_has_enough_of_is_named(web: str) -> None:
+def test_resource_that_no_number_of_nodes_provides_is_named(web: str) -> None:
     Path(web).write_text(WEB + AGENT)
     result = run(web, "--node-group", SMALL, "--max-utilization", "cpu=5%")
     assert result.exit_code == 1
@@ -165,13 +165,13 @@ def test_what_no_number_of_nodes_has_enough_of_is_named(web: str) -> None:
 
 def test_pods_that_nothing_helps_are_listed_by_name(web: str) -> None:
     result = run(web, "--node-group", "cpu=1,memory=4Gi", "-o", "json")
-    names = [one["pod"] for one in json.loads(result.stdout)["unplaced"]]
+    names = [pod["pod"] for pod in json.loads(result.stdout)["unplaced"]]
     assert names == sorted(names)
     assert (len(names), result.exit_code) == (5, 1)
 
 
 @pytest.mark.long
-def test_a_plan_that_is_not_proven_says_how_far_it_may_be_off(web: str) -> None:
+def test_an_unproven_plan_shows_its_largest_possible_error(web: str) -> None:
     Path(web).write_text("".join(map(LONER.format, range(6))))
     groups = ("--node-group", SMALL, "--node-group", LARGE)
     few = run(web, *groups, "--max-trials", "1")
@@ -201,7 +201,7 @@ def test_no_group_is_refused(web: str) -> None:
         ("cpu=4,taint:a=b:Never", "taint:a=b:Never"),
     ],
 )
-def test_a_group_that_is_none_is_named_with_its_mistake(
+def test_an_invalid_group_is_named_with_its_mistake(
     web: str, spec: str, problem: str
 ) -> None:
     result = run(web, "--node-group", spec)
@@ -211,7 +211,7 @@ def test_a_group_that_is_none_is_named_with_its_mistake(
     assert not result.stdout
 
 
-def test_a_file_of_groups_that_is_not_there_is_named(web: str) -> None:
+def test_a_missing_file_of_groups_is_named(web: str) -> None:
     result = run(web, "--node-groups", "none.yaml")
     assert isinstance(result.exception, QuaymasterError)
     assert str(result.exception) == "none.yaml: No such file or directory"
@@ -221,7 +221,7 @@ def test_a_file_of_groups_that_is_not_there_is_named(web: str) -> None:
     ("file", "problem"),
     [("none/nodes.yaml", "no such file or directory"), (".", "is a directory")],
 )
-def test_nodes_that_cannot_be_written_are_told_by_their_file(
+def test_nodes_that_cannot_be_written_are_an_error_with_their_file(
     web: str, file: str, problem: str
 ) -> None:
     result = run(web, "--node-group", SMALL, "--write-nodes", file)

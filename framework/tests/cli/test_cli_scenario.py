@@ -50,7 +50,7 @@ def test_a_scenario_that_holds_is_exit_code_0() -> None:
     assert "8 of 8 pods placed" in done.stdout
 
 
-def test_one_that_fails_is_exit_code_1_and_says_for_which_pods() -> None:
+def test_a_failed_scenario_is_exit_code_1_and_names_the_pods() -> None:
     done = run("run", "good.yaml", "bad.yaml")
     assert done.exit_code == 1
     [line] = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
@@ -94,7 +94,7 @@ def test_junit_is_written_beside_the_output() -> None:
     assert run("run", "good.yaml", "--junit", "none/junit.xml").exit_code != 0
 
 
-def test_mistakes_of_all_files_are_told_before_any_is_run() -> None:
+def test_mistakes_of_all_files_are_reported_before_any_run() -> None:
     head = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
     Path("wrong.yaml").write_text(f"{head}steps: 3\nseeds: 1\n")
     done = run("run", "good.yaml", "wrong.yaml", "none.yaml")
@@ -104,12 +104,12 @@ def test_mistakes_of_all_files_are_told_before_any_is_run() -> None:
     assert places == ["wrong.yaml", "wrong.yaml", "none.yaml"]
 
 
-def test_validate_tells_of_valid_files_and_schema_prints_one() -> None:
+def test_validate_confirms_valid_files_and_schema_prints_the_schema() -> None:
     assert run("validate", "good.yaml").stdout == "good.yaml: valid\n"
     assert json.loads(run("schema").stdout)["title"] == "Scenario"
 
 
-def test_seed_and_configuration_of_the_command_line_count() -> None:
+def test_seed_and_configuration_of_the_command_line_take_precedence() -> None:
     [document] = json.loads(
         run(
             "run", "good.yaml", "--seed", "5", "--config", "bin-packing", "-o", "json"

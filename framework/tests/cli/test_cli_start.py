@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.kit.internals.loading import HEAVY_FOR_SIMULATE
+
 pytestmark = pytest.mark.long
 
 OBJECTS = """\
@@ -73,3 +75,9 @@ def test_collector_never_visits_what_is_imported(counts: dict[str, Any]) -> None
 
 def test_installed_distributions_are_searched_once(counts: dict[str, Any]) -> None:
     assert len(counts["searches"]) == 1
+
+
+def test_what_a_small_simulation_does_not_need_is_not_imported(
+    counts: dict[str, Any],
+) -> None:
+    assert [name for name in HEAVY_FOR_SIMULATE if name in counts["modules"]] == []

@@ -9,6 +9,7 @@ from quaymaster._cli.folding import folded, shortened
 from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Fit, Heading, Message, Table
 from quaymaster._cli.terminal import bold, is_styled, line_width
@@ -36,6 +37,7 @@ __all__ = [
     "main",
     "print_csv",
     "print_notices",
+    "progress_bar",
     "read_config",
     "shortened",
     "stopping",

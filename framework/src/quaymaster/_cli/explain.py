@@ -3,6 +3,7 @@
 import attrs
 import click
 
+from quaymaster._cli.attempt_values import complete_attempt, read_attempt
 from quaymaster._cli.explanations import (
     as_document,
     print_explained,
@@ -25,10 +26,10 @@ from quaymaster._cli.suggestions import (
     suggestions_document,
     summary_document,
 )
-from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
+from quaymaster._cli.values import complete_pod
 from quaymaster._cli.why_not import print_why_not, why_not_document
-from quaymaster._studies.simulation.calls import explain_pod
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.why.suggestions import MAX_TRIALS, Suggestions, suggest_changes
 from quaymaster._studies.why.summary import PendingSummary, explain_pending
 

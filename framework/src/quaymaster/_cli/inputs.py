@@ -28,9 +28,9 @@ from quaymaster._cli.values import (
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.nodes_spec import MAX_NODES, make_nodes
-from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
 from quaymaster._clusters.manifests.load import load
 from quaymaster._clusters.manifests.loaded import Loaded, Source, skipped_text
+from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig

@@ -41,7 +41,6 @@ from quaymaster._cli.results import (
     print_result,
 )
 from quaymaster._cli.sorting import SortKey
-from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
@@ -49,12 +48,13 @@ from quaymaster._core.contract.trace import Trace
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
-from quaymaster._studies.simulation.run_observer import RunObserver
 
 if TYPE_CHECKING:
+    from quaymaster._cli.timings import RunTimings
     from quaymaster._studies.capacity.figures import Room
     from quaymaster._studies.capacity.measuring import RoomObserver
     from quaymaster._studies.recording.simulating import RecordObserver
+    from quaymaster._studies.simulation.run_observer import RunObserver
 
 __all__ = ["command"]
 
@@ -151,8 +151,8 @@ def command(
     for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
         if is_asked and output in (OutputFormat.NAME, OutputFormat.CSV):
             raise click.UsageError(f"{name} cannot be printed by -o {output}")
-    run_timings = RunTimings() if timings else None
-    seen = RunObserver() if report_file else None
+    run_timings = _run_timings() if timings else None
+    seen = _run_observer() if report_file else None
     room = _room_observer() if with_capacity else None
     recorder = _recorder(record_file) if record_file is not None else None
     hooks = run_timings.hooks if run_timings else None
@@ -188,6 +188,18 @@ def command(
 
 # What few runs need is imported when it is needed: a small simulation takes about as
 # long as its imports.
+
+
+def _run_timings() -> "RunTimings":
+    from quaymaster._cli.timings import RunTimings  # noqa: PLC0415
+
+    return RunTimings()
+
+
+def _run_observer() -> "RunObserver":
+    from quaymaster._studies.simulation.run_observer import RunObserver  # noqa: PLC0415
+
+    return RunObserver()
 
 
 def _room_observer() -> "RoomObserver":
@@ -235,7 +247,7 @@ def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:
 def _print(
     result: SimulationResult,
     output: OutputFormat,
-    timings: RunTimings | None,
+    timings: "RunTimings | None",
     room: "Room | None",
 ) -> None:
     match output:

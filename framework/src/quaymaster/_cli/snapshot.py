@@ -12,12 +12,13 @@ from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._base.errors import counted
 from quaymaster._base.files import OWNER, write_whole
 from quaymaster._base.notices import Notice
+from quaymaster._cli.attempt_values import complete_attempt, read_attempt
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.live import read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, progress_bar, warn
-from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
+from quaymaster._cli.values import complete_pod
 from quaymaster._clusters.kubernetes.anonymising import anonymised
 from quaymaster._clusters.kubernetes.lean import lean_objects
 from quaymaster._clusters.kubernetes.resolving import find_access

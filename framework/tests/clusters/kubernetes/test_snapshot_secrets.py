@@ -50,7 +50,9 @@ OWN_VOLUMES: Mapping[str, Tree] = {
     "flocker": {"datasetName": SECRET},
     "cephfs": {"monitors": [SECRET], "secretFile": SECRET},
     "quobyte": {"registry": f"{SECRET}:1", "volume": SECRET},
-    "downwardAPI": {"items": [{"path": SECRET}]},
+    "downwardAPI": {
+        "items": [{"path": SECRET, "fieldRef": {"fieldPath": "metadata.name"}}]
+    },
     "fc": {"targetWWNs": [SECRET], "lun": 1},
     "flexVolume": {"driver": "example.com/x", "options": {"password": SECRET}},
     "configMap": {"name": SECRET},
@@ -60,6 +62,19 @@ OWN_VOLUMES: Mapping[str, Tree] = {
     "csi": {"driver": "csi.example.com", "volumeAttributes": {"key": SECRET}},
 }
 """One volume of a pod for each source that scheduling does not read."""
+
+
+ACTIONS: Mapping[str, Tree] = {
+    "exec": {"command": ["sh", "-c", SECRET]},
+    "httpGet": {
+        "port": 80,
+        "path": f"/{SECRET}",
+        "httpHeaders": [{"name": "Authorization", "value": SECRET}],
+    },
+    "tcpSocket": {"port": "web", "host": SECRET},
+    "grpc": {"port": 80, "service": SECRET},
+}
+"""One action of a probe of each kind."""
 
 
 def text_of(value: object) -> str:
@@ -349,3 +364,18 @@ def test_annotations_that_simulations_read_are_kept() -> None:
         STARTUP_SECONDS_ANNOTATION,
         TERMINATION_SECONDS_ANNOTATION,
     } <= READ_ANNOTATIONS
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_probes_stay_valid_without_their_texts(action: str) -> None:
+    probe = {action: ACTIONS[action], "periodSeconds": 5}
+    container = {"name": "c", "image": "i", "readinessProbe": probe}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": {"containers": [container]},
+    }
+    others = anonymised(lean([pod]), KindSet())
+    assert decisions(others) == [("", False)]
+    assert SECRET not in text_of(others)

@@ -1,4 +1,4 @@
-"""Objects and fields that act on pods, and that nothing here follows, get warnings."""
+"""Objects and fields that act on pods but are not implemented here get warnings."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -35,8 +35,11 @@ Rename: TypeAlias = Callable[[str], str]
 _NAMES: Final = frozenset(
     [
         "claimName",
+        "container",
+        "containerName",
         "diskName",
         "diskURI",
+        "hpaName",
         "iqn",
         "name",
         "namespace",
@@ -77,13 +80,24 @@ _LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector", "selector"}
 _KEYED: Final = frozenset({"matchExpressions", "matchLabelExpressions"})
 _DROPPED: Final = frozenset(
     [
+        "authenticationRef",
+        "authenticationsTypes",
+        "compositeScalerName",
         "description",
         "devicePath",
+        "envSourceContainerName",
+        "externalMetricNames",
+        "fallback",
         "message",
         "mountOptions",
         "note",
         "providerID",
+        "recommenders",
+        "resourceMetricNames",
         "resourceVersion",
+        "scalingModifiers",
+        "triggersActivity",
+        "triggersTypes",
         "volumeAttributes",
         "volumesAttached",
         "volumesInUse",
@@ -91,9 +105,13 @@ _DROPPED: Final = frozenset(
 )
 """Fields that do not affect scheduling and may contain any text."""
 
+_ALL_CONTAINERS: Final = "*"
+
 _KINDS_OF_KNOWN_NAMES: Final = frozenset({"CSIDriver", "DeviceClass"})
-_KNOWN_NAMES: Final = frozenset({"drivers", "schedulingGates"})
-"""Lists whose names other objects or programs look up, such as drivers."""
+_KNOWN_NAMES: Final = frozenset(
+    {"containerResource", "drivers", "resource", "schedulingGates"}
+)
+"""Fields whose names other objects or programs look up, such as drivers."""
 
 _QUOTA_OF_CLASS: Final = ".storageclass.storage.k8s.io/"
 _UNCOUNTED: Final = "uncountedTerminatedPods"
@@ -284,7 +302,9 @@ class _Renaming:
             return f"{self._rename(value.removesuffix('-'))}-"
         if key == "value" and parent in _OF_TAINTS:
             return self._value(owner.get("key", ""), value)
-        is_name = key in _NAMES and not (key == "name" and parent in _KNOWN_NAMES)
+        is_name = key in _NAMES and not (
+            (key == "name" and parent in _KNOWN_NAMES) or value == _ALL_CONTAINERS
+        )
         return self._rename(value) if is_name else self._time(value)
 
     def _source(self, key: str, value: Tree) -> Tree:
@@ -299,6 +319,8 @@ class _Renaming:
             return value
         if name == "path":
             return "/"
+        if name == "registry":  # of Quobyte: a host and a port
+            return f"{self._rename(str(value))}:1"
         if isinstance(value, str):
             return self._rename(value)
         return [_TARGET] if isinstance(value, list | tuple) and value else value
@@ -356,6 +378,10 @@ class _Renaming:
         name, dot, what = key.partition(_QUOTA_OF_CLASS)
         return f"{self._rename(name)}{dot}{what}" if dot else key
 
+    def types(self, value: Sequence[Tree]) -> list[Tree]:
+        """Return the types of triggers or metrics: nothing here reads more of them."""
+        return [{"type": item.get("type", "")} for item in value]
+
     def disrupted_pods(self, value: Mapping[str, str]) -> Tree:
         """Return times by the names of pods."""
         return {self._rename(pod): self._time(time) for pod, time in value.items()}
@@ -374,6 +400,8 @@ _MAPS: Final[Mapping[str, Callable[[_Renaming, Any], Any]]] = {
 _LISTS: Final[Mapping[str, Callable[[_Renaming, Any], Any]]] = {
     **dict.fromkeys(_KEYED, _Renaming.expressions),
     "finalizers": _Renaming.finalizers,
+    "currentMetrics": _Renaming.types,
+    "triggers": _Renaming.types,
 }
 """Fields whose values are lists -> what returns the other value."""
 

@@ -42,6 +42,25 @@ _CHECKED: Final[Mapping[str, Sequence[str]]] = {
 }
 """Volume source -> the fields that admission checks; nothing reads others of them."""
 
+_UNREAD: Final = frozenset(
+    (
+        "chapAuthDiscovery",
+        "chapAuthSession",
+        "controllerExpandSecretRef",
+        "controllerPublishSecretRef",
+        "dataSource",
+        "dataSourceRef",
+        "initiatorName",
+        "nodeExpandSecretRef",
+        "nodePublishSecretRef",
+        "nodeStageSecretRef",
+        "podCIDR",
+        "podCIDRs",
+        "secretRef",
+    )
+)
+"""Optional fields of volumes, claims and nodes that nothing reads."""
+_ACTIONS: Final = frozenset(("grpc", "httpGet", "tcpSocket"))
 _REPOSITORY: Final = "repository"
 _OMITTED: Final = "omitted"
 
@@ -50,8 +69,9 @@ def lean_objects(objects: Iterable[ApiObject], kinds: KindSet) -> list[Tree]:
     """Return objects without what nothing reads.
 
     Removed are the configuration that kubectl applied last, attributes of volumes,
-    parameters of device drivers, and the fields of volume sources that admission does
-    not check. Names stay. Objects of plugins' kinds have all fields of their classes.
+    parameters of device drivers, texts in the actions of probes and hooks, and the
+    fields of volume sources that admission does not require. Names stay. Objects of
+    plugins' kinds have all fields of their classes.
 
     Args:
         objects: The objects, which were decoded.
@@ -94,13 +114,25 @@ def _lean(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if not isinstance(value, dict):
         return value
     return {
-        key: _lean_field(key, item) for key, item in value.items() if key != _ATTRIBUTES
+        key: _lean_field(key, item)
+        for key, item in value.items()
+        if key != _ATTRIBUTES and key not in _UNREAD
     }
 
 
 def _lean_field(key: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
     if is_unread_source(key, value):
         return lean_source(key, value)
+    if key in ("exec", *_ACTIONS) and isinstance(value, dict):
+        return _lean_action(key, value)
     if key == _OPAQUE and isinstance(value, dict):
         return {name: item for name, item in value.items() if name != _PARAMETERS}
     return _lean(value)
+
+
+def _lean_action(key: str, action: Tree) -> Tree:
+    """Return a valid action of a probe or hook without its texts, such as tokens."""
+    if key == "exec":
+        return {"command": [_OMITTED]}
+    port = action.get("port")
+    return {"port": port if isinstance(port, int) else 1}

@@ -1,4 +1,4 @@
-"""Keys of labels, taints and annotations that Kubernetes itself defines.
+"""Keys of labels, taints and annotations that Kubernetes and KEDA define.
 
 Mirrors the documentation of Kubernetes, "Well-Known Labels, Annotations and Taints".
 The domains are listed, since users can choose keys such as ``acme.kubernetes.io/x``.
@@ -11,6 +11,7 @@ __all__ = ["READ_ANNOTATIONS", "is_own_finalizer", "is_own_key"]
 _DOMAINS: Final = frozenset(
     [
         "apps.kubernetes.io",
+        "autoscaling.keda.sh",
         "batch.kubernetes.io",
         "beta.kubernetes.io",
         "controller.kubernetes.io",
@@ -46,6 +47,7 @@ _KEYS: Final = frozenset(
         "kubernetes.io/config.mirror",
         "kubernetes.io/config.source",
         "kubernetes.io/os",
+        "scaledjob.keda.sh/generation",
     ]
 )
 """Keys of a domain that users also use for keys of their own."""
@@ -82,6 +84,11 @@ _FINALIZERS: Final = frozenset(
 
 READ_ANNOTATIONS: Final = frozenset(
     [
+        "autoscaling.keda.sh/force-activation",
+        "autoscaling.keda.sh/paused",
+        "autoscaling.keda.sh/paused-replicas",
+        "autoscaling.keda.sh/paused-scale-in",
+        "autoscaling.keda.sh/paused-scale-out",
         "batch.kubernetes.io/job-completion-index",
         "batch.kubernetes.io/job-index-failure-count",
         "batch.kubernetes.io/job-index-ignored-failure-count",
@@ -95,6 +102,7 @@ READ_ANNOTATIONS: Final = frozenset(
         "pv.kubernetes.io/provisioned-by",
         "resource.kubernetes.io/extended-resource-claim",
         "resource.kubernetes.io/pod-claim-name",
+        "scaledjob.keda.sh/generation",
         "simulation.quaymaster.io/devices",
         "simulation.quaymaster.io/price-per-hour",
         "simulation.quaymaster.io/run-seconds",

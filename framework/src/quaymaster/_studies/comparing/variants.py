@@ -16,8 +16,9 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.decisions import DecisionLog
 from quaymaster._studies.comparing.figures import ZONE, measure
 from quaymaster._studies.comparing.outcome import Decision, Outcome
-from quaymaster._studies.simulation.calls import explain_pod, observe
+from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.run import Simulation
 

@@ -58,7 +58,7 @@ class PacedClock(Clock):
             self._move_to(real)
 
     def wait(self, woken: threading.Event) -> bool:
-        """Skip to the next timer unless ``woken`` is set; False if there is none."""
+        """Skip to the next timer unless ``woken`` is set; False without a timer."""
         if woken.is_set():
             return True
         return self.skip()

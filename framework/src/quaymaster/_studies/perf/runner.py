@@ -84,7 +84,7 @@ def outcome_if_left_out(workload: Workload, kubernetes: Kubernetes) -> Outcome |
 
     Args:
         workload: The workload.
-        kubernetes: The Kubernetes whose decisions are to be made.
+        kubernetes: The simulated version of Kubernetes.
     """
     reason = why_left_out(workload, kubernetes)
     if not reason:
@@ -117,7 +117,7 @@ def run_workload(
         seed: Decides the choice between equally good nodes, and generated names.
         verify: If above 0, every Nth decision is repeated with scalar hooks only; a
             difference stops the workload.
-        on_progress: Called now and then with the number of bound pods.
+        on_progress: Called repeatedly with the number of bound pods.
 
     Raises:
         ConfigErrors: The configuration is wrong.

@@ -30,6 +30,7 @@ QueueKey: TypeAlias = Callable[[Pod, int], object]
 _SECONDS: Final = 1.0  # an estimate: evictions run in the background
 _WAITS: Final = "WaitForFirstConsumer"
 _DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares
+_EXTENDED: Final = "resource.kubernetes.io/extended-resource-claim"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _DISRUPTION: Final = ("DisruptionTarget", "True", "PreemptionByScheduler")
 
@@ -394,13 +395,15 @@ def _claims_decided(
         was_free = isinstance(old, PersistentVolume) and old.spec.claim_ref is None
         if claim is not None and was_free and new.spec.storage_class_name in waiting:
             yield PersistentVolumeClaim.kind, f"{claim.namespace}/{claim.name}"
-    elif (
-        new.kind == _DEVICE_CLAIM
-        and old is not None
-        and _is_allocated(new)
-        and not _is_allocated(old)
-    ):
+    elif new.kind == _DEVICE_CLAIM and _is_device_claim_decided(old, new):
         yield new.kind, new.key
+
+
+def _is_device_claim_decided(old: ApiObject | None, new: ApiObject) -> bool:
+    """Return whether a scheduler has just created or allocated a claim for devices."""
+    if new.annotations.get(_EXTENDED) == "true":
+        return old is None  # the scheduler creates it after the decision
+    return old is not None and _is_allocated(new) and not _is_allocated(old)
 
 
 def _is_decided(claim: PersistentVolumeClaim) -> bool:
@@ -428,9 +431,12 @@ def _claims_of(pod: Pod) -> Iterator[tuple[str, str]]:
         for resource_claim in pod.spec.resource_claims
     ]
     names += [
-        resource_claim_statuse.resource_claim_name
-        for resource_claim_statuse in pod.status.resource_claim_statuses
+        claim_status.resource_claim_name
+        for claim_status in pod.status.resource_claim_statuses
     ]
+    extended = pod.status.extended_resource_claim_status
+    if extended is not None:
+        names.append(extended.resource_claim_name)
     for claim in names:
         if claim:
             yield _DEVICE_CLAIM, f"{pod.namespace}/{claim}"

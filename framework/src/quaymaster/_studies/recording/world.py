@@ -9,6 +9,7 @@ from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._clusters.inmemory.store import KindStore
 from quaymaster._core.contract.cluster import (
     EventNote,
+    ForbiddenError,
     ListResult,
     NotFoundError,
     PodStatusPatch,
@@ -86,9 +87,15 @@ class RecordedWorld:
         uid: str | None = None,  # noqa: ARG002 - as the port has it
         grace_period_seconds: float | None = None,  # noqa: ARG002 - as the port has it
     ) -> None:
-        """Note that the scheduler tried to delete a pod."""
-        if kind is Pod:
-            self.deleted.append(key)
+        """Note that the scheduler tried to delete a pod.
+
+        Raises:
+            ForbiddenError: The object is not a pod. A plugin would forget an object
+                that the record still has.
+        """
+        if kind is not Pod:
+            raise ForbiddenError(kind.kind, key, "a record cannot be changed")
+        self.deleted.append(key)
 
     def bind(
         self,

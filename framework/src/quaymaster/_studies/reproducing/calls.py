@@ -25,9 +25,9 @@ from quaymaster._studies.reproducing.shrinking import (
 )
 from quaymaster._studies.reproducing.writing import TestSource
 from quaymaster._studies.simulation.attempts import shown_attempt
-from quaymaster._studies.simulation.calls import explain_pod, without_node
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explaining import explain_pod, without_node
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.run import Simulation
 

@@ -157,8 +157,8 @@ class ScenarioResult:
         name: The name of the scenario.
         file: Its path; empty if it was not read from a file.
         seed: The seed of its random choices.
-        assertions: What came of waits and checks, in the order of the steps, then of
-            the assertions, in their order.
+        assertions: The results of waits and checks, in the order of the steps, then
+            those of the assertions, in their order.
         steps: The results of the steps.
         ended: When it ended.
         simulation: The placements, and why other pods have no node.

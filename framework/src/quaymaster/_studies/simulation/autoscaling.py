@@ -133,8 +133,8 @@ def notices_of_sizes(
 def _is_assumed(scaler: HorizontalPodAutoscaler) -> bool:
     """Return whether metrics may give another size than the one of today.
 
-    They do not if there are none, if the limits are equal, or if the behavior disables
-    both directions.
+    They do not if no metrics exist, if the limits are equal, or if the behavior
+    disables both directions.
     """
     spec, status = scaler.spec, scaler.status
     least = 1 if spec.min_replicas is None else spec.min_replicas

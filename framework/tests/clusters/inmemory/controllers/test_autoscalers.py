@@ -1,4 +1,4 @@
-"""Autoscalers keep workloads between two sizes.
+"""Autoscalers keep the size of workloads within limits.
 
 As ``pkg/controller/podautoscaler/horizontal.go`` (Kubernetes v1.37) without metrics.
 """

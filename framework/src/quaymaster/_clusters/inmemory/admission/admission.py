@@ -42,6 +42,7 @@ from quaymaster._api.objects import (
     VolumeAttachment,
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
@@ -49,6 +50,7 @@ from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
     autoscaler_admission,
 )
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
+from quaymaster._clusters.inmemory.admission.data_sources import default_data_sources
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
     CLAIM_OF_POD,
@@ -88,11 +90,7 @@ from quaymaster._clusters.inmemory.admission.policy_checks import (
     check_budget,
     check_priority_class,
 )
-from quaymaster._clusters.inmemory.admission.problems import (
-    AdmissionError,
-    Report,
-    place_of,
-)
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.admission.repeats import Repeats
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 from quaymaster._clusters.inmemory.admission.storage_checks import (
@@ -279,6 +277,7 @@ class Admission:
         self, claim: PersistentVolumeClaim, report: Report
     ) -> PersistentVolumeClaim:
         spec, status = default_claim_spec(claim.spec), claim.status
+        spec = default_data_sources(spec, self._kubernetes)
         names_class = BETA_STORAGE_CLASS in claim.annotations
         if spec.storage_class_name is None and not names_class:
             default = default_storage_class(self._storage_classes)

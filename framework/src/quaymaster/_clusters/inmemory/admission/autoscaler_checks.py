@@ -15,6 +15,7 @@ from quaymaster._api.objects import (
     HPAScalingRules,
 )
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.autoscaler_defaults import (
@@ -24,7 +25,6 @@ from quaymaster._clusters.inmemory.admission.metric_checks import (
     check_metrics,
     check_reference,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
 
 __all__ = ["autoscaler_admission"]
 

@@ -12,15 +12,15 @@ from quaymaster._api.objects import (
     ResourceSlice,
     ResourceSliceSpec,
 )
-from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     DNS_LABEL,
     LABEL_KEY,
     LABEL_VALUE,
     SUBDOMAIN,
 )
+from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
 
 __all__ = ["check_device_taint", "check_resource_slice"]
 

@@ -7,19 +7,19 @@ Mirrors ``ValidateJobCreate`` and what it calls (Kubernetes v1.37,
 from typing import Final
 
 from quaymaster._api.objects import Job, JobSpec
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
+    DNS_LABEL,
+    DOMAIN_PATH,
+    LABEL_VALUE,
+)
 from quaymaster._clusters.inmemory.admission.job_policies import check_job_policies
 from quaymaster._clusters.inmemory.admission.placement_checks import check_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.selected_pods import (
     LABELS_PATH,
     POLICY_PATH,
     check_selects,
     selects,
-)
-from quaymaster._clusters.inmemory.admission.syntax import (
-    DNS_LABEL,
-    DOMAIN_PATH,
-    LABEL_VALUE,
 )
 
 __all__ = ["check_job"]

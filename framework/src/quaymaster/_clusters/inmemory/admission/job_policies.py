@@ -18,8 +18,8 @@ from quaymaster._api.objects import (
     PodFailurePolicyRule,
     SuccessPolicyRule,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import LABEL_KEY
 
 __all__ = ["check_job_policies"]
 

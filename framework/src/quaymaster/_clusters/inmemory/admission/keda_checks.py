@@ -14,7 +14,7 @@ from quaymaster._api.objects.keda import (
     ScaleTarget,
     ScaleTrigger,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._api.objects.report import Report
 from quaymaster._clusters.inmemory.controllers.scaled_jobs import job_of
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     PAUSED_REPLICAS_ANNOTATION,

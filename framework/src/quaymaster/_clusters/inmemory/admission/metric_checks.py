@@ -19,9 +19,9 @@ from quaymaster._api.objects import (
     ResourceMetricSource,
 )
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import DNS_LABEL, PATH_SEGMENT
 from quaymaster._clusters.inmemory.admission.resource_checks import is_for_containers
-from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, PATH_SEGMENT
 
 __all__ = ["check_metrics", "check_reference"]
 

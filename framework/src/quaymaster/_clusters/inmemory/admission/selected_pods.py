@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from quaymaster._api.objects import LabelSelector, PodTemplateSpec
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.selectors import compile_label_selector
 from quaymaster._base.errors import SelectorError
-from quaymaster._clusters.inmemory.admission.problems import Report
 
 __all__ = ["LABELS_PATH", "POLICY_PATH", "check_selects", "selects"]
 

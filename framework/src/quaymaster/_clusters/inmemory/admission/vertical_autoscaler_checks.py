@@ -8,12 +8,12 @@ not rejected.
 from typing import Final
 
 from quaymaster._api.objects import CrossVersionObjectReference
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.vertical_autoscaling import (
     ContainerResourcePolicy,
     PodResourcePolicy,
     VerticalPodAutoscaler,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
 
 __all__ = ["check_vertical_autoscaler"]
 

@@ -16,15 +16,15 @@ from quaymaster._api.objects import (
     ReplicationController,
     StatefulSet,
 )
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import DNS_LABEL
 from quaymaster._clusters.inmemory.admission.placement_checks import check_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.selected_pods import (
     LABELS_PATH,
     POLICY_PATH,
     check_selects,
 )
 from quaymaster._clusters.inmemory.admission.strategy_checks import check_strategy
-from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL
 from quaymaster._clusters.inmemory.admission.volume_checks import check_claim_spec
 
 __all__ = [

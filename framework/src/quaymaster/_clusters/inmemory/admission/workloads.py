@@ -24,11 +24,11 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects import (
     StatefulSetPersistentVolumeClaimRetentionPolicy as _Retention,
 )
+from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.job_checks import check_job
 from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.strategy_defaults import (
     default_daemon_set_strategy,
     default_deployment_strategy,

@@ -22,7 +22,7 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeNodeAffinity,
 )
-from quaymaster._clusters.inmemory.admission.syntax import CSI_DRIVER_NAME
+from quaymaster._api.objects.syntax import CSI_DRIVER_NAME
 from quaymaster._clusters.inmemory.controllers.known_provisioners import (
     VolumeSource,
     known_provisioner,
