@@ -4,6 +4,7 @@ Counts, and not times: they are the same on each machine.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ OBJECTS = """\
  spec: {containers: [{name: c, image: nginx, resources: {requests: {cpu: "9"}}}]}}
 """
 PROGRAM = """
-import atexit, gc, json, sys
+import atexit, gc, json, os, sys
 from importlib import metadata
 
 visited, searches, search = [], [], metadata.entry_points
@@ -41,6 +42,7 @@ def entry_points(**criteria):
 
 def report():
     counts = {"visited": visited, "searches": searches, "modules": [*sys.modules]}
+    counts["blas"] = os.environ.get("OPENBLAS_NUM_THREADS")
     print(json.dumps(counts), file=sys.stderr)
 
 gc.callbacks.append(visit)
@@ -62,6 +64,7 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         [sys.executable, "-c", PROGRAM, "simulate", file],
         capture_output=True,
         check=True,
+        env={name: os.environ[name] for name in os.environ if "OPENBLAS" not in name},
         text=True,
     )
     assert "1 of 2 pods placed" in process.stdout
@@ -81,3 +84,7 @@ def test_what_a_small_simulation_does_not_need_is_not_imported(
     counts: dict[str, Any],
 ) -> None:
     assert [name for name in HEAVY_FOR_SIMULATE if name in counts["modules"]] == []
+
+
+def test_numpy_starts_no_threads_to_multiply_matrices(counts: dict[str, Any]) -> None:
+    assert counts["blas"] == "1"

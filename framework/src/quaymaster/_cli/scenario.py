@@ -34,6 +34,7 @@ from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
     placed_table,
+    print_assertions_csv,
     print_scenarios,
     spread_table,
     steps_table,
@@ -100,7 +101,11 @@ def group() -> None:
     help="Exit with 1 also if there is any warning, or a rollout is stuck at the end.",
 )
 @output_option(
-    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def run(
     files: Sequence[str],
@@ -251,6 +256,8 @@ def _load(
 def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
+    elif output is OutputFormat.CSV:
+        print_assertions_csv(results)
     else:
         print_document([as_document(result) for result in results], output)
 

@@ -34,7 +34,12 @@ from quaymaster._cli.pod_times import (
     print_pulls,
 )
 from quaymaster._cli.report_option import report_option
-from quaymaster._cli.results import as_document, print_names, print_result
+from quaymaster._cli.results import (
+    as_document,
+    print_names,
+    print_pods_csv,
+    print_result,
+)
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
@@ -104,6 +109,7 @@ NOT_STRICT = 1
     OutputFormat.TABLE,
     OutputFormat.WIDE,
     OutputFormat.NAME,
+    OutputFormat.CSV,
     OutputFormat.JSON,
     OutputFormat.YAML,
 )
@@ -143,8 +149,8 @@ def command(
     Warnings at the end list what was left out or assumed.
     """
     for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
-        if is_asked and output is OutputFormat.NAME:
-            raise click.UsageError(f"{name} cannot be printed by -o name")
+        if is_asked and output in (OutputFormat.NAME, OutputFormat.CSV):
+            raise click.UsageError(f"{name} cannot be printed by -o {output}")
     run_timings = _run_timings() if timings else None
     seen = _run_observer() if report_file else None
     room = _room_observer() if with_capacity else None
@@ -247,13 +253,15 @@ def _print(
     match output:
         case OutputFormat.NAME:
             print_names(result)
+        case OutputFormat.CSV:
+            print_pods_csv(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
             if room is not None:
                 from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
 
                 print_line()
-                print_groups(room)
+                print_groups(room, is_fitted=output is OutputFormat.TABLE)
             if timings is not None:
                 timings.print()
         case _:

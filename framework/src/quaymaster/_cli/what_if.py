@@ -43,6 +43,7 @@ from quaymaster._cli.what_if_results import (
     changes_table,
     pods_table,
     print_answer,
+    print_events_csv,
     spread_table,
 )
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
@@ -179,7 +180,9 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     is_flag=True,
     help="Exit with 1 if there is any warning, or a rollout is stuck at the end.",
 )
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     options: InputOptions,
     drain_timeout: float,
@@ -248,10 +251,13 @@ def command(
     result = attrs.evolve(result, notices=notices)
     if report_file is not None:
         _report(result, report_file)
-    if output is OutputFormat.TABLE:
-        print_answer(result)
-    else:
-        print_document(as_document(result), output)
+    match output:
+        case OutputFormat.TABLE:
+            print_answer(result)
+        case OutputFormat.CSV:
+            print_events_csv(result)
+        case _:
+            print_document(as_document(result), output)
     print_notices(notices)
     print_assumed_startup(choice, times, inputs.objects)
     print_pulls(times, inputs.objects)

@@ -16,6 +16,7 @@ from quaymaster._api.objects import (
     PodStatus,
     Volume,
 )
+from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._core.contract.cluster import ForbiddenError, NotFoundError
@@ -80,7 +81,9 @@ def find_headroom(
         pod=asked or pod.key,
         fits=search.placed.total(),
         limit=limit,
-        nodes=dict(sorted(search.placed.items())),
+        nodes={
+            node: search.placed[node] for node in sorted(search.placed, key=natural_key)
+        },
         message=search.message,
     )
 

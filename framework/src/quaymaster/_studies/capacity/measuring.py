@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from quaymaster._base.natural_order import natural_key
 from quaymaster._core.state.arrays import RowArray
 from quaymaster._studies.capacity.columns import AmountColumns
 from quaymaster._studies.capacity.figures import GroupRoom, NodeRoom, Room, TypicalPod
@@ -59,7 +60,7 @@ def measure_room(
         total=_group((), columns, costs, lost, there),
         groups=tuple(
             _group(key, columns, costs, lost, places)
-            for key, places in sorted(_places(keys, there).items())
+            for key, places in _places(keys, there).items()
         ),
         nodes=tuple(_nodes(columns, keys, costs, there)) if each_node else (),
         typical=tuple(map(_typical, shapes)),
@@ -110,11 +111,13 @@ def _typical(fitting: FittingShape) -> TypicalPod:
 def _places(
     keys: Sequence[tuple[str, ...]], there: Iterable[int]
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return the indices of each group's nodes."""
+    """Return the indices of each group's nodes, sorted by group."""
     places: dict[tuple[str, ...], list[int]] = {}
     for place in there:
         places.setdefault(keys[place], []).append(place)
-    return places
+    return dict(
+        sorted(places.items(), key=lambda item: tuple(map(natural_key, item[0])))
+    )
 
 
 def _group(
@@ -159,4 +162,4 @@ def _nodes(
         )
         if place in wanted
     ]
-    return sorted(rooms, key=lambda room: room.node)
+    return sorted(rooms, key=lambda room: natural_key(room.node))

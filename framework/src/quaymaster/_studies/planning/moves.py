@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from quaymaster._api.objects import Pod
+from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.planning.question import is_tied
 from quaymaster._studies.simulation.owners import workload_of
@@ -62,7 +63,7 @@ def moves_between(before: Places, after: Places) -> tuple[Move, ...]:
     """Return the pods that are on another node than before, by workload and name."""
     return tuple(
         move
-        for workload in sorted(before.keys() & after.keys())
+        for workload in sorted(before.keys() & after.keys(), key=natural_key)
         for move in _moves_of(workload, before[workload], after[workload])
     )
 
@@ -70,13 +71,14 @@ def moves_between(before: Places, after: Places) -> tuple[Move, ...]:
 def _moves_of(
     workload: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterable[Move]:
-    same = sorted(before.keys() & after.keys())
+    same = sorted(before.keys() & after.keys(), key=natural_key)
     pairs = [(key, key) for key in same if before[key] != after[key]]
-    came = {key: after[key] for key in sorted(after.keys() - before.keys())}
+    new_keys = sorted(after.keys() - before.keys(), key=natural_key)
+    came = {key: after[key] for key in new_keys}
     left = []
-    for key in sorted(before.keys() - after.keys()):
+    for key in sorted(before.keys() - after.keys(), key=natural_key):
         # A pod that was created again on the same node has not moved.
-        heir = next((new for new, node in came.items() if node == before[key]), None)
+        heir = next((pod for pod, node in came.items() if node == before[key]), None)
         if heir is None:
             left.append(key)
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._base.natural_order import natural_key
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
@@ -351,7 +352,10 @@ class Simulation:
         return SimulationResult(
             placements=tuple(starmap(self._ended, record.placements)),
             unscheduled=tuple(
-                sorted(map(self.unscheduled, waiting), key=lambda entry: entry.pod)
+                sorted(
+                    map(self.unscheduled, waiting),
+                    key=lambda pod: natural_key(pod.pod),
+                )
             ),
             preempted=tuple(record.preempted),
             pods=len(record.placements) + len(waiting),
