@@ -5,8 +5,10 @@ from decimal import Decimal
 from typing import Final
 
 from quaymaster._base.errors import counted
+from quaymaster._cli.amounts import plain_amount
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.plan_rounds import print_rounds, round_documents
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 
 __all__ = ["plan_document", "print_plan"]
@@ -26,17 +28,37 @@ def print_plan(found: Plan) -> None:
     headings = ["GROUP", "NODES", "MIN", "MAX", *(["PRICE", "COST"] if priced else [])]
     headings += [name.upper() for name in resources]
     print_table(headings, [_row(group, resources, priced) for group in found.groups])
+    print_rounds(found)
     print_line()
     shares = ", ".join(
         f"{name} {_percent(found.utilization.get(name))}" for name in resources
     )
     print_line(f"requested of all nodes, those of the input included: {shares}")
-    cost = "" if found.cost is None else f" at a cost of {_plain(found.cost)}"
+    cost = "" if found.cost is None else f" at a cost of {plain_amount(found.cost)}"
     print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}")
     print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
-    for group in found.groups:
-        if group.nodes:
-            print_line(f"--nodes {group.spec}")
+    for line in _commands(found):
+        print_line(line)
+
+
+def _commands(found: Plan) -> list[str]:
+    """Return the options that make the nodes, for ``simulate`` or ``what-if``."""
+    if not found.rounds:
+        return [f"--nodes {group.spec}" for group in found.groups if group.nodes]
+    lines = []
+    made = [0] * len(found.groups)
+    for number, planned in enumerate(found.rounds):
+        option = "--add-nodes" if number else "--nodes"
+        for index, (group, count) in enumerate(
+            zip(found.groups, planned.nodes, strict=True)
+        ):
+            # The nodes of each line take turns in the zones, from the first one on.
+            if count and made[index] % len(group.group.zones()):
+                return ["--write-nodes FILE writes the nodes with their zones"]
+            made[index] += count
+            if count:
+                lines.append(f"{option} {group.group.spec(count)}")
+    return lines
 
 
 def plan_document(found: Plan) -> dict[str, object]:
@@ -58,11 +80,13 @@ def plan_document(found: Plan) -> dict[str, object]:
             }
             for group in found.groups
         ],
+        "rounds": round_documents(found),
         "summary": {
             "found": found.is_found,
             "nodes": len(found.nodes),
             "cost": _number(found.cost),
             "lowerBound": _number(found.lower_bound),
+            "lowerBoundInRounds": _number(found.lower_bound_in_rounds),
             "proven": found.is_final,
             "gap": found.gap if found.gap != float("inf") else None,
             "tried": found.tried,
@@ -108,7 +132,7 @@ def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
     own = group.group
     cells = [own.name, str(group.nodes), str(own.min_nodes), str(own.max_nodes)]
     if priced:
-        cells += [_plain(own.price), _plain(group.cost)]
+        cells += [plain_amount(own.price), plain_amount(group.cost)]
     return [*cells, *(_percent(group.utilization.get(name)) for name in resources)]
 
 
@@ -123,25 +147,29 @@ def _resources(found: Plan) -> list[str]:
 
 
 def _bound(found: Plan) -> str:
-    if found.cost is not None:
-        return f"no plan costs less than {_plain(found.lower_bound)}"
-    return f"no plan has fewer than {_plain(found.lower_bound)}"
+    """Return what no plan costs, with a second bound if that of rounds is lower."""
+    less = "costs less" if found.cost is not None else "has fewer"
+    than = f"{less} than {plain_amount(found.lower_bound)}"
+    if found.lower_bound == found.lower_bound_in_rounds:
+        return f"no plan {than}"
+    other = plain_amount(found.lower_bound_in_rounds)
+    return (
+        f"no plan bought at once {than}, and none bought in rounds {less} than {other}"
+    )
 
 
 def _certainty(found: Plan) -> str:
     tried = f"{counted(found.tried, 'plan')} tried"
     if found.is_final:
-        return f"proven to be the best, {tried}"
+        at_once = found.lower_bound != found.lower_bound_in_rounds
+        best = "the best that is bought at once" if at_once else "the best"
+        return f"proven to be {best}, {tried}"
     gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 
 
 def _percent(there: Utilization | None) -> str:
     return "-" if there is None or not there.allocatable else f"{there.share:.0%}"
-
-
-def _plain(amount: Decimal | None) -> str:
-    return "-" if amount is None else f"{amount.normalize():f}"
 
 
 def _number(amount: Decimal | None) -> float | int | None:

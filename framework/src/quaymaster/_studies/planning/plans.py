@@ -11,7 +11,7 @@ from quaymaster._studies.planning.groups import NodeGroup
 from quaymaster._studies.planning.trials import Utilization
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
-__all__ = ["Plan", "PlannedGroup", "Utilization"]
+__all__ = ["Plan", "PlannedGroup", "PlannedRound", "Utilization"]
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +40,22 @@ class PlannedGroup:
 
 
 @attrs.frozen(kw_only=True)
+class PlannedRound:
+    """What a plan adds at one time, after the pods of earlier rounds have their nodes.
+
+    Attributes:
+        nodes: How many nodes of each group, in the order of the groups.
+        pending: How many pods have no node afterwards.
+        cost: What the nodes of this round and of those before it cost; None if a price
+            is unknown.
+    """
+
+    nodes: tuple[int, ...]
+    pending: int
+    cost: Decimal | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Plan:
     """The nodes with which everything fits, or why there is no such plan.
 
@@ -48,11 +64,15 @@ class Plan:
             no nodes.
         nodes: The nodes of the plan, to be added to those of the input.
         is_found: Whether there is a plan.
+        rounds: What is added when, if the nodes are bought in rounds: first what is
+            there from the beginning, maybe nothing. Empty if that is all.
         is_final: Whether that was proven: that no plan is better than this one, or that
-            there is none at all.
+            there is none at all. If the plan has no rounds, that is proven of plans
+            without rounds.
         lower_bound: The least that a plan can cost if the groups have prices, and else
-            the fewest nodes it can have. It is true of every plan, also where this one
-            may not be the best.
+            the fewest nodes it can have, also where this one may not be the best. If
+            the plan has no rounds, the bound holds for plans without rounds.
+        lower_bound_in_rounds: The same for all plans.
         tried: How many plans were tried, each by at least one simulation.
         utilization: Resource -> how much of it is requested on all nodes in the end.
         obstacle: Why there is no plan, in one line; empty if there is one.
@@ -66,7 +86,9 @@ class Plan:
     nodes: tuple[Node, ...] = ()
     is_found: bool = False
     is_final: bool = False
+    rounds: tuple[PlannedRound, ...] = ()
     lower_bound: Decimal = Decimal(0)
+    lower_bound_in_rounds: Decimal = Decimal(0)
     tried: int = 0
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
     obstacle: str = ""
