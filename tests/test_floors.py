@@ -24,6 +24,7 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
             "input",
             "lazy_names",
             "logs",
+            "natural_order",
             "raised",
         },
         {"notices", "serving", "suggestions", "yaml_text"},

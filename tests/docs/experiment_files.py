@@ -41,8 +41,8 @@ _GROUPS: Final = ("quaymaster.experiment_inputs", "quaymaster.experiment_metrics
 def _offered() -> Iterator[tuple[str, str]]:
     """The class of each input and metric, and the name by which it is used."""
     for group in _GROUPS:
-        for one in entry_points(group=group):
-            yield one.value.rpartition(":")[2], one.name
+        for point in entry_points(group=group):
+            yield point.value.rpartition(":")[2], point.name
 
 
 def experiment_page() -> str:
@@ -50,9 +50,9 @@ def experiment_page() -> str:
     definitions: Mapping[str, Schema] = experiment_schema()["$defs"]  # type: ignore[assignment]  # JSON
     offered = dict(_offered())
     sections = [
-        section(offered.get(name, name), one)
-        for name, one in definitions.items()
-        if "properties" in one
+        section(offered.get(name, name), definition)
+        for name, definition in definitions.items()
+        if "properties" in definition
     ]
     return "\n".join([_INTRO, *sections])
 
@@ -60,5 +60,5 @@ def experiment_page() -> str:
 def tuning_page() -> str:
     """The page of tuning files, made in the same way."""
     definitions: Mapping[str, Schema] = tuning_schema()["$defs"]  # type: ignore[assignment]  # JSON
-    sections = [section(name, one) for name, one in definitions.items()]
+    sections = [section(name, definition) for name, definition in definitions.items()]
     return "\n".join([_TUNING_INTRO, *sections])

@@ -141,7 +141,7 @@ def _signature(point: ExtensionPoint, hook: str) -> str:
         if isinstance(node, ast.FunctionDef) and node.name == hook
     )
     assert found.returns is not None
-    arguments = ",\n".join(f"    {ast.unparse(one)}" for one in found.args.args)
+    arguments = ",\n".join(f"    {ast.unparse(arg)}" for arg in found.args.args)
     return f"def {hook}(\n{arguments},\n) -> {ast.unparse(found.returns)}"
 
 

@@ -29,7 +29,7 @@ _INTRO: Final = (
 def scenario_page() -> str:
     """The page: a section for each part of a file, in the order of their use."""
     definitions: Mapping[str, Schema] = scenario_schema()["$defs"]  # type: ignore[assignment]  # JSON
-    sections = [section(name, one) for name, one in definitions.items()]
+    sections = [section(name, definition) for name, definition in definitions.items()]
     return "\n".join([_INTRO, *sections])
 
 
@@ -78,7 +78,7 @@ def _kinds(field: Schema) -> Iterator[str]:
     elif "ns|us" in str(field.get("pattern", "")):
         yield "duration"
     else:
-        yield f"{_NAMES[field.get('type')]}{_limits(field)}"
+        yield f"{_NAMES[str(field.get('type'))]}{_limits(field)}"
 
 
 _NAMES: Final = {
@@ -86,7 +86,8 @@ _NAMES: Final = {
     "integer": "integer",
     "number": "number",
     "boolean": "`true` or `false`",
-    None: "anything",
+    "['string', 'number']": "quantity",
+    "None": "anything",
 }
 
 

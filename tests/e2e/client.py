@@ -2,6 +2,7 @@
 
 import http.client
 import ssl
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +39,7 @@ _OF_THE_CLUSTER: Final = {
 _PATCH: Final = "application/{}-patch+json"
 _BAD: Final = 400
 _UNREADABLE: Final = "the answer is no JSON"
+_KEPT_SECONDS: Final = 20.0  # less than the server keeps an idle connection
 
 
 class RefusedError(Exception):
@@ -87,7 +89,7 @@ class ApiClient:
         self._host = urlsplit(url).netloc
         self._token = token
         self._context = ssl.create_default_context(cafile=str(authority))
-        self._kept: deque[http.client.HTTPSConnection] = deque()
+        self._kept: deque[tuple[http.client.HTTPSConnection, float]] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +100,7 @@ class ApiClient:
     def close(self) -> None:
         """Close the connections; the next request opens one again."""
         while self._kept:
-            self._kept.pop().close()
+            self._kept.pop()[0].close()
 
     def request(
         self,
@@ -131,10 +133,7 @@ class ApiClient:
     def _exchange(
         self, method: str, target: str, data: bytes | None, headers: dict[str, str]
     ) -> Tree:
-        try:
-            connection = self._kept.pop()
-        except IndexError:
-            connection = self._connect()
+        connection = self._kept_connection() or self._connect()
         try:
             connection.request(method, target, data, headers)
             answer = connection.getresponse()
@@ -142,7 +141,7 @@ class ApiClient:
         except BaseException:
             connection.close()
             raise
-        self._kept.append(connection)
+        self._kept.append((connection, time.monotonic()))
         return _tree(answer.status, content)
 
     def get(self, path: str) -> Tree:
@@ -217,6 +216,18 @@ class ApiClient:
                 yield event["type"], event["object"]
         finally:
             connection.close()
+
+    def _kept_connection(self) -> http.client.HTTPSConnection | None:
+        """Return a connection that was used lately, or None; close older ones."""
+        while self._kept:
+            try:
+                connection, used = self._kept.pop()
+            except IndexError:  # another thread took it
+                return None
+            if time.monotonic() - used < _KEPT_SECONDS:
+                return connection
+            connection.close()
+        return None
 
     def _connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(

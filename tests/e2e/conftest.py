@@ -10,13 +10,20 @@ from tests.e2e.control_plane import ControlPlane
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the command line say how many decisions are compared."""
+    """Let the command line say how much is compared."""
     parser.addoption(
         "--decisions",
         type=int,
         default=200,
         metavar="N",
         help="how many pods are decided by both schedulers, one after another",
+    )
+    parser.addoption(
+        "--workloads",
+        type=int,
+        default=25,
+        metavar="N",
+        help="how many random workloads run on real servers and in a simulation",
     )
 
 

@@ -92,7 +92,6 @@ def arrivals(
     seed: int,
     scheduler: str = "default-scheduler",
     broken_volumes: bool = True,
-    devices: bool = True,
 ) -> Iterator[Arrival]:
     """Make pods for `mixed_cluster`.
 
@@ -102,12 +101,11 @@ def arrivals(
         seed: Decides what they are like.
         scheduler: Whose pods they are.
         broken_volumes: Whether some claim volumes of a provisioner that does nothing.
-        devices: Whether some claim devices.
     """
     chance = random.Random(seed)
     features = (
         *_FEATURES,
-        *(_DEVICES if devices else ()),
+        *_DEVICES,
         *((_broken_volume,) if broken_volumes else ()),
     )
     for number in range(count):

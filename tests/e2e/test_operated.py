@@ -90,7 +90,7 @@ def test_everybody_is_answered_as_by_kube_scheduler(plane: ControlPlane) -> None
     assert {code for code, _ in ours.values()} == {200, 401, 403, 404}
 
 
-def test_client_is_known_by_a_certificate_of_the_clusters_authorities(
+def test_client_is_authenticated_by_the_clusters_authorities(
     servers: None, tmp_path: Path
 ) -> None:
     make_certificate(tmp_path)

@@ -65,10 +65,7 @@ def test_decisions_of_kube_scheduler_are_made_again(
         Adviser(plane.kubeconfig()) as adviser,
     ):
         trial = JudgedByQuaymaster(scene, SchedulerLog(theirs.log), adviser, tmp_path)
-        # With claims for devices, 6 of 264 decisions differ when they are replayed.
-        coming = arrivals(
-            count, nodes=NODES, seed=SEED, broken_volumes=False, devices=False
-        )
+        coming = arrivals(count, nodes=NODES, seed=SEED, broken_volumes=False)
         assert trial.run(coming) == []
     registry = PluginRegistry.discover()
     config = default_config(registry, kubernetes=SERVED)

@@ -50,7 +50,8 @@ def _written(gate: Gate | None) -> dict[str, object] | None:
 def _download(minor: int, patch: int) -> None:
     modules = {module for module, _ in FILES}
     names = [
-        f"k8s.io/{one}@v{int(one == 'kubernetes')}.{minor}.{patch}" for one in modules
+        f"k8s.io/{module}@v{int(module == 'kubernetes')}.{minor}.{patch}"
+        for module in modules
     ]
     subprocess.run(["go", "mod", "download", *sorted(names)], check=True)
 

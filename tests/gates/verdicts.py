@@ -41,7 +41,7 @@ APPLIES: Final[Mapping[str, Rule]] = {
         "DeviceTaintRules keep pods off devices, and evict them",
         _VERSIONS,
         f"{_DEVICE_TESTS}test_device_taint_rules.py::"
-        "test_taints_keep_nobody_off_while_their_gate_is_off",
+        "test_taints_have_no_effect_while_their_gate_is_off",
     ),
     "DRAFractionalCapacityRange": Rule(
         "off in a stock 1.37, on with --min-compatibility-version 1.37; played with "
@@ -71,7 +71,7 @@ APPLIES: Final[Mapping[str, Rule]] = {
         "StatefulSets replace several pods at once",
         f"{_INMEMORY}controllers/stateful_set_updates.py",
         f"{_INMEMORY_TESTS}controllers/test_stateful_set_updates.py::"
-        "test_template_that_fits_nowhere_leaves_as_many_pending_as_may_be_unavailable",
+        "test_template_that_fits_nowhere_leaves_max_unavailable_pods_pending",
     ),
     "NodeControllerLeaseCircuitBreaker": Rule(
         "a node is lost only if its lease really is; nothing here looks at a stale "

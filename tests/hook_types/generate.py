@@ -48,9 +48,9 @@ def hook_types() -> Mapping[str, HookTypes]:
         if isinstance(node, ast.FunctionDef) and _is_spec(node):
             assert node.returns is not None
             arguments = {
-                one.arg: ast.unparse(one.annotation)
-                for one in node.args.args
-                if one.annotation is not None
+                arg.arg: ast.unparse(arg.annotation)
+                for arg in node.args.args
+                if arg.annotation is not None
             }
             found[node.name] = HookTypes(arguments, ast.unparse(node.returns))
     return found

@@ -1,23 +1,27 @@
 """Objects as manifests have them, and what a cluster makes of them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
+from quaymaster.errors import ObjectError
 from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
+    KINDS,
     Container,
     ContainerPort,
     ObjectMeta,
     PodSpec,
     Quantity,
     ResourceRequirements,
+    from_wire,
 )
 from tests.kit.clusters import make_cluster
 
-__all__ = ["admitted", "bare_container", "bare_pod", "problems_of"]
+__all__ = ["admitted", "bare_container", "bare_pod", "problems_of", "rejected_paths"]
 
 
 def bare_container(
@@ -50,3 +54,13 @@ def problems_of(*objects: ApiObject) -> list[str]:
     with pytest.raises(AdmissionError) as caught:
         make_cluster(*objects)
     return [f"{p.path}: {p.message}" for p in caught.value.problems]
+
+
+def rejected_paths(kind: str, tree: dict[str, Any]) -> list[str]:
+    """The fields for which a new object is rejected; none if it is stored."""
+    cluster = make_cluster(controllers=False)
+    try:
+        cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, KINDS[kind]))
+    except (AdmissionError, ObjectError) as error:
+        return [problem.path for problem in error.problems]
+    return []

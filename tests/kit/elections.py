@@ -143,7 +143,11 @@ class ElectionWorld:
 
     def writers(self) -> list[str]:
         """Those whose fences are open."""
-        return [one.name for one in self.contenders if one.fence.may_write()]
+        return [
+            contender.name
+            for contender in self.contenders
+            if contender.fence.may_write()
+        ]
 
 
 class Contender:

@@ -16,7 +16,7 @@ import attrs
 from quaymaster import ApiObject
 from quaymaster.objects import to_wire
 from quaymaster.testing import make_uid
-from tests.kit.internals.kubernetes import resources_of
+from tests.kit.internals.kubernetes import operator_resources, resources_of
 
 __all__ = [
     "ApiRefusal",
@@ -93,7 +93,7 @@ class FakeApiServer:
 
     def asked(self, path: str) -> list[ApiRequest]:
         """The requests for a path so far."""
-        return [one for one in self.requests if one.path == path]
+        return [request for request in self.requests if request.path == path]
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
@@ -137,6 +137,11 @@ class FakeApiServer:
         handler.end_headers()
         handler.wfile.write(b"{}")
 
+    def _served(self, group_path: str) -> list[str]:
+        """The resources of a group version."""
+        below = (path.rpartition("/") for path in self.items)
+        return [name for folder, _, name in below if folder == group_path]
+
     def _page(self, path: str, query: Mapping[str, str]) -> bytes:
         items = self.items.get(path, [])
         first = int(query.get("continue", "0"))
@@ -149,10 +154,11 @@ class FakeApiServer:
             "kind": f"{kind}List",
             "apiVersion": items[0]["apiVersion"] if items else "v1",
             "metadata": metadata,
+            "resources": [{"name": name} for name in self._served(path)],
             # As a real one, without the types that the list has already.
             "items": [
-                {key: one[key] for key in one if key not in ("kind", "apiVersion")}
-                for one in items[first:last]
+                {key: item[key] for key in item if key not in ("kind", "apiVersion")}
+                for item in items[first:last]
             ],
         }
         return json.dumps(document).encode()
@@ -165,7 +171,8 @@ def fake_api_server(
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[FakeApiServer]:
     """Serve some objects of Kubernetes' kinds, by TLS if there is a context."""
-    paths = {(one.api_version, one.kind): one for one in resources_of()}
+    resources = (*resources_of(), *operator_resources())
+    paths = {(resource.api_version, resource.kind): resource for resource in resources}
     server = FakeApiServer({})
     for obj in objects:
         path = paths[obj.api_version, obj.kind].path()

@@ -42,14 +42,14 @@ class _Road:
     def is_free(self, _waiting: int) -> bool:
         return self.under_way < self.room
 
-    def send(self, asked: Request, done: Callable[[Outcome], None]) -> None:
+    def send(self, request: Request, done: Callable[[Outcome], None]) -> None:
         self.under_way += 1
 
         def answer(outcome: Outcome) -> None:
             self.under_way -= 1
             done(outcome)
 
-        self.sent.append(Sent(asked, answer))
+        self.sent.append(Sent(request, answer))
 
     def sweep(self) -> None:
         pass

@@ -43,8 +43,8 @@ class ClaimServer:
     def __init__(self, objects: HeldObjects, drivers: Mapping[str, Json]) -> None:
         self._objects = objects
         self._drivers = {
-            name: (_conditions(one["conditions"]), one.get("devices"))
-            for name, one in drivers.items()
+            name: (_conditions(driver["conditions"]), driver.get("devices"))
+            for name, driver in drivers.items()
         }
         self._version = 0
         self._created = 0
@@ -137,7 +137,11 @@ class ClaimServer:
                 status = replace(claim.status, reserved_for=tuple(left))
                 self._store(replace(claim, status=status))
                 continue
-            kept = [one for one in claim.metadata.finalizers if one != _FINALIZER]
+            kept = [
+                finalizer
+                for finalizer in claim.metadata.finalizers
+                if finalizer != _FINALIZER
+            ]
             metadata = replace(claim.metadata, finalizers=tuple(kept))
             self._store(replace(claim, metadata=metadata, status=ResourceClaimStatus()))
 
@@ -167,17 +171,17 @@ class ClaimServer:
     def _driven(self, status: ResourceClaimStatus) -> ResourceClaimStatus:
         if status.allocation is None or not status.reserved_for:
             return status
-        devices = {_name_of(one): one for one in status.devices}
-        for one in status.allocation.devices.results:
-            conditions, only = self._drivers.get(one.driver, ((), None))
-            if not one.binding_conditions or not conditions:
+        devices = {_name_of(device): device for device in status.devices}
+        for result in status.allocation.devices.results:
+            conditions, only = self._drivers.get(result.driver, ((), None))
+            if not result.binding_conditions or not conditions:
                 continue
-            if only is None or one.device in only:
-                name = _name_of(one)
+            if only is None or result.device in only:
+                name = _name_of(result)
                 devices[name] = _with_conditions(
                     devices.get(name)
                     or AllocatedDeviceStatus(
-                        driver=one.driver, pool=one.pool, device=one.device
+                        driver=result.driver, pool=result.pool, device=result.device
                     ),
                     conditions,
                 )
@@ -197,7 +201,9 @@ def _name_of(one: AllocatedDeviceStatus | DeviceRequestAllocationResult) -> _Nam
 def _with_conditions(
     status: AllocatedDeviceStatus, conditions: tuple[Condition, ...]
 ) -> AllocatedDeviceStatus:
-    by_type = {one.type: one for one in (*status.conditions, *conditions)}
+    by_type = {
+        condition.type: condition for condition in (*status.conditions, *conditions)
+    }
     return replace(status, conditions=tuple(by_type.values()))
 
 

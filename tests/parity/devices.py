@@ -84,8 +84,8 @@ def unavailable_claims(
 
 def _written(allocation: AllocationResult) -> list[str]:
     return [
-        f"{one.request} {one.driver}/{one.pool}/{one.device}"
-        + (" admin" if one.admin_access else "")
-        + (" shared" if one.share_id is not None else "")
-        for one in allocation.devices.results
+        f"{result.request} {result.driver}/{result.pool}/{result.device}"
+        + (" admin" if result.admin_access else "")
+        + (" shared" if result.share_id is not None else "")
+        for result in allocation.devices.results
     ]

@@ -166,11 +166,16 @@ class _Driver:
     def _examiners(self) -> Mapping[str, Examiner]:
         nodes = self._cluster.snapshot.nodes
         frameworks = self._cluster.frameworks
-        return {name: Examiner(one, nodes) for name, one in frameworks.items()}
+        return {
+            name: Examiner(framework, nodes) for name, framework in frameworks.items()
+        }
 
     @cached_property
     def _spies(self) -> Mapping[str, _Spy]:
-        return {name: _Spy(one) for name, one in self._cluster.frameworks.items()}
+        return {
+            name: _Spy(framework)
+            for name, framework in self._cluster.frameworks.items()
+        }
 
     def _retry(self, key: str) -> Observation:
         seen = Observation(pod=key, retry=True)
@@ -321,7 +326,7 @@ class _Driver:
         if found is not None:
             seen.candidates = found.candidates
             seen.dry_run = {
-                **dict.fromkeys(one.node_name for one in found.candidates),
+                **dict.fromkeys(candidate.node_name for candidate in found.candidates),
                 **found.statuses,
             }
         return seen

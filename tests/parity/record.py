@@ -64,7 +64,7 @@ def answerable(written: Json, missing: Collection[str]) -> Json:
 
 def profiles(frameworks: Mapping[str, Framework]) -> Json:
     """The plugin lists and weights of profiles, by scheduler name."""
-    return {name: _lists(one.profile) for name, one in frameworks.items()}
+    return {name: _lists(framework.profile) for name, framework in frameworks.items()}
 
 
 def entry(seen: Observation) -> Json:
@@ -166,7 +166,9 @@ def _pre_filter_answer(answer: PreFilterResult | Status) -> Json:
 
 def _post_filter(seen: Preemption) -> Json:
     nominating = seen.result.nominating or NominatingInfo()
-    candidates = {one.node_name: _candidate(one) for one in seen.candidates}
+    candidates = {
+        candidate.node_name: _candidate(candidate) for candidate in seen.candidates
+    }
     chosen = candidates.get(nominating.node_name, {})
     written = _status(seen.result.status) | {
         "mode": nominating.mode.value,
@@ -175,8 +177,8 @@ def _post_filter(seen: Preemption) -> Json:
         "numPDBViolations": chosen.get("numPDBViolations", 0),
         "candidates": [candidates[name] for name in sorted(candidates)],
         "best": [
-            one.node_name
-            for one in seen.candidates and best_candidates(seen.candidates)
+            candidate.node_name
+            for candidate in seen.candidates and best_candidates(seen.candidates)
         ],
         "dryRun": {name: _status(status) for name, status in seen.dry_run.items()},
     }
@@ -200,9 +202,9 @@ def _score(scores: Scores) -> Json:
     return {
         "nodes": sorted(scores.nodes),
         "skip": sorted(scores.skipped),
-        "raw": {one.plugin: one.raw[order].tolist() for one in scores.plugins},
+        "raw": {plugin.plugin: plugin.raw[order].tolist() for plugin in scores.plugins},
         "weighted": {
-            one.plugin: one.weighted[order].tolist() for one in scores.plugins
+            plugin.plugin: plugin.weighted[order].tolist() for plugin in scores.plugins
         },
         "total": scores.total[order].tolist(),
     }

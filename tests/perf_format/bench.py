@@ -48,7 +48,7 @@ class Bench:
 
     def play(self, *operations: Json, **case: object) -> None:
         """Play operations in a new cluster."""
-        measures = any("ollect" in str(one) for one in operations)
+        measures = any("ollect" in str(operation) for operation in operations)
         last = () if measures else ({"opcode": "createPods", "collectMetrics": True},)
         cases = [
             {

@@ -44,7 +44,11 @@ def scaled(workload: Workload) -> Workload:
 
 def total(workload: Workload, kind: type[CreateNodes] | type[CreatePods]) -> int:
     """Return how many nodes or pods a workload creates."""
-    return sum(one.count for one in workload.operations if isinstance(one, kind))
+    return sum(
+        operation.count
+        for operation in workload.operations
+        if isinstance(operation, kind)
+    )
 
 
 def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:

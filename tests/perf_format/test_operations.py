@@ -509,7 +509,7 @@ def test_claims_get_devices_of_the_nodes_that_have_some(bench: Bench) -> None:
     devices_of(bench, 4)
     slices = bench.all(ResourceSlice)
     assert {one.spec.node_name for one in slices} == {
-        one.name for one in bench.nodes if one.name.startswith("n-")
+        node.name for node in bench.nodes if node.name.startswith("n-")
     }
     results = [
         result
@@ -517,7 +517,7 @@ def test_claims_get_devices_of_the_nodes_that_have_some(bench: Bench) -> None:
         if claim.status.allocation is not None
         for result in claim.status.allocation.devices.results
     ]
-    assert len({(one.pool, one.device) for one in results}) == 4
+    assert len({(result.pool, result.device) for result in results}) == 4
 
 
 def test_claims_that_get_no_devices_end_the_workload(bench: Bench) -> None:

@@ -54,11 +54,11 @@ def test_a_small_workload_of_upstreams_runs_to_its_end(workload: Workload) -> No
     outcome = run_workload(workload)
     assert (outcome.status, outcome.reason) == ("done", "")
     assert outcome.measurements
-    for one in outcome.measurements:
-        assert one.scheduled == one.pods > 0
-        assert one.attempts["scheduled"] >= one.pods
-        assert one.throughput.average > 0
-        assert one.busy_seconds <= one.seconds
+    for measurement in outcome.measurements:
+        assert measurement.scheduled == measurement.pods > 0
+        assert measurement.attempts["scheduled"] >= measurement.pods
+        assert measurement.throughput.average > 0
+        assert measurement.busy_seconds <= measurement.seconds
 
 
 def test_features_that_only_upstreams_test_makes_up_are_told() -> None:

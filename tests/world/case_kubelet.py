@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from tests.world.case_cluster import CaseCluster
 from tests.world.cases import Tree
-from tests.world.cluster import PlayedCluster
 from tests.world.pod_states import image_of, is_deleted, phase_of
 
 __all__ = ["CaseKubelet"]
@@ -25,7 +25,7 @@ class CaseKubelet:
         silent: The names of nodes whose kubelets do not answer.
     """
 
-    def __init__(self, case: Tree, cluster: PlayedCluster) -> None:
+    def __init__(self, case: Tree, cluster: CaseCluster) -> None:
         self._rules: Tree = case.get("images", {})
         self._cluster = cluster
         self._turns: Counter[tuple[str, str]] = Counter()

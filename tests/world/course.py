@@ -8,6 +8,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from tests.world.case_cluster import CaseCluster
 from tests.world.case_kubelet import CaseKubelet
 from tests.world.cases import Tree
 from tests.world.cluster import PlayedCluster
@@ -20,16 +21,21 @@ _LOOK: Final = 2
 _TURN: Final = 4
 
 
-def play(case: Tree) -> Tree:
-    """Play a course; return our answer, in the form of the recording."""
-    return {"id": case["id"], **_Course(case).run()}
+def play(case: Tree, cluster: CaseCluster | None = None) -> Tree:
+    """Play a course; return the states and answers, in the form of the recording.
+
+    Args:
+        case: The course.
+        cluster: Where it is played; by default a simulated cluster of its own.
+    """
+    return {"id": case["id"], **_Course(case, cluster or PlayedCluster(case)).run()}
 
 
 class _Course:
-    def __init__(self, case: Tree) -> None:
+    def __init__(self, case: Tree, cluster: CaseCluster) -> None:
         self._case = case
-        self._cluster = PlayedCluster(case)
-        self._kubelet = CaseKubelet(case, self._cluster)
+        self._cluster = cluster
+        self._kubelet = CaseKubelet(case, cluster)
         self._objects: Objects = {}
         self._states: list[Tree] = []
         self._answers: list[Tree] = []

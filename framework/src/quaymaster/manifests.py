@@ -2,9 +2,9 @@
 
 from quaymaster._base.errors import ManifestErrors
 from quaymaster._base.notices import Notice, NoticeReason, has_missing_pods
-from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
 from quaymaster._clusters.manifests.load import load
 from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._clusters.manifests.validation import Validation
 
 __all__ = [

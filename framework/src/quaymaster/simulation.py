@@ -26,7 +26,7 @@ from quaymaster._studies.comparing.versions import (
     VersionChanges,
     version_changes,
 )
-from quaymaster._studies.simulation.calls import explain_pod, observe, simulate
+from quaymaster._studies.simulation.calls import observe, simulate
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.explained import (
     ExplainedPod,
@@ -34,6 +34,7 @@ from quaymaster._studies.simulation.explained import (
     WhichAttempt,
     WhyNot,
 )
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.history import History, NodeSpan, PodLife
 from quaymaster._studies.simulation.names import NodeNotFoundError, PodNotFoundError
 from quaymaster._studies.simulation.observed import (

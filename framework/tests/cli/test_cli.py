@@ -149,7 +149,7 @@ def test_warnings_are_part_of_the_result(folder: Path) -> None:
     assert result.exit_code == 0
 
 
-def test_kinds_of_groups_are_said_to_have_no_effect(folder: Path) -> None:
+def test_kinds_of_groups_get_a_warning_that_they_have_no_effect(folder: Path) -> None:
     group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n"
     (folder / "all.yaml").write_text(f"{POD % ('a', 1)}---\n{group}")
     result = run("simulate", "all.yaml", "--nodes", ONE_NODE)
@@ -282,9 +282,11 @@ def test_explain_shows_every_node_and_score(folder: Path) -> None:
     result = run("explain", "a", "pod.yaml", *nodes, "-o", "json")
     document = json.loads(result.stdout)
     assert document["outcome"] == "scheduled"
-    assert [one["reasons"] for one in document["rejections"]] == [["Insufficient cpu"]]
+    assert [rejection["reasons"] for rejection in document["rejections"]] == [
+        ["Insufficient cpu"]
+    ]
     best = document["scores"][0]
-    assert document["node"] in {one["node"] for one in document["scores"]}
+    assert document["node"] in {score["node"] for score in document["scores"]}
     assert best["total"] == sum(score["weighted"] for score in best["plugins"].values())
 
 
@@ -295,7 +297,7 @@ def test_explain_finds_the_pods_of_a_workload(folder: Path) -> None:
     assert "<- winner" in result.stdout
 
 
-def test_explain_of_an_unknown_pod_says_so(
+def test_explain_of_an_unknown_pod_is_an_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "pod.yaml").write_text(POD % ("a", 1))
@@ -305,7 +307,7 @@ def test_explain_of_an_unknown_pod_says_so(
     assert (code, stderr) == (2, "pod 'b': no such pod\n")
 
 
-def test_explain_of_a_pod_that_nothing_makes_says_what_was_left_out(
+def test_explain_of_a_missing_pod_lists_skipped_objects(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     template = {"spec": {"restartPolicy": "Never", "containers": [{"image": "x"}]}}
@@ -325,7 +327,7 @@ def test_explain_of_a_pod_that_nothing_makes_says_what_was_left_out(
 
 def test_plugins_list_names_distribution_and_points() -> None:
     listed = json.loads(run("plugins", "list", "-o", "json").stdout)
-    [fit] = [one for one in listed if one["name"] == "NodeResourcesFit"]
+    [fit] = [plugin for plugin in listed if plugin["name"] == "NodeResourcesFit"]
     assert fit["distribution"] == "quaymaster-node-resources-fit"
     assert fit["extensionPoints"] == ["preFilter", "filter", "preScore", "score"]
     assert fit["args"] == "NodeResourcesFitArgs"
@@ -337,11 +339,11 @@ def test_shown_config_is_a_valid_config(folder: Path) -> None:
     assert run("config", "validate", "shown.yaml").stdout == "shown.yaml: valid\n"
 
 
-def test_config_schema_knows_the_installed_plugins_args() -> None:
+def test_config_schema_includes_the_installed_plugins_args() -> None:
     schema = run("config", "schema").stdout
     assert json.loads(schema)["$schema"].endswith("2020-12/schema")
     assert "scoringStrategy" in schema
 
 
-def test_version_names_the_kube_scheduler_that_it_follows() -> None:
+def test_version_names_the_supported_kube_scheduler_versions() -> None:
     assert "kube-scheduler 1.36.2" in run("version").stdout

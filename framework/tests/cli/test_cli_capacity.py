@@ -1,4 +1,4 @@
-"""``quaymaster capacity``: tables, documents, exit codes, what is refused."""
+"""``quaymaster capacity`` prints tables, documents and errors."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_tables_show_each_node_each_group_and_all(web: str) -> None:
     assert ["3", "pods", "on", "2", "nodes"] in lines
 
 
-def test_headroom_is_told_in_a_sentence(web: str) -> None:
+def test_headroom_is_printed_as_a_sentence(web: str) -> None:
     found = run(web, *NODES, "--fit", "deploy/web", "--pod", "cpu=1", "--at-most", "2")
     assert found.stdout.splitlines()[-2:] == [
         "1 more of deploy/web fit; then 0/2 nodes are available: 2 Insufficient cpu.",
@@ -68,7 +68,7 @@ def test_document_has_all_figures(web: str) -> None:
     found = document(web, *NODES, "--by", "zone", "--fit", "deploy/web")
     assert found["by"] == ["topology.kubernetes.io/zone"]
     assert found["total"]["resources"]["cpu"]["free"] == 3500  # type: ignore[index]
-    assert [one["fits"] for one in found["headroom"]] == [1]  # type: ignore[attr-defined]
+    assert [question["fits"] for question in found["headroom"]] == [1]  # type: ignore[attr-defined]
 
 
 def test_wide_has_a_line_for_each_resource_of_a_node(web: str) -> None:
@@ -107,12 +107,15 @@ def test_a_pod_that_cannot_be_read_is_an_error(web: str) -> None:
 
 
 def test_exit_code_is_1_on_demand_if_nothing_more_fits(web: str) -> None:
-    asked = (web, *NODES, "--pod", "cpu=9")
-    assert (run(*asked).exit_code, run(*asked, "--require-fit").exit_code) == (0, 1)
+    arguments = (web, *NODES, "--pod", "cpu=9")
+    assert (run(*arguments).exit_code, run(*arguments, "--require-fit").exit_code) == (
+        0,
+        1,
+    )
     assert run(web, *NODES, "--pod", "cpu=1", "--require-fit").exit_code == 0
 
 
-def test_simulate_says_the_same_of_its_end(web: str) -> None:
+def test_simulate_prints_the_same_figures_at_its_end(web: str) -> None:
     def simulated(*more: str) -> Result:
         return CliRunner().invoke(app, ["simulate", web, *NODES, "--capacity", *more])
 
@@ -150,7 +153,9 @@ def test_pod_of_a_manifest_is_like_one_of_a_line(web: str) -> None:
         (WEB + "---" + WEB.replace("name: web}", "name: web2}", 1), "Deployment, "),
     ],
 )
-def test_manifest_of_no_single_pod_is_an_error(web: str, text: str, got: str) -> None:
+def test_manifest_without_a_single_pod_is_an_error(
+    web: str, text: str, got: str
+) -> None:
     Path("podspec.yaml").write_text(text, encoding="utf-8")
     failed = run(web, *NODES, "--pod", "podspec.yaml")
     assert isinstance(failed.exception, ManifestErrors)

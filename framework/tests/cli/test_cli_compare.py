@@ -1,4 +1,4 @@
-"""What ``compare`` takes for variants, and what it prints."""
+"""``compare`` finds the variants in its arguments and prints their differences."""
 
 import csv
 import io
@@ -128,9 +128,9 @@ def test_csv_has_a_line_for_each_run_and_figure() -> None:
     )
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     found = [
-        (one["variant"], one["seed"], one["value"])
-        for one in rows
-        if one["figure"] == "nodes_used"
+        (line["variant"], line["seed"], line["value"])
+        for line in rows
+        if line["figure"] == "nodes_used"
     ]
     assert found == [
         ("default", "0", "3"),
@@ -150,17 +150,20 @@ def test_json_has_all_that_the_table_has() -> None:
         difference["firstDifference"]["other"],
     )
     assert first["pod"] == other["pod"]
-    assert {one["node"] for one in first["scores"]} == {first["node"], other["node"]}
+    assert {score["node"] for score in first["scores"]} == {
+        first["node"],
+        other["node"],
+    }
 
 
 @pytest.mark.parametrize("paths", [(), ("pods.yaml",), ("default", "pods.yaml")])
-def test_one_variant_is_none(paths: tuple[str, ...]) -> None:
+def test_one_variant_is_an_error(paths: tuple[str, ...]) -> None:
     result = run(*paths, *NODES)
     assert result.exit_code == 2
     assert "expected two variants" in result.stderr
 
 
-def test_mistakes_are_told_as_everywhere() -> None:
+def test_mistakes_are_the_usual_errors() -> None:
     result = run("default", "no-such-file.yaml", "bin-packing")
     assert isinstance(result.exception, ManifestErrors)
     assert "no-such-file.yaml" in str(result.exception)

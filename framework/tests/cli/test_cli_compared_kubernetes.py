@@ -1,4 +1,4 @@
-"""``compare --kubernetes ... --kubernetes ...``: what is decided otherwise, and why."""
+"""``compare`` of two Kubernetes versions shows changed decisions with causes."""
 
 import csv
 import io
@@ -78,7 +78,7 @@ NAMESPACES = (
     )
     + pod("shy", NEGATIVE)
 )
-"""A pod that shuns pods of namespaces without a team, and one of a team's."""
+"""A pod with anti-affinity to namespaces without a team, and a pod of a team."""
 
 FULL = HEAD + node("only") + pod("large", "priority: 0", cpu=11)
 """A pod that fits nowhere."""
@@ -116,34 +116,34 @@ def changes(text: str, *arguments: str) -> Mapping[str, Any]:
     ],
     ids=["image volumes", "negative namespace selector"],
 )
-def test_changed_decision_is_told_with_its_cause_and_page(
+def test_changed_decision_is_reported_with_its_cause_and_page(
     text: str, name: str, older: str, newer: str, cause: str
 ) -> None:
     found = changes(text)
-    [one] = [one for one in found["changed"] if not one["onlyMessage"]]
-    assert one["pod"] == name
-    assert (one["older"]["node"], one["newer"]["node"]) == (older, newer)
+    [change] = [entry for entry in found["changed"] if not entry["onlyMessage"]]
+    assert change["pod"] == name
+    assert (change["older"]["node"], change["newer"]["node"]) == (older, newer)
     page = f"docs/reference/kubernetes-versions.md#{cause}"
-    assert one["causes"] == [{"change": cause, "page": page}]
+    assert change["causes"] == [{"change": cause, "page": page}]
 
 
 @pytest.mark.long
-def test_message_alone_is_told_as_such() -> None:
-    [one] = changes(FULL)["changed"]
-    assert one["onlyMessage"]
-    assert one["causes"][0]["change"] == "preemption-messages"
-    assert "no new claims to deallocate" in one["older"]["message"]
-    assert "no new claims to deallocate" not in one["newer"]["message"]
+def test_change_of_the_message_alone_is_marked() -> None:
+    [change] = changes(FULL)["changed"]
+    assert change["onlyMessage"]
+    assert change["causes"][0]["change"] == "preemption-messages"
+    assert "no new claims to deallocate" in change["older"]["message"]
+    assert "no new claims to deallocate" not in change["newer"]["message"]
 
 
 @pytest.mark.long
 def test_the_order_of_versions_makes_no_difference_to_what_changes() -> None:
     Path("input.yaml").write_text(IMAGES)
-    told = [
+    documents = [
         json.loads(run("input.yaml", *order, "-o", "json").stdout)["changes"]
         for order in (VERSIONS, (*VERSIONS[2:], *VERSIONS[:2]))
     ]
-    assert told[0] == told[1]
+    assert documents[0] == documents[1]
 
 
 @pytest.mark.long
@@ -151,16 +151,18 @@ def test_each_configuration_has_its_variants_and_its_changes() -> None:
     Path("input.yaml").write_text(IMAGES)
     both = ("config.yaml", "bin-packing", "input.yaml", *VERSIONS, "-o", "json")
     document = json.loads(run(*both).stdout)
-    names = [one["name"] for one in document["variants"]]
+    names = [variant["name"] for variant in document["variants"]]
     assert names == [
         *("config.yaml 1.36", "config.yaml 1.37"),
         *("bin-packing 1.36", "bin-packing 1.37"),
     ]
-    told = {one["configuration"]: one["changed"] for one in document["changes"]}
-    assert list(told) == ["config.yaml", "bin-packing"]
+    changed = {
+        change["configuration"]: change["changed"] for change in document["changes"]
+    }
+    assert list(changed) == ["config.yaml", "bin-packing"]
     # With bin-packing, the fuller node is the better one in any case.
-    assert len(told["config.yaml"]) == 1
-    assert not told["bin-packing"]
+    assert len(changed["config.yaml"]) == 1
+    assert not changed["bin-packing"]
 
 
 @pytest.mark.long
@@ -225,10 +227,10 @@ def made_again(
     decide = getattr(pydoc.locate(module), name)
     times = Counter[tuple[str, str]]()
 
-    def counted(judge: object, asked: Pod, theirs: Decided) -> object:
-        times[asked.key, theirs.node] += 1
-        verdict = decide(judge, asked, theirs)
-        if asked.key != lost:
+    def counted(judge: object, subject: Pod, theirs: Decided) -> object:
+        times[subject.key, theirs.node] += 1
+        verdict = decide(judge, subject, theirs)
+        if subject.key != lost:
             return verdict
         return attrs.evolve(verdict, decided=Decided(message="something else"))
 
@@ -238,7 +240,7 @@ def made_again(
 
 
 @pytest.mark.long
-def test_each_decision_is_made_again_as_often_however_many_wait(
+def test_each_decision_is_repeated_equally_often_however_many_pods_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     totals = []
@@ -250,7 +252,7 @@ def test_each_decision_is_made_again_as_often_however_many_wait(
 
 
 @pytest.mark.long
-def test_causes_are_looked_for_only_where_something_changes(
+def test_causes_are_searched_only_for_changed_decisions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times, _ = made_again(monkeypatch, waiting_and_placed(waiting=1, placed=5))
@@ -272,11 +274,11 @@ def test_no_cause_is_looked_for_where_the_older_version_differs_from_its_record(
     text = waiting_and_placed(waiting=2, placed=2)
     lost = "default/large-1"
     times, found = made_again(monkeypatch, text, lost=lost)
-    assert [one["pod"] for one in found["changed"]] == ["default/large-0"]
+    assert [change["pod"] for change in found["changed"]] == ["default/large-0"]
     assert times[lost, ""] == 2
 
 
-def test_one_version_is_no_comparison() -> None:
+def test_one_version_is_an_error() -> None:
     Path("input.yaml").write_text(IMAGES)
     result = run("input.yaml", "--kubernetes", "1.37", "--kubernetes", "1.37")
     assert result.exit_code == 2

@@ -49,7 +49,7 @@ GIVEN = ("pod.yaml", "--nodes", "3:cpu=4,memory=8Gi", "--config", "favourite.yam
 
 
 def make_environment(name: str, version: str, node: str) -> None:
-    """A virtual environment with a version of the plugin, which prefers a node."""
+    """Create a virtual environment with a version of the plugin that prefers a node."""
     venv.create(name, with_pip=False, symlinks=True)
     [site] = Path(name).glob("lib/python*/site-packages")
     installed = sysconfig.get_path("purelib")
@@ -62,7 +62,7 @@ def make_environment(name: str, version: str, node: str) -> None:
 
 
 def favourite_of(run: dict[str, Any]) -> tuple[str, int]:
-    """Where a run put its pod, and what the plugin gave that node, weighted."""
+    """Return the node of a run's pod and the plugin's weighted score of it."""
     [attempt] = run["attempts"]
     [(node, _, scores), *_] = attempt["scores"]
     assert node == run["nodes"]["name"][run["pods"]["node"][0]]
@@ -84,7 +84,7 @@ def run(*arguments: str) -> Result:
 
 
 @pytest.mark.long
-def test_what_both_versions_decide_is_told_and_shown_without_either_here() -> None:
+def test_both_versions_are_compared_without_the_plugin_in_this_process() -> None:
     result = run("old", "new", *GIVEN, "-o", "json", "--report", "page.html")
     assert result.exit_code == 0, result.output
     [difference] = json.loads(result.stdout)["differences"]
@@ -93,19 +93,21 @@ def test_what_both_versions_decide_is_told_and_shown_without_either_here() -> No
     assert first["other"]["node"] == "node-002"
     shown = shown_by(Path("page.html").read_text())
     assert shown["title"] == "Comparison of old and new"
-    favourites = {one["name"]: favourite_of(one) for one in shown["runs"]}
+    favourites = {
+        shown_run["name"]: favourite_of(shown_run) for shown_run in shown["runs"]
+    }
     assert favourites == {"old": ("node-001", 500), "new": ("node-002", 500)}
     [figures] = shown["tables"]
     assert ["placed", "pods", "1", "1", "0"] in figures["rows"]
 
 
-def test_what_runs_here_needs_the_plugin_here() -> None:
+def test_variant_of_this_process_needs_the_plugin_here() -> None:
     result = run("old", *GIVEN)
     assert "unknown plugin 'Favourite'" in str(result.exception)
 
 
 @pytest.mark.long
-def test_an_environment_tells_what_is_wrong_with_the_configuration() -> None:
+def test_configuration_errors_of_an_environment_are_reported() -> None:
     Path("favourite.yaml").write_text(CONFIG.replace("Favourite", "Favorite"))
     result = run("old", "new", *GIVEN)
     assert isinstance(result.exception, EnvironmentFailedError)

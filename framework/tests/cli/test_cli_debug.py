@@ -42,14 +42,14 @@ T = TypeVar("T")
 
 
 class AtOnce:
-    """Answers questions to the engine at once."""
+    """Runs calls to the engine at once."""
 
     def ask(self, question: Callable[[], T], /) -> T:
         return question()
 
 
 def tried() -> AttemptHistory:
-    """The attempts of a scheduler with a pod that fits nowhere, and one that does."""
+    """Return the attempts of a pod that fits nowhere and of one that fits."""
     registry = PluginRegistry.discover()
     cluster = make_cluster(
         make_node(name="a", capacity={"cpu": "2", "pods": "9"}),
@@ -63,7 +63,7 @@ def tried() -> AttemptHistory:
 
 
 class Register:
-    """Knows one token, which may do everything."""
+    """Accepts one token, which has all rights."""
 
     def user_of(self, token: str) -> User | None:
         return User("admin") if token == "t0ken" else None
@@ -106,20 +106,20 @@ def run(
     return result.exit_code, result.output
 
 
-def test_dump_is_told_in_lines(url: str, tmp_path: Path) -> None:
+def test_dump_is_printed_in_lines(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url)
     assert code == 0
     assert "nominated: 1\n  default/vip to n\n" in output
     assert "nodes: 1, with 3 pods\n" in output
 
 
-def test_dump_is_told_to_programs(url: str, tmp_path: Path) -> None:
+def test_dump_is_printed_as_json(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url, "-o", "json")
     assert code == 0
     assert json.loads(output) == HELD
 
 
-def test_nobody_is_told_without_the_right(url: str, tmp_path: Path) -> None:
+def test_dump_needs_the_right(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url, token="other")
     assert code == 2
     assert "GET /debug/dump: 401 Unauthorized" in output
@@ -132,7 +132,7 @@ def test_nobody_is_told_without_the_right(url: str, tmp_path: Path) -> None:
         ("https://harbour.example", "needs --certificate-authority"),
     ],
 )
-def test_credentials_are_not_shown_to_just_anybody(
+def test_credentials_are_not_sent_to_unverified_servers(
     server: str, expected: str, tmp_path: Path
 ) -> None:
     code, output = run(tmp_path, "--server", server)
@@ -140,7 +140,7 @@ def test_credentials_are_not_shown_to_just_anybody(
     assert expected in output
 
 
-def test_past_attempts_of_a_pod_are_told_with_their_nodes(
+def test_past_attempts_of_a_pod_are_printed_with_their_nodes(
     url: str, tmp_path: Path
 ) -> None:
     code, output = run(tmp_path, "big", "--server", url, verb="attempts")
@@ -150,7 +150,7 @@ def test_past_attempts_of_a_pod_are_told_with_their_nodes(
     assert "  1 node rejected by NodeResourcesFit: Insufficient cpu: a\n" in output
 
 
-def test_what_was_said_of_one_node_is_told(url: str, tmp_path: Path) -> None:
+def test_reasons_for_one_node_are_printed(url: str, tmp_path: Path) -> None:
     code, output = run(
         tmp_path, "default/small", "--node", "b", "--server", url, verb="attempts"
     )
@@ -159,18 +159,18 @@ def test_what_was_said_of_one_node_is_told(url: str, tmp_path: Path) -> None:
     assert "  b: it was rejected by TaintToleration: node(s) had untolerated" in output
 
 
-def test_the_last_attempts_of_all_pods_are_told_to_programs(
+def test_the_last_attempts_of_all_pods_are_printed_as_json(
     url: str, tmp_path: Path
 ) -> None:
     code, output = run(tmp_path, "--server", url, "-o", "json", verb="attempts")
     assert code == 0
-    pods = {one["pod"]: one["outcome"] for one in json.loads(output)["attempts"]}
+    pods = {
+        attempt["pod"]: attempt["outcome"] for attempt in json.loads(output)["attempts"]
+    }
     assert pods == {"default/big": "unschedulable", "default/small": "scheduled"}
 
 
-def test_a_pod_without_remembered_attempts_is_said_to_have_none(
-    url: str, tmp_path: Path
-) -> None:
+def test_a_pod_without_kept_attempts_is_reported(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "nobody", "--server", url, verb="attempts")
     assert (code, output) == (0, "no attempt of default/nobody is recorded\n")
 

@@ -1,4 +1,4 @@
-"""Plugins and packages that bring kinds of their own, as a user meets them."""
+"""Commands support kinds that plugins and packages declare."""
 
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def installed(
     monkeypatch: pytest.MonkeyPatch,
     make_distribution: MakeDistribution,
 ) -> Path:
-    """A folder with input, and two packages: a plugin, and its kinds without one."""
+    """Install a plugin with a kind, and a package of kinds, in an input folder."""
     make_distribution("acme-kinds", {}, module="acme_kinds", code=KINDS)
     make_distribution(
         "acme-lanes",
@@ -101,7 +101,7 @@ def simulate(*arguments: str) -> Result:
     return run("simulate", "in.yaml", "--nodes", ONE_NODE, *arguments)
 
 
-def test_plugin_of_the_profile_brings_its_kind(installed: Path) -> None:
+def test_plugin_of_the_profile_declares_its_kind(installed: Path) -> None:
     result = simulate("--config", "lanes.yaml", "--strict")
     assert result.exit_code == 0, result.output
     assert "the lane is closed" in result.stdout
@@ -140,7 +140,7 @@ def test_unknown_field_of_the_kind_is_an_error(installed: Path) -> None:
     )
 
 
-def test_explain_knows_the_kind(installed: Path) -> None:
+def test_explain_supports_the_kind(installed: Path) -> None:
     result = run(
         "explain", "b", "in.yaml", "--nodes", ONE_NODE, "--config", "lanes.yaml"
     )

@@ -1,4 +1,4 @@
-"""``quaymaster deploy render``: what it prints, and what it refuses."""
+"""``quaymaster deploy render`` prints manifests and rejects wrong options."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ def run(*arguments: str) -> Result:
 
 
 def rendered(*arguments: str) -> Mapping[str, Tree]:
-    """The objects by their kind; of two roles the first one."""
+    """Return the objects by kind; of two roles the first one."""
     result = run("deploy", "render", *arguments)
     assert result.exit_code == 0, result.output
     found: dict[str, Tree] = {}
@@ -60,7 +60,7 @@ def test_lines_are_no_longer_than_a_screen_is_wide() -> None:
     assert max(map(len, run("deploy", "render").stdout.splitlines())) <= 120
 
 
-def test_a_rule_says_who_needs_it() -> None:
+def test_a_rule_names_the_component_that_needs_it() -> None:
     lines = run("deploy", "render").stdout.splitlines()
     at = lines.index("    verbs: [delete]")
     assert lines[at - 3 : at] == [
@@ -83,7 +83,7 @@ def test_roles_are_bound_to_the_service_account_of_the_pods() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Service", "PodDisruptionBudget", "NetworkPolicy"])
-def test_what_is_around_the_pods_selects_them(kind: str) -> None:
+def test_services_budgets_and_policies_select_the_pods(kind: str) -> None:
     objects = rendered()
     spec = objects[kind]["spec"]
     found = spec.get("selector") or spec["podSelector"]
@@ -92,7 +92,7 @@ def test_what_is_around_the_pods_selects_them(kind: str) -> None:
     assert selected.items() <= labels.items()
 
 
-def test_pods_run_as_nobody_and_write_nothing() -> None:
+def test_pods_run_unprivileged_and_write_nothing() -> None:
     spec = rendered()["Deployment"]["spec"]["template"]["spec"]
     assert spec["securityContext"]["runAsNonRoot"] is True
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -104,7 +104,7 @@ def test_pods_run_as_nobody_and_write_nothing() -> None:
     }
 
 
-def test_second_scheduler_has_a_lease_of_its_own() -> None:
+def test_second_scheduler_has_its_own_lease() -> None:
     objects = rendered("--scheduler-name", "lanes", "--name", "lanes", "-n", "apart")
     config = config_of(objects)
     assert config["profiles"] == [{"schedulerName": "lanes"}]
@@ -158,7 +158,7 @@ def test_policy_lets_out_to_extenders(tmp_path: Path) -> None:
     file.write_text(f"{YAML_HEADER}extenders: [{extender}]\n")
     policy = rendered("--config", str(file), "--api-port", "6443")["NetworkPolicy"]
     (rule,) = policy["spec"]["egress"]
-    assert [one["port"] for one in rule["ports"]] == [53, 53, 6443, 8888]
+    assert [port["port"] for port in rule["ports"]] == [53, 53, 6443, 8888]
 
 
 def test_each_object_has_a_file(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_each_object_has_a_file(tmp_path: Path) -> None:
     assert names == sorted(kind.lower() for kind in KINDS)
 
 
-def test_simulate_reads_what_is_rendered(tmp_path: Path) -> None:
+def test_simulate_reads_the_rendered_manifests(tmp_path: Path) -> None:
     file = tmp_path / "all.yaml"
     file.write_text(run("deploy", "render", "--replicas", "3").stdout)
     result = run("simulate", str(file), "--nodes", "3:cpu=4,memory=8Gi")
@@ -205,7 +205,7 @@ def test_wrong_option_is_refused(arguments: list[str], said: str) -> None:
     ],
     ids=["replicas without an election", "a name for two profiles"],
 )
-def test_option_that_does_not_go_with_the_configuration_is_refused(
+def test_option_that_contradicts_the_configuration_is_rejected(
     tmp_path: Path, lines: str, arguments: tuple[str, ...], said: str
 ) -> None:
     file = tmp_path / "config.yaml"
@@ -229,9 +229,13 @@ def test_image_has_the_distributions_of_the_plugins(
     enabled = "{plugins: {multiPoint: {enabled: [{name: Berths}]}}}"
     file.write_text(f"{YAML_HEADER}profiles: [{enabled}]\n")
     text = run("deploy", "render", "--config", str(file), "--dockerfile").stdout
-    (line,) = [one for one in text.splitlines() if one.startswith("    'quaymaster[")]
-    found = [Requirement(one.strip("'")) for one in line.split()]
-    assert [one.name for one in found] == ["quaymaster", "acme-berths"]
+    (line,) = [
+        candidate
+        for candidate in text.splitlines()
+        if candidate.startswith("    'quaymaster[")
+    ]
+    found = [Requirement(word.strip("'")) for word in line.split()]
+    assert [requirement.name for requirement in found] == ["quaymaster", "acme-berths"]
     assert found[0].extras == {"default", "kubernetes"}
     assert str(found[1].specifier) == "==2.5"
     assert "USER 65532:65532" in text

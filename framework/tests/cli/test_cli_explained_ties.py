@@ -1,4 +1,4 @@
-"""What ``explain`` says of ties: who has chosen among nodes that are as good."""
+"""``explain`` names the tie breaker that chose among equally good nodes."""
 
 import json
 from pathlib import Path
@@ -36,13 +36,13 @@ def explained(*options: str) -> str:
     return result.stdout
 
 
-def test_who_broke_the_tie_is_told_unless_it_was_drawn() -> None:
-    told = "tieBreaker name: node-000, of 3 with the highest total"
-    assert told in explained("--config", "by-name.yaml")
+def test_tie_breaker_is_printed_unless_the_node_was_drawn() -> None:
+    text = "tieBreaker name: node-000, of 3 with the highest total"
+    assert text in explained("--config", "by-name.yaml")
     assert "tieBreaker" not in explained()
 
 
-def test_why_not_names_who_chose_the_other_node() -> None:
+def test_why_not_names_the_tie_breaker_of_the_other_node() -> None:
     by_name = explained("--config", "by-name.yaml", "--why-not", "node-002")
     assert "both have the same total: tieBreaker name chose the other one" in by_name
     drawn = explained("--seed", "0").splitlines()

@@ -1,4 +1,4 @@
-"""The option ``--kubernetes`` says which fields manifests may have."""
+"""The option ``--kubernetes`` decides which fields manifests may have."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def run(*arguments: str) -> Result:
 
 
 def outcome(*arguments: str) -> str:
-    """The error of a command, or what it warns of."""
+    """Return the error of a command, or its warnings."""
     result = run(*arguments)
     return f"{result.exception}\n" if result.exception else result.stderr
 

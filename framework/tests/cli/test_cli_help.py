@@ -1,4 +1,4 @@
-"""What ``quaymaster --help`` lists, and what a misspelt command prints."""
+"""``quaymaster --help`` lists all commands; misspelt ones get suggestions."""
 
 import json
 import subprocess
@@ -60,7 +60,7 @@ def paths_of(pages: dict[str, Any], *above: str) -> list[str]:
 
 
 PATHS = paths_of(json.loads(HELP_PAGES.read_text(encoding="utf-8")))
-"""All commands; that none is left out, the test of the file shows."""
+"""All commands; a test of the file shows that none is missing."""
 
 
 def test_help_lists_the_commands_by_what_users_want() -> None:

@@ -35,7 +35,7 @@ ORDERS = {
     "1.36": ["NodeUnschedulable", "NodeName"],
     "1.37": ["NodeName", "NodeUnschedulable"],
 }
-"""Which of two plugins is asked first, by the default profile of a version."""
+"""Per version, the plugin that the default profile calls first of two."""
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_every_command_that_takes_a_configuration_takes_a_version() -> None:
     taking = {
         name: {option for parameter in command.params for option in parameter.opts}
         for name, command in commands()
-        if any(one.name == "config_file" for one in command.params)
+        if any(param.name == "config_file" for param in command.params)
     }
     assert {"simulate", "run", "deploy render", "what-if"} <= taking.keys()
     for name, options in taking.items():
@@ -126,7 +126,9 @@ def test_configuration_is_completed_for_the_version(version: str) -> None:
         ),
     ],
 )
-def test_wrong_value_is_told_in_one_line(arguments: list[str], message: str) -> None:
+def test_wrong_value_is_an_error_of_one_line(
+    arguments: list[str], message: str
+) -> None:
     result = run("simulate", "pod.yaml", *NODES, *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -150,16 +152,16 @@ def test_gates_are_written_as_kube_scheduler_has_them() -> None:
     assert f"--feature-gates={written}" in arguments
 
 
-def test_version_tells_what_is_played() -> None:
-    told = run("version").stdout
-    assert "kube-scheduler 1.36.2, 1.37.2; by default 1.3" in told
+def test_version_lists_the_supported_versions() -> None:
+    output = run("version").stdout
+    assert "kube-scheduler 1.36.2, 1.37.2; by default 1.3" in output
 
 
 @pytest.mark.parametrize("version", ORDERS)
-def test_scenario_plays_its_own_version_unless_another_is_asked_for(
+def test_scenario_uses_its_own_version_unless_another_is_given(
     version: str,
 ) -> None:
-    other = next(one for one in ORDERS if one != version)
+    other = next(order for order in ORDERS if order != version)
     Path("s.yaml").write_text(SCENARIO % (version, "StorageCapacityScoring: true"))
     registry = PluginRegistry.discover()
     kubernetes = load_scenario("s.yaml", registry=registry).config.kubernetes
@@ -195,7 +197,7 @@ def test_mistake_in_a_scenario_has_its_place(
 
 @pytest.mark.long
 @pytest.mark.parametrize("config", [(), ("--config", "config.yaml")])
-def test_generated_test_remembers_the_version(config: tuple[str, ...]) -> None:
+def test_generated_test_contains_the_version(config: tuple[str, ...]) -> None:
     gates = ("--feature-gates", "VolumeLimitScaling=false")
     made = run(
         *("snapshot", "pod.yaml", *NODES, *config, "--pod", "web"),

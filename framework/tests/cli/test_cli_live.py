@@ -1,4 +1,4 @@
-"""Commands that read a live cluster, played by a server of the tests."""
+"""Commands read a live cluster, for which a test server stands in."""
 
 import json
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from quaymaster import ApiObject
 from quaymaster.inmemory import make_nodes
+from quaymaster.manifests import ManifestErrors
 from quaymaster.objects import to_wire
 from quaymaster.testing import (
     make_deployment,
@@ -56,8 +57,8 @@ def run(*arguments: str, stdin: str | None = None) -> Result:
 
 
 def dump(server: FakeApiServer) -> str:
-    """What ``kubectl get -A -o json`` prints of all that there is."""
-    items = [one for items in server.items.values() for one in items]
+    """Return all objects as ``kubectl get -A -o json`` prints them."""
+    items = [item for items in server.items.values() for item in items]
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
 
 
@@ -77,26 +78,28 @@ def test_kubeconfig_alone_means_its_current_context(
     assert run("simulate", "--kubeconfig", "kubeconfig").exit_code == 0
 
 
-def test_manifests_come_on_top_of_the_cluster(server: FakeApiServer) -> None:
+def test_manifests_are_added_to_the_cluster(server: FakeApiServer) -> None:
     arguments = ("simulate", "--context", "here", "-", "-o", "json")
     result = json.loads(run(*arguments, stdin=NEW_POD).stdout)
-    placed = {one["pod"]: one["node"] for one in result["placements"]}
+    placed = {placement["pod"]: placement["node"] for placement in result["placements"]}
     assert placed["default/new"] == "node-001"
 
 
-def test_manifest_of_what_the_cluster_has_is_applied_to_it(
+def test_manifest_of_an_existing_object_is_applied_to_it(
     server: FakeApiServer, tmp_path: Path
 ) -> None:
     bound = make_pod(name="bound", requests={"cpu": "1"})
     more = make_deployment(name="web", replicas=3, pod=make_pod(requests={"cpu": "1"}))
-    trees = [to_wire(one) for one in (bound, more)]
+    trees = [to_wire(obj) for obj in (bound, more)]
     for tree in trees:
-        tree["metadata"].pop("uid", None)  # which only a server gives
+        tree["metadata"].pop("uid", None)  # only a server sets it
     (tmp_path / "new.json").write_text("\n".join(map(json.dumps, trees)))
     result = run("simulate", "--context", "here", "new.json", "-o", "json")
     document = json.loads(result.stdout)
-    # The pod stays where it is, with what it asks for now: so all others have room.
-    assert "default/bound" not in {one["pod"] for one in document["placements"]}
+    # The pod stays on its node with its new requests: so all others have room.
+    assert "default/bound" not in {
+        placement["pod"] for placement in document["placements"]
+    }
     assert len(document["placements"]) == 4
     assert document["unscheduled"] == []
 
@@ -115,7 +118,7 @@ def test_objects_go_to_the_namespace_of_the_context(
     assert "crew/new" in result.stdout
 
 
-def test_right_that_is_missing_is_told(server: FakeApiServer) -> None:
+def test_missing_right_is_reported(server: FakeApiServer) -> None:
     path = "/apis/policy/v1/poddisruptionbudgets"
     server.refusals[path] = [ApiRefusal(403, "Forbidden")]
     server.refusals["/apis/resource.k8s.io/v1/deviceclasses"] = [ApiRefusal(404)]
@@ -142,11 +145,31 @@ def test_nothing_is_simulated_without_pods_and_nodes(
         run("simulate", "--context", "here")
 
 
-def test_only_lists_are_asked_for(server: FakeApiServer) -> None:
+def test_only_lists_are_requested(server: FakeApiServer) -> None:
     run("simulate", "--context", "here")
-    paths = [one.path for one in server.requests]
+    paths = [request.path for request in server.requests]
     assert len(paths) == len(set(paths))
     assert not [path for path in paths if "/namespaces/" in path]
+
+
+def test_operators_are_read_where_the_server_has_them(server: FakeApiServer) -> None:
+    scaled = {
+        "kind": "ScaledObject",
+        "apiVersion": "keda.sh/v1alpha1",
+        "metadata": {"name": "web", "namespace": "default", "uid": "1"},
+        "spec": {
+            "scaleTargetRef": {"name": "web"},
+            "minReplicaCount": 3,
+            "triggers": [{"type": "kafka"}],
+        },
+    }
+    before = run("simulate", "--context", "here")
+    assert "of 3 pods placed" in before.stdout
+    assert before.stderr == ""
+    server.items["/apis/keda.sh/v1alpha1/scaledobjects"] = [scaled]
+    assert "of 4 pods placed" in run("simulate", "--context", "here").stdout
+    run("snapshot", "-o", "all.json")
+    assert "of 4 pods placed" in run("simulate", "all.json").stdout
 
 
 @pytest.mark.parametrize("name", ["all.json", "all.json.gz"])
@@ -164,12 +187,43 @@ def test_snapshot_may_go_to_standard_output(server: FakeApiServer) -> None:
     result = run("snapshot", "--context", "here", "-o", "-")
     document = json.loads(result.stdout)
     assert document["kind"] == "List"
-    assert {one["kind"] for one in document["items"]} == {"Node", "Pod", "Deployment"}
+    assert {item["kind"] for item in document["items"]} == {"Node", "Pod", "Deployment"}
 
 
-def test_snapshot_leaves_out_who_wrote_what(server: FakeApiServer) -> None:
+def test_snapshot_leaves_out_managed_fields(server: FakeApiServer) -> None:
     server.items["/api/v1/nodes"][0]["metadata"]["managedFields"] = [{"manager": "x"}]
     assert "managedFields" not in run("snapshot", "-o", "-").stdout
+
+
+def test_snapshot_has_no_environment_unless_it_is_whole(server: FakeApiServer) -> None:
+    [first, *_] = server.items["/api/v1/pods"]
+    [container] = first["spec"]["containers"]
+    container["env"] = [{"name": "PASSWORD", "value": "hunter2"}]
+    container["command"] = ["serve", "--password=hunter2"]
+    assert "hunter2" not in run("snapshot", "-o", "-").stdout
+    assert "hunter2" in run("snapshot", "--whole", "-o", "-").stdout
+
+
+def test_snapshot_names_the_object_that_cannot_be_read(server: FakeApiServer) -> None:
+    server.items["/api/v1/pods"][0]["spec"]["priority"] = "high"
+    with pytest.raises(ManifestErrors, match=r"'here': pods.*spec.priority: expected"):
+        run("snapshot", "-o", "-")
+    assert "high" in run("snapshot", "--whole", "-o", "-").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--anonymise",), "--whole and --anonymise do not go together"),
+        (("--nodes", "1:cpu=1"), "--whole is for live clusters without files"),
+    ],
+)
+def test_whole_snapshots_are_of_live_clusters(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    result = run("snapshot", "--whole", "-o", "-", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_anonymous_snapshot_decides_like_the_cluster(
@@ -188,7 +242,7 @@ def test_anonymous_snapshot_decides_like_the_cluster(
 
 def test_snapshot_of_one_namespace_asks_for_no_other(server: FakeApiServer) -> None:
     run("snapshot", "-n", "crew", "-o", "-")
-    paths = {one.path for one in server.requests}
+    paths = {request.path for request in server.requests}
     assert "/api/v1/namespaces/crew/pods" in paths
     assert "/api/v1/nodes" in paths
     assert "/api/v1/pods" not in paths
@@ -199,13 +253,15 @@ def test_snapshot_of_one_namespace_asks_for_no_other(server: FakeApiServer) -> N
 
 def test_selector_is_for_pods_and_workloads(server: FakeApiServer) -> None:
     run("snapshot", "-l", "app=web", "-o", "-")
-    selecting = {one.path for one in server.requests if "labelSelector" in one.query}
+    selecting = {
+        request.path for request in server.requests if "labelSelector" in request.query
+    }
     assert "/api/v1/pods" in selecting
     assert "/apis/apps/v1/deployments" in selecting
     assert "/api/v1/nodes" not in selecting
 
 
-def test_snapshot_that_cannot_be_written_is_told(server: FakeApiServer) -> None:
+def test_snapshot_that_cannot_be_written_is_an_error(server: FakeApiServer) -> None:
     with pytest.raises(Exception, match=r"^nowhere/x: no such file or directory$"):
         run("snapshot", "-o", "nowhere/x")
 
@@ -213,11 +269,11 @@ def test_snapshot_that_cannot_be_written_is_told(server: FakeApiServer) -> None:
 def test_contexts_are_completed(server: FakeApiServer, tmp_path: Path) -> None:
     command = app.get_command(Context(app), "simulate")
     assert command is not None
-    [option] = [one for one in command.params if one.name == "context"]
+    [option] = [param for param in command.params if param.name == "context"]
 
     def proposed(text: str) -> list[str]:
         context = Context(command)
-        return [one.value for one in option.shell_complete(context, text)]
+        return [completion.value for completion in option.shell_complete(context, text)]
 
     assert (proposed("h"), proposed("x")) == (["here"], [])
     (tmp_path / "kubeconfig").write_text("clusters: x")
@@ -265,5 +321,5 @@ def test_explanation_takes_the_state_of_the_cluster_as_it_is(
     explained = run("explain", "stateful", "--context", "here").stdout
     assert "unbound immediate PersistentVolumeClaims" in explained
     simulated = json.loads(run("simulate", "--context", "here", "-o", "json").stdout)
-    placed = {one["pod"] for one in simulated["placements"]}
+    placed = {placement["pod"] for placement in simulated["placements"]}
     assert "default/stateful" in placed

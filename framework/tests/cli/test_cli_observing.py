@@ -49,9 +49,9 @@ def test_timings_are_part_of_the_document(pods: str) -> None:
     document = json.loads(simulate(pods, "--timings", "-o", "json").stdout)
     timings = document["timings"]
     assert timings["run"] > timings["seconds"] > 0
-    assert timings["calls"] == sum(one["calls"] for one in timings["hooks"])
-    assert sum(one["share"] for one in timings["hooks"]) == pytest.approx(1.0)
-    [bind] = [one for one in timings["hooks"] if one["hook"] == "bind"]
+    assert timings["calls"] == sum(hook["calls"] for hook in timings["hooks"])
+    assert sum(hook["share"] for hook in timings["hooks"]) == pytest.approx(1.0)
+    [bind] = [hook for hook in timings["hooks"] if hook["hook"] == "bind"]
     assert {**bind, "plugin": "DefaultBinder", "calls": 2} == bind
     assert bind["mean"] == pytest.approx(bind["seconds"] / 2)
     assert bind["p50"] <= bind["p99"] <= bind["longest"] <= bind["seconds"]
@@ -89,13 +89,13 @@ def test_options_of_a_trace_add_up(pods: str) -> None:
     assert all(" pod=default/a " in f"{line} " for line in lines)
 
 
-def test_a_pod_that_there_is_not_is_told(pods: str) -> None:
+def test_an_unknown_pod_to_trace_is_an_error(pods: str) -> None:
     stderr = simulate(pods, "--trace", "pod=web/a").stderr
     assert stderr == "--trace: no event of pod web/a was logged\n"
 
 
 @pytest.mark.parametrize("wrong", ["hooks", "", "pod=", "queue,"])
-def test_a_topic_that_there_is_not_is_refused(pods: str, wrong: str) -> None:
+def test_an_unknown_topic_is_rejected(pods: str, wrong: str) -> None:
     result = simulate(pods, "--trace", wrong)
     assert result.exit_code == 2
     expected = "expected plugin, queue, cache or pod=NAMESPACE/NAME, got "

@@ -1,4 +1,4 @@
-"""What ``quaymaster plan`` prints and writes, and how it ends."""
+"""``quaymaster plan`` prints and writes plans, with an exit code."""
 
 import json
 from pathlib import Path
@@ -37,6 +37,15 @@ spec:
           matchExpressions: [{{key: app, operator: NotIn, values: [a{0}]}}]
   containers:
   - {{name: c, image: i}}
+"""
+SIZED = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {0}}}
+spec:
+  containers:
+  - {{name: c, image: i, resources: {{requests: {{cpu: "{1}"}}}}}}
 """
 SMALL = "name=small,cpu=2,memory=4Gi,price=0.10"
 LARGE = "name=large,cpu=4,memory=8Gi,price=0.18"
@@ -105,7 +114,7 @@ def test_prices_come_from_a_file_by_instance_type(web: str) -> None:
 @pytest.mark.parametrize(
     "limit", ["cpu", "cpu=80", "cpu=0%", "cpu=101%", "=80%", "cpu=1e3%"]
 )
-def test_a_limit_that_is_no_percentage_is_refused(web: str, limit: str) -> None:
+def test_a_limit_that_is_not_a_percentage_is_rejected(web: str, limit: str) -> None:
     result = run(web, "--node-group", SMALL, "--max-utilization", limit)
     assert result.exit_code == 2
     assert "expected RESOURCE=PERCENT%, such as cpu=80%" in result.output
@@ -153,7 +162,7 @@ spec:
 """
 
 
-def test_what_no_number_of_nodes_has_enough_of_is_named(web: str) -> None:
+def test_resource_that_no_number_of_nodes_provides_is_named(web: str) -> None:
     Path(web).write_text(WEB + AGENT)
     result = run(web, "--node-group", SMALL, "--max-utilization", "cpu=5%")
     assert result.exit_code == 1
@@ -165,13 +174,13 @@ def test_what_no_number_of_nodes_has_enough_of_is_named(web: str) -> None:
 
 def test_pods_that_nothing_helps_are_listed_by_name(web: str) -> None:
     result = run(web, "--node-group", "cpu=1,memory=4Gi", "-o", "json")
-    names = [one["pod"] for one in json.loads(result.stdout)["unplaced"]]
+    names = [pod["pod"] for pod in json.loads(result.stdout)["unplaced"]]
     assert names == sorted(names)
     assert (len(names), result.exit_code) == (5, 1)
 
 
 @pytest.mark.long
-def test_a_plan_that_is_not_proven_says_how_far_it_may_be_off(web: str) -> None:
+def test_an_unproven_plan_shows_its_largest_possible_error(web: str) -> None:
     Path(web).write_text("".join(map(LONER.format, range(6))))
     groups = ("--node-group", SMALL, "--node-group", LARGE)
     few = run(web, *groups, "--max-trials", "1")
@@ -190,19 +199,8 @@ def test_limit_of_time_must_be_a_duration(web: str) -> None:
 
 @pytest.mark.long
 def test_rounds_are_printed_with_the_price_of_the_last_pods(web: str) -> None:
-    small, large = (
-        f"""
----
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}}}
-spec:
-  containers:
-  - {{name: c, image: i, resources: {{requests: {{cpu: {cpu}}}}}}}
-"""
-        for name, cpu in (("a-{0}", "'1'"), ("b-{0}", "'8'"))
-    )
-    texts = [small.format(n) for n in range(8)] + [large.format(n) for n in range(2)]
+    sizes = {**{f"a-{n}": "1" for n in range(8)}, "b-0": "8", "b-1": "8"}
+    texts = [SIZED.format(name, cpu) for name, cpu in sizes.items()]
     Path(web).write_text("".join(texts))
     groups = ("name=s,cpu=2,memory=8Gi,price=2", "name=l,cpu=8,memory=32Gi,price=8")
     options = ("--node-group", groups[0], "--node-group", groups[1])
@@ -237,7 +235,7 @@ def test_no_group_is_refused(web: str) -> None:
         ("cpu=4,taint:a=b:Never", "taint:a=b:Never"),
     ],
 )
-def test_a_group_that_is_none_is_named_with_its_mistake(
+def test_an_invalid_group_is_named_with_its_mistake(
     web: str, spec: str, problem: str
 ) -> None:
     result = run(web, "--node-group", spec)
@@ -247,7 +245,7 @@ def test_a_group_that_is_none_is_named_with_its_mistake(
     assert not result.stdout
 
 
-def test_a_file_of_groups_that_is_not_there_is_named(web: str) -> None:
+def test_a_missing_file_of_groups_is_named(web: str) -> None:
     result = run(web, "--node-groups", "none.yaml")
     assert isinstance(result.exception, QuaymasterError)
     assert str(result.exception) == "none.yaml: No such file or directory"
@@ -257,7 +255,7 @@ def test_a_file_of_groups_that_is_not_there_is_named(web: str) -> None:
     ("file", "problem"),
     [("none/nodes.yaml", "no such file or directory"), (".", "is a directory")],
 )
-def test_nodes_that_cannot_be_written_are_told_by_their_file(
+def test_nodes_that_cannot_be_written_are_an_error_with_their_file(
     web: str, file: str, problem: str
 ) -> None:
     result = run(web, "--node-group", SMALL, "--write-nodes", file)

@@ -24,7 +24,7 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """A record: two pods on two nodes, one after the other, and one too large."""
+    """Return a record of two pods on two nodes, and of one that is too large."""
     registry = PluginRegistry.discover()
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(make_nodes(["2:cpu=4,memory=8Gi"]))
@@ -77,7 +77,7 @@ def test_replay_shows_both_nodes_and_their_scores(path: str) -> None:
 def test_replay_prints_documents(path: str) -> None:
     document = json.loads(run("replay", path, "-o", "json").output)
     assert document["summary"]["same"] == 2
-    assert [one["agreement"] for one in document["decisions"]] == [
+    assert [decision["agreement"] for decision in document["decisions"]] == [
         "tie",
         "same",
         "same",
@@ -85,7 +85,7 @@ def test_replay_prints_documents(path: str) -> None:
     assert document["decisions"][2]["theirs"]["message"].startswith("0/2 nodes are")
 
 
-def test_what_if_prints_both_courses(path: str) -> None:
+def test_what_if_prints_both_results(path: str) -> None:
     result = run("replay", path, "--what-if")
     assert result.exit_code == 0
     lines = [line.split() for line in result.output.splitlines()]
@@ -96,7 +96,7 @@ def test_what_if_prints_both_courses(path: str) -> None:
     assert run("replay", path, "--what-if", "--require-same").exit_code == 2
 
 
-def test_what_is_no_record_is_told_in_one_line(tmp_path: Path) -> None:
+def test_file_that_is_not_a_record_is_an_error_of_one_line(tmp_path: Path) -> None:
     file = tmp_path / "pods.yaml"
     file.write_text("kind: Pod\n")
     with pytest.raises(RecordError) as caught:

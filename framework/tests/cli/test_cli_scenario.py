@@ -29,6 +29,8 @@ assertions:
 - {name: all are placed, placed: {by: 5m}}
 """
 
+OTHER = "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: r}}"
+
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +50,7 @@ def test_a_scenario_that_holds_is_exit_code_0() -> None:
     assert "8 of 8 pods placed" in done.stdout
 
 
-def test_one_that_fails_is_exit_code_1_and_says_for_which_pods() -> None:
+def test_a_failed_scenario_is_exit_code_1_and_names_the_pods() -> None:
     done = run("run", "good.yaml", "bad.yaml")
     assert done.exit_code == 1
     [line] = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
@@ -57,6 +59,22 @@ def test_one_that_fails_is_exit_code_1_and_says_for_which_pods() -> None:
     assert "default/p-8, default/p-9" in line
     assert "2 pods: Insufficient cpu" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 of 2 scenarios passed"
+
+
+def test_a_warning_fails_only_if_that_is_asked_for() -> None:
+    text = (SCENARIO % 1).replace("input: {", f"input: {{objects: [{OTHER}], ")
+    Path("odd.yaml").write_text(text)
+    assert run("run", "good.yaml", "--strict").exit_code == 0
+    assert run("run", "odd.yaml").exit_code == 0
+    assert run("run", "odd.yaml", "--strict").exit_code == 1
+
+
+def test_a_wide_table_shows_how_long_steps_took() -> None:
+    lines = run("run", "good.yaml", "-o", "wide").stdout.splitlines()
+    assert lines[0].split()[:5] == ["STEP", "ACTION", "BEGAN", "ENDED", "TOOK"]
+    assert lines[1].split()[:5] == ["pods", "create", "1m0s", "1m0s", "0s"]
+    [document] = json.loads(run("run", "good.yaml", "-o", "json").stdout)
+    assert document["steps"][0]["took"] == 0
 
 
 def test_results_are_documents_too() -> None:
@@ -76,7 +94,7 @@ def test_junit_is_written_beside_the_output() -> None:
     assert run("run", "good.yaml", "--junit", "none/junit.xml").exit_code != 0
 
 
-def test_mistakes_of_all_files_are_told_before_any_is_run() -> None:
+def test_mistakes_of_all_files_are_reported_before_any_run() -> None:
     head = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
     Path("wrong.yaml").write_text(f"{head}steps: 3\nseeds: 1\n")
     done = run("run", "good.yaml", "wrong.yaml", "none.yaml")
@@ -86,12 +104,12 @@ def test_mistakes_of_all_files_are_told_before_any_is_run() -> None:
     assert places == ["wrong.yaml", "wrong.yaml", "none.yaml"]
 
 
-def test_validate_tells_of_valid_files_and_schema_prints_one() -> None:
+def test_validate_confirms_valid_files_and_schema_prints_the_schema() -> None:
     assert run("validate", "good.yaml").stdout == "good.yaml: valid\n"
     assert json.loads(run("schema").stdout)["title"] == "Scenario"
 
 
-def test_seed_and_configuration_of_the_command_line_count() -> None:
+def test_seed_and_configuration_of_the_command_line_take_precedence() -> None:
     [document] = json.loads(
         run(
             "run", "good.yaml", "--seed", "5", "--config", "bin-packing", "-o", "json"

@@ -1,4 +1,4 @@
-"""``quaymaster serve`` refuses what would be unsafe, or could not work, at once."""
+"""``quaymaster serve`` rejects unsafe or impossible options at once."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.kit.internals.cli import app
 
 
 def refused(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is said about arguments with which nothing is served."""
+    """Return the error about arguments that are rejected."""
     monkeypatch.delenv("QUAYMASTER_SERVE_TOKEN", raising=False)
     done = CliRunner().invoke(app, ["serve", *arguments])
     assert done.exit_code == 2
@@ -19,38 +19,38 @@ def refused(arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "cluster.example:0"])
-def test_plain_http_for_other_machines_has_to_be_asked_for(
+def test_plain_http_for_other_machines_needs_an_option(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = refused(["nodes.yaml", "--bind", address], monkeypatch)
+    error = refused(["nodes.yaml", "--bind", address], monkeypatch)
     host = address.removesuffix(":0").strip("[]")
     assert (
         f"other machines reach {host}: expected --tls-cert-file and "
-        "--tls-private-key-file, or --plain-http to serve without TLS" in told
+        "--tls-private-key-file, or --plain-http to serve without TLS" in error
     )
 
 
 def test_certificate_and_key_need_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = refused(["nodes.yaml", "--tls-cert-file", "cert.pem"], monkeypatch)
-    assert "--tls-cert-file and --tls-private-key-file need each other" in told
+    error = refused(["nodes.yaml", "--tls-cert-file", "cert.pem"], monkeypatch)
+    assert "--tls-cert-file and --tls-private-key-file need each other" in error
 
 
-def test_a_certificate_that_cannot_be_read_is_told(
+def test_a_certificate_that_cannot_be_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [f"--tls-cert-file={tmp_path}/cert.pem"]
     files += [f"--tls-private-key-file={tmp_path}/key.pem"]
-    told = refused(["nodes.yaml", *files], monkeypatch)
-    assert "cert.pem" in told
-    assert "No such file or directory" in told
+    error = refused(["nodes.yaml", *files], monkeypatch)
+    assert "cert.pem" in error
+    assert "No such file or directory" in error
 
 
 def test_standard_input_cannot_be_refreshed(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = refused(["-", "--refresh", "10"], monkeypatch)
-    assert "--refresh: standard input cannot be read a second time" in told
+    error = refused(["-", "--refresh", "10"], monkeypatch)
+    assert "--refresh: standard input cannot be read a second time" in error
 
 
-def test_an_empty_token_is_no_token(tmp_path: Path) -> None:
+def test_an_empty_token_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("\n", encoding="utf-8")
     done = CliRunner().invoke(app, ["serve", "nodes.yaml", "--token-file", str(file)])

@@ -1,4 +1,4 @@
-"""The command beside a terminal, a pipe, and Ctrl-C: what is written, how it ends."""
+"""The command with a terminal, a pipe and Ctrl-C: output and exit codes."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ spec: {containers: [{name: main, image: nginx}]}
 
 
 class Terminal:
-    """A stream, as far as it is asked what it is."""
+    """A stream with a configurable ``isatty``."""
 
     def __init__(self, *, is_one: bool) -> None:
         self._is_one = is_one
@@ -98,15 +98,15 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(
 
 
 @pytest.fixture
-def _ctrl_c_is_heard() -> Iterator[None]:
-    """Children inherit that it is ignored where tests run in the background."""
+def _ctrl_c_is_handled() -> Iterator[None]:
+    """Tests in the background ignore SIGINT, and child processes inherit that."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
-def test_ctrl_c_is_heard_before_everything_is_imported() -> None:
+@pytest.mark.usefixtures("_ctrl_c_is_handled")
+def test_ctrl_c_works_before_everything_is_imported() -> None:
     process = subprocess.Popen(
         [*QUAYMASTER, "config", "schema"],
         stdout=subprocess.PIPE,
@@ -159,7 +159,7 @@ def test_output_that_cannot_be_written_ends_in_an_exit_code(
         (("config", "validate", "defalt"), 2, "did you mean 'default'?"),
     ],
 )
-def test_wrong_use_exits_with_2_and_says_what_is_wrong(
+def test_wrong_use_exits_with_2_and_a_message(
     arguments: tuple[str, ...],
     code: int,
     message: str,

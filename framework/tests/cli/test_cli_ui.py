@@ -1,4 +1,4 @@
-"""What ``ui`` refuses, and where it says that it is; `tests/browser` uses it."""
+"""``ui`` rejects wrong options and prints its address; see also `tests/browser`."""
 
 import os
 import re
@@ -21,13 +21,13 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A port that somebody else has."""
+    """Return a port that is in use."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
         yield port
 
 
-def test_a_busy_port_is_told_before_the_input_is_read(busy: int) -> None:
+def test_a_busy_port_is_an_error_before_the_input_is_read(busy: int) -> None:
     result = run("no-such-file", "--port", str(busy))
     assert result.exit_code != 0
     assert str(result.exception) == (
@@ -44,7 +44,7 @@ def test_a_busy_port_is_told_before_the_input_is_read(busy: int) -> None:
     ],
     ids=["input", "configuration", "nodes"],
 )
-def test_what_cannot_be_read_is_told_and_nothing_served(
+def test_unreadable_input_is_an_error_and_nothing_is_served(
     arguments: tuple[str, ...],
     said: str,
     tmp_path: Path,
@@ -64,7 +64,7 @@ def test_a_port_is_a_number_that_ports_can_have() -> None:
 
 
 @pytest.mark.long
-def test_who_waits_behind_a_pipe_is_told_the_address_at_once() -> None:
+def test_address_is_written_to_a_pipe_at_once() -> None:
     with subprocess.Popen(
         (sys.executable, "-m", "quaymaster", "ui", "--port", "0"),
         stdout=subprocess.PIPE,
@@ -72,11 +72,11 @@ def test_who_waits_behind_a_pipe_is_told_the_address_at_once() -> None:
         env={**os.environ, "PYTHONUNBUFFERED": ""},
     ) as served:
         assert served.stdout is not None
-        told = re.match(r"open http://(127\.0\.0\.1:\d+)/", served.stdout.readline())
+        address = re.match(r"open http://(127\.0\.0\.1:\d+)/", served.stdout.readline())
         try:
-            assert told is not None
-            # Once it answers, it obeys signals.
-            connection = HTTPConnection(told[1], timeout=30)
+            assert address is not None
+            # Once it answers, it handles signals.
+            connection = HTTPConnection(address[1], timeout=30)
             connection.request("GET", "/")
             assert connection.getresponse().status == 401
             connection.close()

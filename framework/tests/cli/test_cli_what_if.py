@@ -1,4 +1,4 @@
-"""What ``what-if`` prints, and the order in which its changes are made."""
+"""``what-if`` makes changes in order and prints their effects."""
 
 import json
 from pathlib import Path
@@ -146,19 +146,19 @@ steps:
 """
 
 
-def asked(*arguments: str) -> Result:
+def run_what_if(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["what-if", *arguments])
 
 
 def test_steps_of_a_scenario_are_changes_each_at_its_time() -> None:
     Path("grow.yaml").write_text(SCENARIO)
-    document = json.loads(asked("--scenario", "grow.yaml", "-o", "json").stdout)
-    assert [(one["change"], one["at"]) for one in document["steps"]] == [
+    document = json.loads(run_what_if("--scenario", "grow.yaml", "-o", "json").stdout)
+    assert [(step["change"], step["at"]) for step in document["steps"]] == [
         ("scale deploy/web=5", 3600),
         ("all anew", 5400),
         ("delete deploy/web", 5405),
     ]
-    assert [one["after"]["placed"] for one in document["steps"]] == [5, 5, 0]
+    assert [step["after"]["placed"] for step in document["steps"]] == [5, 5, 0]
     assert document["before"]["nodesUsed"] == 2
     [warning] = document["warnings"]
     assert warning["reason"] == "LeftOut"
@@ -173,9 +173,9 @@ def test_a_scenario_is_one_change_among_others_on_the_input_given() -> None:
     assert "nodes 3 -> 3" in result.stdout
 
 
-def test_a_step_that_cannot_be_made_is_named_with_its_file() -> None:
+def test_an_impossible_step_is_named_with_its_file() -> None:
     Path("wrong.yaml").write_text(SCENARIO.replace("deploy/web}}", "deploy/wob}}"))
-    result = asked("--scenario", "wrong.yaml")
+    result = run_what_if("--scenario", "wrong.yaml")
     assert isinstance(result.exception, ChangeError)
     assert str(result.exception).startswith("wrong.yaml: steps[3].delete: ")
     assert not result.stdout
@@ -212,7 +212,7 @@ def test_a_silent_node_is_noticed_as_a_cluster_does_it() -> None:
         (("--add-nodes", "1:cpu=x"), "cpu: expected a quantity"),
     ],
 )
-def test_a_change_of_what_is_not_there_is_refused_before_anything_is_printed(
+def test_a_change_of_a_missing_object_is_rejected_before_any_output(
     change: tuple[str, str], problem: str
 ) -> None:
     result = run("--scale", "deploy/web=4", *change)
@@ -224,13 +224,13 @@ def test_a_change_of_what_is_not_there_is_refused_before_anything_is_printed(
 @pytest.mark.parametrize(
     ("option", "value"), [("--apply", "none.yaml"), ("--scenario", "none.yaml")]
 )
-def test_a_file_that_is_not_there_is_named(option: str, value: str) -> None:
+def test_a_missing_file_is_named(option: str, value: str) -> None:
     result = run(option, value)
     assert isinstance(result.exception, QuaymasterError)
     assert str(result.exception).lower() == "none.yaml: no such file or directory"
 
 
-def test_a_mode_of_failure_that_is_none_is_refused() -> None:
+def test_an_unknown_mode_of_failure_is_rejected() -> None:
     result = run("--fail", "node-000", "--fail-mode", "slow")
     assert result.exit_code == 2
     assert "'slow' is not one of 'AtOnce', 'Unreachable'" in result.stderr

@@ -1,4 +1,4 @@
-"""What ``explain`` answers: why not there, what would help, why so many wait."""
+"""``explain`` shows why not a node, suggestions, and summaries of pending pods."""
 
 import json
 from pathlib import Path
@@ -67,34 +67,34 @@ def words(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
-def test_why_not_asks_every_plugin_about_a_node() -> None:
+def test_why_not_lists_every_plugin_that_rejects_a_node() -> None:
     text = run("cache", "--why-not", "batch").stdout
     assert text.startswith("default/cache on batch: it was rejected\n")
-    told = [line[0] for line in words(text) if line]
-    assert "TaintToleration" in told
-    assert "NodeAffinity" in told
+    plugins = [line[0] for line in words(text) if line]
+    assert "TaintToleration" in plugins
+    assert "NodeAffinity" in plugins
     assert "it would not help if pods were preempted there" in text
 
 
 def test_why_not_is_a_document() -> None:
-    told = document("cache", "--why-not", "batch")["whyNot"]
-    assert (told["node"], told["fate"]) == ("batch", "rejected")
-    assert [one["plugin"] for one in told["rejections"]] == [
+    answer = document("cache", "--why-not", "batch")["whyNot"]
+    assert (answer["node"], answer["fate"]) == ("batch", "rejected")
+    assert [rejection["plugin"] for rejection in answer["rejections"]] == [
         "TaintToleration",
         "NodeAffinity",
     ]
-    assert told["total"] is None
+    assert answer["total"] is None
 
 
-def test_why_not_of_the_chosen_node_says_that_it_was() -> None:
+def test_why_not_of_the_chosen_node_reports_the_choice() -> None:
     text = run("deploy/web", "-n", "shop", "--why-not", "general").stdout
     assert "on general: it was chosen" in text
 
 
-def test_why_not_may_be_asked_of_a_past_attempt() -> None:
-    told = document("cache", "--why-not", "batch", "--attempt", "1")
-    assert told["attempt"] == 1
-    assert told["whyNot"]["fate"] == "rejected"
+def test_why_not_may_be_about_a_past_attempt() -> None:
+    answer = document("cache", "--why-not", "batch", "--attempt", "1")
+    assert answer["attempt"] == 1
+    assert answer["whyNot"]["fate"] == "rejected"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_why_not_may_be_asked_of_a_past_attempt() -> None:
     [("genral", "; did you mean general?"), ("zzz", "")],
     ids=["a near one", "none near"],
 )
-def test_node_that_never_is_there_is_an_error(name: str, hint: str) -> None:
+def test_unknown_node_is_an_error(name: str, hint: str) -> None:
     with pytest.raises(NodeNotFoundError) as caught:
         run("cache", "--why-not", name)
     assert str(caught.value) == f"node '{name}': no such node{hint}"
@@ -149,16 +149,16 @@ def test_nodes_with_like_devices_are_one_row_whoever_has_the_devices() -> None:
     Path("claims.yaml").write_text(CLAIMS)
     given = ("explain", "large", "claims.yaml", "--nodes")
     nodes = "14:cpu=4,memory=8Gi,devices=gpu.example.com:4"
-    told = CliRunner().invoke(app, (*given, nodes)).output
+    output = CliRunner().invoke(app, (*given, nodes)).output
     text = "claim default/six, request r: wants 6, 3 of 4 devices would do: 1 allocated"
-    rows = [line for line in told.splitlines() if text in line]
+    rows = [line for line in output.splitlines() if text in line]
     assert [row.split()[0] for row in rows] == ["14"]
-    assert "devices are allocated to" not in told
+    assert "devices are allocated to" not in output
     every = CliRunner().invoke(app, (*given, nodes, "--top", "0")).output
     assert every.count("devices are allocated to default/small-") == 14
 
 
-def test_suggestions_are_tried_and_told_with_commands() -> None:
+def test_suggestions_are_tried_and_printed_with_commands() -> None:
     text = run("cache", "--suggest", "--top", "1").stdout
     assert "what would place default/cache:" in text
     assert "1. let pod/cache do without nodes labelled disk=ssd" in text
@@ -168,17 +168,17 @@ def test_suggestions_are_tried_and_told_with_commands() -> None:
 
 
 def test_suggestions_are_a_document() -> None:
-    told = document("cache", "--suggest")["suggestions"]
-    assert (told["subject"], told["namespace"]) == ("pod/cache", "default")
-    last = told["changes"][-1]
+    answer = document("cache", "--suggest")["suggestions"]
+    assert (answer["subject"], answer["namespace"]) == ("pod/cache", "default")
+    last = answer["changes"][-1]
     assert last["kinds"] == ["label-node"]
     assert last["command"] == "kubectl label node general disk=ssd"
     assert (last["placed"], last["evicted"]) == (1, 0)
-    assert told["complete"] is True
-    assert told["remarks"] == ["no node has disk=ssd; no node has a label disk"]
+    assert answer["complete"] is True
+    assert answer["remarks"] == ["no node has disk=ssd; no node has a label disk"]
 
 
-def test_search_that_is_cut_short_says_so() -> None:
+def test_incomplete_search_is_reported() -> None:
     text = run("cache", "--suggest", "--max-trials", "1").stdout
     assert "not all changes were tried; --max-trials N tries more" in text
     assert (
@@ -200,8 +200,8 @@ def test_all_pending_sums_up_by_owner_and_cause() -> None:
 
 
 def test_all_pending_is_a_document_with_changes() -> None:
-    told = document("--all-pending", "--suggest")
-    groups = {one["subject"]: one for one in told["groups"]}
+    answer = document("--all-pending", "--suggest")
+    groups = {group["subject"]: group for group in answer["groups"]}
     assert sorted(groups) == ["deployment/web", "pod/cache"]
     cause = groups["pod/cache"]["causes"][0]
     assert set(cause) == {"plugin", "reason", "nodes"}
@@ -213,7 +213,7 @@ def test_pods_with_commas_are_summed_up() -> None:
     assert "2 pods pending" in run("cache,deploy/web").stdout
 
 
-def test_nothing_pending_is_said() -> None:
+def test_summary_without_pending_pods_is_printed() -> None:
     Path("pods.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
     assert run("--all-pending").stdout == "no pod is pending\n"
 
@@ -246,16 +246,16 @@ def test_wrong_names_are_one_clear_error(arguments: tuple[str, ...], said: str) 
 @pytest.mark.parametrize(
     "option", [("--why-not", "batch"), ("--attempt", "1"), ("--unbind",)]
 )
-def test_what_is_about_one_pod_is_refused_for_many(option: tuple[str, ...]) -> None:
+def test_options_for_one_pod_are_rejected_for_many(option: tuple[str, ...]) -> None:
     result = run("--all-pending", *option)
     assert result.exit_code == 2
     assert f"{option[0]} needs exactly one POD" in result.stderr
 
 
-def test_all_attempts_of_a_pod_are_told() -> None:
+def test_all_attempts_of_a_pod_are_printed() -> None:
     text = run("cache", "--attempts", "all").stdout
     assert "attempt 1 of 2" in text
     assert "attempt 2 of 2" in text
-    told = document("cache", "--attempt", "all")["attempts"]
-    assert [one["attempt"] for one in told] == [1, 2]
-    assert all(one["rejections"] for one in told)
+    attempts = document("cache", "--attempt", "all")["attempts"]
+    assert [attempt["attempt"] for attempt in attempts] == [1, 2]
+    assert all(attempt["rejections"] for attempt in attempts)

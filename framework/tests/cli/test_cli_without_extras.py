@@ -1,4 +1,4 @@
-"""The command where only what "pip install quaymaster" brings is installed."""
+"""The command works with only the packages of "pip install quaymaster"."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ main()
 
 
 def said(*arguments: str) -> tuple[int, str]:
-    """The exit code of a command line and what it prints."""
+    """Return the exit code and the output of a command line."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, *arguments],
         capture_output=True,
@@ -42,7 +42,7 @@ def test_simulate_needs_no_extra() -> None:
 
 
 @pytest.mark.long
-def test_run_says_what_to_install() -> None:
+def test_run_names_the_extra_to_install() -> None:
     code, text = said("run")
     assert code == 2
     assert "not installed: cryptography, greenlet, prometheus_client" in text
@@ -51,7 +51,7 @@ def test_run_says_what_to_install() -> None:
 
 
 @pytest.mark.long
-def test_a_report_says_what_to_install() -> None:
+def test_a_report_names_the_extra_to_install() -> None:
     code, text = said("simulate", BOUTIQUE, "--report", "page.html")
     assert code == 2
     assert "not installed: bokeh (pip install 'quaymaster[report]')" in text
@@ -59,7 +59,7 @@ def test_a_report_says_what_to_install() -> None:
 
 
 @pytest.mark.long
-def test_serve_says_what_to_install() -> None:
+def test_serve_names_the_extra_to_install() -> None:
     code, text = said("serve", BOUTIQUE)
     assert (code, text) == (
         2,
@@ -68,13 +68,13 @@ def test_serve_says_what_to_install() -> None:
 
 
 def test_a_command_imports_no_other_command() -> None:
-    asked = (
+    code = (
         "import atexit, runpy, sys; sys.argv = ['quaymaster', 'version']; "
         "atexit.register(lambda: print(*sys.modules)); "
         "runpy.run_module('quaymaster', run_name='__main__')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, check=True, text=True
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
     )
     imported = done.stdout.splitlines()[-1].split()
     commands = {name.rpartition(".")[2] for name in imported if "._cli." in name}
@@ -100,7 +100,7 @@ heldOut: {seeds: [7]}
 
 
 @pytest.mark.long
-def test_experiments_say_what_to_install(tmp_path: Path) -> None:
+def test_experiments_name_the_extra_to_install(tmp_path: Path) -> None:
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
     (tmp_path / "tuning.yaml").write_text(TUNING)
     out = str(tmp_path / "out")

@@ -42,7 +42,7 @@ def test_a_signal_that_does_not_interrupt_the_main_thread_ends_its_wait(
     assert handled == [signal.SIGUSR1]
 
 
-def test_nobody_is_woken_afterwards() -> None:
+def test_no_wakeup_is_sent_afterwards() -> None:
     before = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(before)
     with waking(lambda: None):
@@ -53,11 +53,11 @@ def test_nobody_is_woken_afterwards() -> None:
 
 
 def test_the_first_signal_stops_and_the_second_leaves_at_once() -> None:
-    told: list[str] = []
+    calls: list[str] = []
     before = signal.getsignal(signal.SIGTERM)
-    with stopping(lambda: told.append("stop"), lambda: told.append("leave")):
+    with stopping(lambda: calls.append("stop"), lambda: calls.append("leave")):
         signal.raise_signal(signal.SIGTERM)
-        assert told == ["stop"]
+        assert calls == ["stop"]
         signal.raise_signal(signal.SIGINT)
-        assert told == ["stop", "leave"]
+        assert calls == ["stop", "leave"]
     assert signal.getsignal(signal.SIGTERM) == before

@@ -1,68 +1,137 @@
-"""Tables: nothing is cut, no word is broken, however narrow the terminal."""
+"""Tables: complete on a pipe; on a terminal one row is one line, and it fits."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kit.internals.cli import Table, folded
+from tests.kit.internals.cli import Fit, Heading, Message, Table, folded, shortened
 
 WORDS = st.text("abcß-.,/字", min_size=1, max_size=30)
 CELLS = st.lists(WORDS, max_size=9).map(" ".join)
-ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5)
-COLUMNS = ("NAME", "WHY", "")
-
-
-def words(lines: list[str]) -> list[str]:
-    return sorted(word for line in lines for word in line.split())
-
-
-@given(rows=ROWS, width=st.integers(5, 120))
-def test_every_word_is_there_whole_whatever_the_width(
-    rows: list[tuple[str, ...]], width: int
-) -> None:
-    headings, body = Table(COLUMNS, rows, sentences=["WHY"]).lines(width)
-    wanted = [word for row in rows for cell in row for word in cell.split()]
-    labels = 0 if headings else sum(bool(cell) for row in rows for cell in row[:2])
-    found = words(body)
-    for word in wanted:
-        found.remove(word)
-    assert len(found) == labels
-    assert set(found) <= {"NAME", "WHY"}
+ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=5)
+COLUMNS = (
+    Heading("NAME", Fit.NAME),
+    Heading("NODE", Fit.NODE),
+    Heading("COUNT", importance=1),
+    Heading("WHY", Fit.MESSAGE),
+)
+NODES = [f"ip-10-0-0-{number}.eu-west-1.compute.internal" for number in (1, 2)]
+LONG = "0/36 nodes are available: 13 node(s) had untolerated taint(s)"
 
 
 @given(rows=ROWS)
-def test_on_a_pipe_each_row_is_one_line(rows: list[tuple[str, ...]]) -> None:
-    headings, body = Table(COLUMNS, rows, sentences=["WHY"]).lines(None)
-    assert len(headings) == 1
-    assert len(body) == len(rows)
+def test_pipe_gets_every_cell_whole(rows: list[tuple[str, ...]]) -> None:
+    table = Table(COLUMNS, rows).lines(None)
+    assert len(table.headings) == 1
+    assert len(table.body) == len(rows)
+    assert not table.messages
+    assert not table.notes
+    for line, row in zip(table.body, rows, strict=True):
+        assert line.split() == " ".join(row).split()
 
 
-@given(rows=ROWS, width=st.integers(70, 120))
-def test_no_line_is_wider_than_the_terminal_but_for_a_single_word(
+@given(rows=ROWS, width=st.integers(40, 120))
+def test_each_row_is_one_line_that_fits(
     rows: list[tuple[str, ...]], width: int
 ) -> None:
-    headings, body = Table(COLUMNS, rows, sentences=COLUMNS).lines(width)
-    assert all(len(line) <= width for line in (*headings, *body))
+    table = Table(COLUMNS, rows).lines(width)
+    assert len(table.body) == len(rows)
+    # Letters of Chinese are two columns wide.
+    lines = (*table.headings, *table.body)
+    assert all(sum(2 if c == "字" else 1 for c in line) <= width for line in lines)
 
 
-def test_only_sentences_are_folded() -> None:
-    rows = [("web 1", "it does not fit at all")]
-    headings, body = Table(("POD", "WHY"), rows, sentences=["WHY"]).lines(20)
-    assert headings == ["POD     WHY"]
-    assert body == ["web 1   it does not", "        fit at all"]
+def test_gaps_become_narrower_before_anything_is_taken_away() -> None:
+    table = Table(("POD", "WHY"), [("web-1", "no node")]).lines(14)
+    assert (table.headings, table.body) == (["POD    WHY"], ["web-1  no node"])
 
 
-def test_rows_become_blocks_if_columns_do_not_fit_side_by_side() -> None:
-    rows = [("node-1", "0 -> 100 -> 300", "<- winner"), ("node-2", "0", "")]
-    headings, body = Table(("NODE", "TaintToleration", ""), rows).lines(34)
-    assert headings == []
-    assert body == [
-        "NODE              node-1",
-        "TaintToleration   0 -> 100 -> 300",
-        "                  <- winner",
-        "",
-        "NODE              node-2",
-        "TaintToleration   0",
+def test_common_suffix_of_nodes_is_printed_once() -> None:
+    columns = (Heading("NODE", Fit.NODE), "CPU", Heading("TO", Fit.NODE))
+    rows = [(NODES[0], "1", f"{NODES[1]}, {NODES[0]}"), (NODES[1], "2", "-")]
+    table = Table(columns, rows).lines(50)
+    assert table.body == [
+        "ip-10-0-0-1  1    ip-10-0-0-2, ip-10-0-0-1",
+        "ip-10-0-0-2  2    -",
     ]
+    assert table.notes == ["names of nodes end in .eu-west-1.compute.internal"]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["10.0.0.1", "10.0.0.1"], "10.0.0.1"),
+        (["a.example.com", "b"], "a.example.com"),
+        (["a.x.example.com", "b.y.example.com"], "a.x"),
+        (["a.ec2.internal"], "a"),
+        (["a.ec2.internal", "3 nodes", "-"], "a"),
+    ],
+    ids=["addresses", "not shared", "partly shared", "a single node", "no names"],
+)
+def test_suffix_of_nodes_is_what_all_of_them_share(
+    names: list[str], shown: str
+) -> None:
+    rows = [(name, "word " * 9) for name in names]
+    columns = (Heading("NODE", Fit.NODE), Heading("WHY", Fit.SENTENCE))
+    table = Table(columns, rows).lines(50)
+    assert table.body[0].split()[0] == shown
+
+
+def test_long_message_is_printed_once_below_the_rows() -> None:
+    rows = [("web-1", LONG), ("web-2", LONG), ("web-3", ""), ("web-4", f"not {LONG}")]
+    table = Table(("POD", Heading("MESSAGE", Fit.MESSAGE)), rows).lines(40)
+    assert table.body == ["web-1  (1)", "web-2  (1)", "web-3", "web-4  (2)"]
+    assert table.messages[:2] == [
+        "(1) 0/36 nodes are available: 13 node(s)",
+        "    had untolerated taint(s)",
+    ]
+
+
+def test_what_differs_between_rows_stays_beside_the_number_of_a_message() -> None:
+    cell = Message(f"3 times, at 5s: {LONG}", "3 times", LONG)
+    rows = [("web-1", cell), ("web-2", LONG)]
+    table = Table(("POD", Heading("WHY", Fit.MESSAGE)), rows).lines(40)
+    assert table.body == ["web-1  3 times (1)", "web-2  (1)"]
+
+
+def test_short_messages_stay_in_the_rows() -> None:
+    columns = (Heading("POD", Fit.NAME), Heading("WHY", Fit.MESSAGE))
+    table = Table(columns, [("web-" * 9 + "1", "Insufficient cpu")]).lines(44)
+    assert table.body == ["web-web-web-..eb-web-web-1  Insufficient cpu"]
+
+
+def test_widest_names_are_shortened_in_the_middle() -> None:
+    columns = (Heading("POD", Fit.NAME), Heading("NODE", Fit.NAME))
+    rows = [("monitoring/queue-43-qqfqn825b-6gkw6", "node-1")]
+    table = Table(columns, rows).lines(38)
+    assert table.body == ["monitoring/que..qfqn825b-6gkw6  node-1"]
+
+
+def test_least_important_columns_are_left_out_first() -> None:
+    columns = [Heading("NODE")]
+    columns += [Heading(name, importance=at) for at, name in enumerate("ABC")]
+    rows = [
+        ("node-1", *("x" * 9 for _ in "ABC")),
+        ("node-2", *("y" * 9 for _ in "ABC")),
+    ]
+    table = Table(columns, rows).lines(20)
+    assert table.headings == ["NODE    C"]
+    assert table.notes == ["left out to fit 20 columns: A, B"]
+
+
+def test_column_that_is_the_same_in_all_rows_is_left_out_before_others() -> None:
+    columns = ("POD", Heading("CHANGE", importance=9), Heading("AT", importance=1))
+    rows = [("web-1", "drain node-1", "5s"), ("web-2", "drain node-1", "7s")]
+    table = Table(columns, rows).lines(16)
+    assert table.body == ["web-1  5s", "web-2  7s"]
+    assert table.notes == ["in every row: CHANGE drain node-1"]
+
+
+def test_sentences_are_folded_between_words() -> None:
+    rows = [("web 1", "it does not fit at all, and never will")]
+    table = Table(("POD", Heading("WHY", Fit.SENTENCE)), rows).lines(28)
+    assert table.headings == ["POD    WHY"]
+    assert table.body == ["web 1  it does not fit at", "       all, and never will"]
 
 
 def test_word_that_is_longer_than_a_line_stays_whole() -> None:
@@ -73,6 +142,13 @@ def test_word_that_is_longer_than_a_line_stays_whole() -> None:
     ]
 
 
+def test_shortened_name_has_both_ends() -> None:
+    assert (
+        shortened("monitoring/queue-43-qqfqn825b-6gkw6", 20) == "monitorin..25b-6gkw6"
+    )
+    assert shortened("web", 3) == "web"
+
+
 def test_control_and_bidirectional_characters_are_escaped() -> None:
-    _, (line,) = Table(["NAME"], [["a\x1b[31m\u202eb"]]).lines(None)
+    (line,) = Table(["NAME"], [["a\x1b[31m\u202eb"]]).lines(None).body
     assert line == "a\\x1b[31m\\u202eb"

@@ -2,12 +2,16 @@
 
 from quaymaster._cli import main
 from quaymaster._cli.app import app
+from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.csv_rows import print_csv
+from quaymaster._cli.folding import folded, shortened
 from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
-from quaymaster._cli.tables import Table, folded
+from quaymaster._cli.tables import Fit, Heading, Message, Table
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
 __all__ = [
@@ -15,7 +19,13 @@ __all__ = [
     "LINE_WIDTH",
     "RUN_APART",
     "SIMULATE",
+    "Column",
+    "Columns",
     "ConfigSource",
+    "Fit",
+    "Heading",
+    "Message",
+    "Shown",
     "Table",
     "app",
     "bold",
@@ -25,8 +35,11 @@ __all__ = [
     "line_width",
     "logging_to_stderr",
     "main",
+    "print_csv",
     "print_notices",
+    "progress_bar",
     "read_config",
+    "shortened",
     "stopping",
     "waking",
 ]

@@ -2,6 +2,7 @@
 
 from quaymaster._clusters.driver.cluster import KubernetesCluster
 from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
+from quaymaster._clusters.driver.engine_stack import place_in
 from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
@@ -9,6 +10,7 @@ from quaymaster._clusters.driver.frames import (
     Begin,
     Changed,
     Counted,
+    Current,
     Durations,
     Election,
     LeaseSeen,
@@ -23,6 +25,7 @@ from quaymaster._clusters.driver.liveness import Liveness
 from quaymaster._clusters.driver.packing import PodPacker
 from quaymaster._clusters.driver.reflector import Reflector
 from quaymaster._clusters.driver.sent_versions import as_text
+from quaymaster._clusters.driver.suspects import Suspects, pause_seconds
 from quaymaster._clusters.driver.wakeup import Wakeup
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "Begin",
     "Changed",
     "Counted",
+    "Current",
     "Durations",
     "Election",
     "Followed",
@@ -46,9 +50,12 @@ __all__ = [
     "Reflector",
     "RequestCounts",
     "Spec",
+    "Suspects",
     "ToEngine",
     "Trouble",
     "Wakeup",
     "as_text",
     "first_message",
+    "pause_seconds",
+    "place_in",
 ]

@@ -14,16 +14,24 @@ from quaymaster._clusters.kubernetes.kubeconfig import (
     merged,
     read_kubeconfig,
 )
+from quaymaster._clusters.kubernetes.lean import lean_objects
 from quaymaster._clusters.kubernetes.listing import list_objects, list_pages
+from quaymaster._clusters.kubernetes.own_keys import READ_ANNOTATIONS, is_own_key
 from quaymaster._clusters.kubernetes.resolving import find_access
 from quaymaster._clusters.kubernetes.resource_versions import (
     compare_versions,
     is_at_least,
 )
-from quaymaster._clusters.kubernetes.resources import Resource, resources_of
+from quaymaster._clusters.kubernetes.resources import (
+    Resource,
+    operator_resources,
+    resources_of,
+)
 from quaymaster._clusters.kubernetes.streams import blocks_of
+from quaymaster._clusters.kubernetes.time_shift import TimeShift
 
 __all__ = [
+    "READ_ANNOTATIONS",
     "Access",
     "Aliases",
     "Answer",
@@ -34,15 +42,19 @@ __all__ = [
     "Issuer",
     "Kubeconfig",
     "Resource",
+    "TimeShift",
     "anonymised",
     "blocks_of",
     "compare_versions",
     "find_access",
     "in_cluster_access",
     "is_at_least",
+    "is_own_key",
+    "lean_objects",
     "list_objects",
     "list_pages",
     "merged",
+    "operator_resources",
     "read_kubeconfig",
     "resources_of",
 ]

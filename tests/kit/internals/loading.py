@@ -1,6 +1,6 @@
 """Which private modules a process must not load for a small task."""
 
-__all__ = ["HEAVY_FOR_HELP", "HEAVY_FOR_MAKERS", "MAKERS"]
+__all__ = ["HEAVY_FOR_HELP", "HEAVY_FOR_MAKERS", "HEAVY_FOR_SIMULATE", "MAKERS"]
 
 MAKERS = "quaymaster._authors"
 """The package of the makers and of the other test tools."""
@@ -38,3 +38,23 @@ HEAVY_FOR_HELP = (
     "yaml",
 )
 """What printing the help of a command must not load."""
+
+HEAVY_FOR_SIMULATE = (
+    "quaymaster._authors",
+    "quaymaster._base.input.yaml.streams",
+    "quaymaster._cli.timings",
+    "quaymaster._clusters.driver",
+    "quaymaster._clusters.kubernetes",
+    "quaymaster._clusters.manifests.custom_kinds",
+    "quaymaster._clusters.manifests.foreign",
+    "quaymaster._core.engine.measured_events",
+    "quaymaster._core.mutations",
+    "quaymaster._core.runtime.observed",
+    "quaymaster._studies.capacity",
+    "quaymaster._studies.simulation.explained",
+    "quaymaster._studies.simulation.observed",
+    "quaymaster._surfaces",
+    "kubernetes_cel",
+    "packaging",
+)
+"""What a simulation of a few nodes and pods, without options, must not load."""

@@ -1,6 +1,7 @@
 """What tests see of ``quaymaster._api.objects``."""
 
+from quaymaster._api.objects import wire
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.volumes import UNREAD_SOURCES
 
-__all__ = ["UNREAD_SOURCES", "KindSet"]
+__all__ = ["UNREAD_SOURCES", "KindSet", "wire"]

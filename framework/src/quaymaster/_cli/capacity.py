@@ -15,7 +15,8 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.rooms import as_document, print_capacity
+from quaymaster._cli.room_order import ordered
+from quaymaster._cli.rooms import as_document, print_capacity, print_nodes_csv
 from quaymaster._cli.values import complete_pod
 from quaymaster._studies.capacity.calls import CapacityResult, capacity
 from quaymaster._studies.capacity.grouping import GROUP_LABELS, label_called
@@ -88,8 +89,28 @@ class _Questions:
     is_flag=True,
     help="Exit with 1 unless at least one more of each fits.",
 )
+@click.option(
+    "--sort-by",
+    metavar="KEY",
+    default="name",
+    show_default=True,
+    help="The order of the nodes: name, price, a resource such as cpu, by the share "
+    "that pods request, or cpu.free, cpu.requested, cpu.allocatable. The largest is "
+    "first.",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Show only the first N nodes; 0 shows all.",
+)
 @output_option(
-    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def command(
     options: InputOptions,
@@ -100,6 +121,8 @@ def command(
     at_most: int,
     as_it_stands: bool,
     require_fit: bool,
+    sort_by: str,
+    top: int,
     output: OutputFormat,
 ) -> None:
     """Show how much room there is: per node, per group of nodes, and in total.
@@ -123,11 +146,19 @@ def command(
     )
     found = _capacity(inputs, options, questions)
     notices = (*inputs.notices, *found.result.notices)
-    found = attrs.evolve(found, result=attrs.evolve(found.result, notices=notices))
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        print_capacity(found, wide=output is OutputFormat.WIDE)
-    else:
-        print_document(as_document(found), output)
+    left_out = max(len(found.room.nodes) - top, 0) if top else 0
+    found = attrs.evolve(
+        found,
+        room=ordered(found.room, sort_by, top),
+        result=attrs.evolve(found.result, notices=notices),
+    )
+    match output:
+        case OutputFormat.TABLE | OutputFormat.WIDE:
+            print_capacity(found, left_out, wide=output is OutputFormat.WIDE)
+        case OutputFormat.CSV:
+            print_nodes_csv(found)
+        case _:
+            print_document(as_document(found), output)
     print_notices(notices)
     if require_fit and not all(answer.fits for answer in found.headroom):
         sys.exit(DOES_NOT_FIT)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from quaymaster._base.errors import counted
 from quaymaster._base.versions.kubernetes import CHANGES
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._studies.comparing.versions import ChangedDecision, VersionChanges
 from quaymaster._studies.recording.compared import Decided
 
@@ -33,7 +34,9 @@ def print_changes(found: VersionChanges) -> None:
     )
     if made:
         columns, rows = _table(found, made[:_SHOWN])
-        print_table(columns, rows, sentences=columns[1:])
+        heads = [Heading(columns[0], Fit.NAME)]
+        heads += [Heading(column, Fit.SENTENCE) for column in columns[1:]]
+        print_table(heads, rows)
         if len(made) > _SHOWN:
             print_line(f"and {len(made) - _SHOWN} more")
     if found.changed:
@@ -42,8 +45,14 @@ def print_changes(found: VersionChanges) -> None:
             (name, str(decisions), str(messages), _title(name), _page(name))
             for name, decisions, messages in _by_cause(found.changed)
         ]
-        head = ("CAUSE", "DECISIONS", "MESSAGES", "WHAT CHANGES", "PAGE")
-        print_table(head, causes, sentences=["WHAT CHANGES"])
+        print_table(
+            (
+                *("CAUSE", "DECISIONS", "MESSAGES"),
+                Heading("WHAT CHANGES", Fit.SENTENCE),
+                Heading("PAGE", importance=0),
+            ),
+            causes,
+        )
 
 
 def changes_table(

@@ -10,6 +10,7 @@ import attrs
 from quaymaster._base.errors import counted
 from quaymaster._cli.explanations import details
 from quaymaster._cli.output import print_line, print_table, print_text
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.cycle.explanation import Explanation, NodeScores
 from quaymaster._studies.comparing.comparing import Comparison, VariantResult
 from quaymaster._studies.comparing.differences import (
@@ -155,7 +156,12 @@ def _print_difference(comparison: Comparison, difference: Difference) -> None:
     if difference.moved:
         shown = difference.moved[:_MOVED]
         print_table(
-            ("WORKLOAD", "PODS", first, difference.variant),
+            (
+                Heading("WORKLOAD", Fit.NAME),
+                "PODS",
+                Heading(first, Fit.SENTENCE),
+                Heading(difference.variant, Fit.SENTENCE),
+            ),
             [
                 (
                     workload.workload,
@@ -165,7 +171,6 @@ def _print_difference(comparison: Comparison, difference: Difference) -> None:
                 )
                 for workload in shown
             ],
-            sentences=[first, difference.variant],
         )
         if len(difference.moved) > len(shown):
             left = counted(len(difference.moved) - len(shown), "more workload")

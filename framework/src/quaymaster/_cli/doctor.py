@@ -18,6 +18,7 @@ from quaymaster._cli.output import (
     print_document,
     print_table,
 )
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.client import ApiClient
 from quaymaster._clusters.kubernetes.resolving import find_access
@@ -130,7 +131,7 @@ def _undeclared(config: SchedulerConfig, registry: PluginRegistry) -> list[Findi
 def _print(found: list[Finding], output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         rows = [(finding.check, finding.state.value, finding.text) for finding in found]
-        print_table(("CHECK", "STATE", "FOUND"), rows, sentences=["FOUND"])
+        print_table(("CHECK", "STATE", Heading("FOUND", Fit.SENTENCE)), rows)
     else:
         print_document([_document(finding) for finding in found], output)
 

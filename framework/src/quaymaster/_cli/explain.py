@@ -3,7 +3,12 @@
 import attrs
 import click
 
-from quaymaster._cli.explanations import as_document, print_explained
+from quaymaster._cli.attempt_values import complete_attempt, read_attempt
+from quaymaster._cli.explanations import (
+    as_document,
+    print_explained,
+    print_explained_csv,
+)
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
@@ -17,13 +22,14 @@ from quaymaster._cli.output import (
 from quaymaster._cli.suggestions import (
     print_suggestions,
     print_summary,
+    print_summary_csv,
     suggestions_document,
     summary_document,
 )
-from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
+from quaymaster._cli.values import complete_pod
 from quaymaster._cli.why_not import print_why_not, why_not_document
-from quaymaster._studies.simulation.calls import explain_pod
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.why.suggestions import MAX_TRIALS, Suggestions, suggest_changes
 from quaymaster._studies.why.summary import PendingSummary, explain_pending
 
@@ -51,7 +57,7 @@ _TOP = 10
     metavar="N",
     type=click.IntRange(min=0),
     help=f"Show the N best nodes, and count the rest; 0 shows all. [default: "
-    f"{_TOP} in a table, all in JSON and YAML]",
+    f"{_TOP} in a table, else all]",
 )
 @click.option(
     "--unbind",
@@ -84,7 +90,9 @@ _TOP = 10
     show_default=True,
     help="How many simulations --suggest may run.",
 )
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     pod: str,
     options: InputOptions,
@@ -118,6 +126,9 @@ def command(
         return
     if not pod:
         raise click.UsageError("Missing argument 'POD'; or --all-pending.")
+    if output is OutputFormat.CSV and (why_not or suggest):
+        option = "--why-not" if why_not else "--suggest"
+        raise click.UsageError(f"{option} cannot be printed by -o csv")
     _explain(pod, options, request, top, output)
 
 
@@ -181,6 +192,9 @@ def _explain(
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
         _print(explained, suggestions, request, top)
+    elif output is OutputFormat.CSV:
+        every = request.attempt is WhichAttempt.ALL
+        print_explained_csv(explained, top=top or 0, every=every)
     else:
         document = as_document(explained, top or 0)
         if explained.why_not is not None:
@@ -239,6 +253,8 @@ def _summarize(
     notices = (*inputs.notices, *summary.notices)
     if output is OutputFormat.TABLE:
         print_summary(summary, suggested=request.suggest)
+    elif output is OutputFormat.CSV:
+        print_summary_csv(summary)
     else:
         document = summary_document(summary)
         document["warnings"] = notice_documents(notices)

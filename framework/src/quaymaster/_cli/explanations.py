@@ -4,14 +4,26 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
+from quaymaster._base.natural_order import natural_key
+from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.cycle.explanation import Explanation, NodeRejection, NodeScores
 from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 from quaymaster._studies.simulation.explained import ExplainedPod
 
-__all__ = ["as_document", "details", "print_explained", "scores_document"]
+__all__ = [
+    "REJECTIONS",
+    "WHY",
+    "as_document",
+    "details",
+    "print_explained",
+    "print_explained_csv",
+    "scores_document",
+]
 
 _NAMED: Final = 3
 """How many nodes with the same reasons are listed by name."""
@@ -130,7 +142,7 @@ def _print_others(explained: ExplainedPod) -> None:
         listed = [*attempts[: _ATTEMPTS - 1], attempts[-1]]
     print_line()
     print_table(
-        ("ATTEMPT", "AFTER", "OUTCOME", ""),
+        ("ATTEMPT", "AFTER", Heading("OUTCOME", Fit.SENTENCE), ""),
         [
             (
                 attempt.number,
@@ -140,7 +152,6 @@ def _print_others(explained: ExplainedPod) -> None:
             )
             for attempt in listed
         ],
-        sentences=["OUTCOME"],
     )
     if len(listed) < len(attempts):
         print_line(f"and {len(attempts) - len(listed)} more before the last one")
@@ -152,17 +163,19 @@ def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
         return
     print_line()
     if not top or len(rejections) <= top:
-        rows = [
-            (rejection.node, rejection.plugin or "-", _why(rejection))
-            for rejection in rejections
-        ]
-        print_table(("NODE", "REJECTED BY", "REASONS"), rows, sentences=["REASONS"])
+        REJECTIONS.print(_by_node(rejections))
         return
     print_table(
-        ("NODES", "REJECTED BY", "REASONS", "SUCH AS"),
+        (
+            *("NODES", "REJECTED BY", Heading("REASONS", Fit.MESSAGE)),
+            Heading("SUCH AS", Fit.NODE, importance=1),
+        ),
         _grouped(rejections),
-        sentences=["REASONS", "SUCH AS"],
     )
+
+
+def _by_node(rejections: Iterable[NodeRejection]) -> list[NodeRejection]:
+    return sorted(rejections, key=lambda rejection: natural_key(rejection.node))
 
 
 def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
@@ -193,7 +206,7 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     shown = scores[:top] if top else scores
     print_line()
     print_table(
-        ("NODE", *scores[0].plugins, "TOTAL", ""),
+        (Heading("NODE", Fit.NODE), *_plugin_headings(shown), "TOTAL", ""),
         [
             (
                 node_scores.node,
@@ -212,6 +225,16 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     print_line("scores: raw -> normalized -> weighted")
 
 
+def _plugin_headings(scores: Sequence[NodeScores]) -> list[Heading]:
+    """Return a heading for each plugin; those whose scores differ least go first."""
+    headings = []
+    for name in scores[0].plugins:
+        weighted = [node_scores.plugins[name].weighted for node_scores in scores]
+        spread = max(weighted) - min(weighted)
+        headings.append(Heading(name, Fit.NAME, importance=spread))
+    return headings
+
+
 def _print_tie(explanation: Explanation, winner: str) -> None:
     tied, chooser = explanation.tied_with(winner), explanation.tie_breaker
     if tied > 1 and chooser != RANDOM:
@@ -227,22 +250,33 @@ def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
     """
     scores = found.scores if found else ()
     return {
-        "rejections": [
-            {
-                "node": rejection.node,
-                "plugin": rejection.plugin,
-                "code": rejection.code.label,
-                "reasons": list(rejection.reasons),
-                "details": list(rejection.details),
-            }
-            for rejection in (found.rejections if found else ())
-        ],
+        "rejections": REJECTIONS.documents(found.rejections if found else ()),
         "scores": [
             scores_document(node_scores)
             for node_scores in (scores[:top] if top else scores)
         ],
         "tieBreaker": found.tie_breaker if found else None,
     }
+
+
+def print_explained_csv(explained: ExplainedPod, *, top: int, every: bool) -> None:
+    """Print a line of CSV for each node of an attempt: those that fit, then the others.
+
+    Args:
+        explained: The pod.
+        top: The maximum number of nodes with scores; 0: all.
+        every: Whether every attempt is shown, or only the selected one.
+    """
+    documents = []
+    for attempt in explained.attempts:
+        if every or _is_shown(explained, attempt):
+            found = attempt.explanation
+            scores = found.scores if found else ()
+            rows = list(map(scores_document, scores[:top] if top else scores))
+            rows += REJECTIONS.documents(_by_node(found.rejections if found else ()))
+            documents += [{"attempt": attempt.number, **row} for row in rows]
+    keys = ("attempt", "node", "total", "plugins", *REJECTIONS.keys)
+    print_csv(documents, list(dict.fromkeys(keys)))
 
 
 def scores_document(scores: NodeScores) -> dict[str, object]:
@@ -259,3 +293,18 @@ def scores_document(scores: NodeScores) -> dict[str, object]:
             for name, score in scores.plugins.items()
         },
     }
+
+
+WHY: Final[Sequence[Column[NodeRejection] | str]] = (
+    *("reasons", "details"),
+    Column(heading="Reasons", value=_why, fit=Fit.MESSAGE),
+)
+"""The last columns about a rejection."""
+
+REJECTIONS: Final = Columns[NodeRejection](
+    Column("node", fit=Fit.NODE),
+    Column("plugin", heading="Rejected by", text=lambda name: name or "-"),
+    Column("code", value=lambda rejection: rejection.code.label, shown=Shown.NEVER),
+    *WHY,
+)
+"""What an attempt found out about the nodes that did not fit."""

@@ -28,9 +28,9 @@ from quaymaster._cli.values import (
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.nodes_spec import MAX_NODES, make_nodes
-from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
 from quaymaster._clusters.manifests.load import load
 from quaymaster._clusters.manifests.loaded import Loaded, Source, skipped_text
+from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
@@ -38,9 +38,15 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.files import is_record
 from quaymaster._studies.simulation.autoscaling import (
     AutoscalerSize,
+    notices_of_sizes,
     with_autoscaler_size,
 )
 from quaymaster._studies.simulation.names import PodNotFoundError
+from quaymaster._studies.simulation.recommended_requests import (
+    Recommendation,
+    notices_of_recommendations,
+    with_recommendation,
+)
 
 if TYPE_CHECKING:
     from quaymaster._clusters.kubernetes.listing import LiveObjects
@@ -111,11 +117,19 @@ _OPTIONS = (
     click.option(
         "--hpa",
         type=click.Choice([size.value for size in AutoscalerSize]),
-        callback=lambda _context, _option, size: AutoscalerSize(size),
-        default=AutoscalerSize.AS_IT_IS.value,
+        callback=lambda _context, _option, size: size and AutoscalerSize(size),
+        help="The size of workloads with a HorizontalPodAutoscaler, or with a "
+        "ScaledObject or ScaledJob of KEDA: its minimum, its maximum, or as it is, "
+        "within these limits.  [default: as-it-is]",
+    ),
+    click.option(
+        "--vpa",
+        type=click.Choice([choice.value for choice in Recommendation]),
+        callback=lambda _context, _option, choice: Recommendation(choice),
+        default=Recommendation.IGNORE.value,
         show_default=True,
-        help="The size of workloads with a HorizontalPodAutoscaler: its minimum, its "
-        "maximum, or as it is, within these limits.",
+        help="What new pods of workloads with a VerticalPodAutoscaler request: what "
+        "their template says, or the target or upper bound of the recommendation.",
     ),
     click.option(
         "--max-pods",
@@ -154,7 +168,8 @@ class InputOptions:
         validation: How to treat unknown fields; None: depends on their source.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
-        hpa: The size of workloads with an autoscaler.
+        hpa: The size of workloads with an autoscaler; None if the user chose none.
+        vpa: What new pods of workloads with a VerticalPodAutoscaler request.
         max_pods: The maximum number of pods of all workloads.
         max_nodes: The maximum number of nodes in those lines.
         configured: The options about the configuration.
@@ -169,7 +184,8 @@ class InputOptions:
     validation: Validation | None = None
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
-    hpa: AutoscalerSize = AutoscalerSize.AS_IT_IS
+    hpa: AutoscalerSize | None = None
+    vpa: Recommendation = Recommendation.IGNORE
     max_pods: int = MAX_PODS
     max_nodes: int = MAX_NODES
     configured: ConfigSource = ConfigSource()
@@ -301,25 +317,33 @@ def read_inputs(
         )
     if loaded.skipped:
         warn(skipped_text(loaded))
+    recorded_objects = (obj for record in recorded for obj in record.objects)
+    objects = [*made, *loaded.objects, *recorded_objects]
+    sources = _sources(loaded)
     return Inputs(
         registry=registry,
         config=config,
-        objects=with_autoscaler_size(
-            [
-                *made,
-                *loaded.objects,
-                *(obj for record in recorded for obj in record.objects),
-            ],
-            options.hpa,
+        objects=with_recommendation(
+            with_autoscaler_size(objects, options.hpa), options.vpa
         ),
-        sources=_sources(loaded),
+        sources=sources,
         notices=(
             *notices,
             *(live.notices if live else ()),
             *loaded.notices,
             *(notice for record in recorded for notice in record.notices),
+            *notices_of_sizes(objects, options.hpa),
+            *notices_of_recommendations(
+                objects, options.vpa, functools.partial(_where, sources)
+            ),
         ),
     )
+
+
+def _where(sources: Mapping[str, str], obj: ApiObject) -> str:
+    """Return the name of an object, with its source."""
+    place = place_of(obj)
+    return f"{sources[place]} ({place})" if place in sources else place
 
 
 def _read_live(

@@ -15,7 +15,11 @@ from quaymaster._clusters.kubernetes.kubeconfig import (
 )
 from quaymaster._clusters.kubernetes.listing import LiveObjects, list_objects
 from quaymaster._clusters.kubernetes.resolving import find_access
-from quaymaster._clusters.kubernetes.resources import CRON_JOBS, resources_of
+from quaymaster._clusters.kubernetes.resources import (
+    CRON_JOBS,
+    operator_resources,
+    resources_of,
+)
 from quaymaster._core.config.errors import ConfigErrors
 
 __all__ = ["access_of", "context_names", "read_live"]
@@ -52,7 +56,12 @@ def read_live(
         selector: The labels of pods and workloads to read; empty for all.
         cron_jobs: Whether to read CronJobs as well.
     """
-    resources = [*resources_of(kinds), *([CRON_JOBS] if cron_jobs else ())]
+    kinds = tuple(kinds)
+    resources = [
+        *resources_of(kinds),
+        *operator_resources(kinds),
+        *([CRON_JOBS] if cron_jobs else ()),
+    ]
     with progress_bar() as progress, closing(ApiClient(access)) as client:
         task = progress.add_task("reading", total=len(resources))
 

@@ -4,13 +4,14 @@ import enum
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from quaymaster._base.errors import QuaymasterError, escaped
+from quaymaster._cli.folding import folded
 from quaymaster._cli.progress import progress_bar, scheduling_in, trying_in
-from quaymaster._cli.tables import Table, folded
+from quaymaster._cli.tables import Heading, Table
 from quaymaster._cli.terminal import bold, line_width
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "trying_in",
     "warn",
 ]
+
+_NOTES: Final = f"{__name__}.notes"
+"""The key of the notes below tables, in the context of a command."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,22 +70,35 @@ def print_document(document: object, form: OutputFormat) -> None:
 
 
 def print_table(
-    columns: Sequence[str],
+    columns: Sequence[str | Heading],
     rows: Iterable[Sequence[object]],
     *,
-    sentences: Iterable[str] = (),
+    is_fitted: bool = True,
 ) -> None:
-    """Print rows under headings, without breaking words, or lines on a pipe.
+    """Print rows under headings: whole on a pipe, fitted to the width of a terminal.
 
     Args:
         columns: The headings.
         rows: The cells of each row.
-        sentences: The headings of the columns whose cells may be folded.
+        is_fitted: Whether the table is fitted to a terminal at all.
     """
     out = sys.stdout
-    headings, body = Table(columns, rows, sentences=sentences).lines(line_width(out))
-    lines = [*(bold(line, out) for line in headings), *body]
-    print_text("".join(f"{line}\n" for line in lines))
+    width = line_width(out) if is_fitted else None
+    table = Table(columns, rows).lines(width)
+    lines = [*(bold(line, out) for line in table.headings), *table.body]
+    print_text("".join(f"{line}\n" for line in (*lines, *table.messages)))
+    for note in _unprinted(table.notes):
+        print_line(note)
+
+
+def _unprinted(notes: Iterable[str]) -> Iterator[str]:
+    """Yield the notes that this command has not printed below another table."""
+    context = click.get_current_context(silent=True)
+    printed = context.meta.setdefault(_NOTES, set()) if context else set()
+    for note in notes:
+        if note not in printed:
+            printed.add(note)
+            yield note
 
 
 def print_line(text: str = "") -> None:

@@ -7,20 +7,22 @@ from typing import Any, Final, TypeVar
 import click
 
 from quaymaster._base.errors import counted
+from quaymaster._cli.columns import Columns
 from quaymaster._studies.capacity.grouping import label_called
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
 
 __all__ = [
-    "placed_documents",
+    "MOST_PODS",
+    "PLACED",
+    "SPREAD",
     "placed_rows",
-    "spread_documents",
     "spread_rows",
     "topology_key_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MOST_PODS: Final = 20
+MOST_PODS: Final = 20
 """Of each workload and step, a table lists so many placed pods."""
 
 _MOST_DOMAINS: Final = 10
@@ -42,42 +44,29 @@ def topology_key_option() -> Callable[[F], F]:
     )
 
 
-def placed_documents(pods: Iterable[PlacedPod]) -> list[dict[str, object]]:
-    """Return newly placed pods as plain data."""
-    return [
-        {"workload": pod.workload, "pod": pod.pod, "node": pod.node, "at": pod.at}
-        for pod in pods
-    ]
+PLACED: Final = Columns[PlacedPod]("workload", "pod", "node", "at")
+"""What documents have about newly placed pods."""
 
-
-def spread_documents(spread: Iterable[WorkloadSpread]) -> list[dict[str, object]]:
-    """Return the spread of workloads as plain data."""
-    return [
-        {
-            "workload": item.workload,
-            "topologyKey": item.topology_key,
-            "before": dict(item.before),
-            "after": dict(item.after),
-        }
-        for item in spread
-    ]
+SPREAD: Final = Columns[WorkloadSpread]("workload", "topologyKey", "before", "after")
+"""What documents have about the spread of workloads."""
 
 
 def placed_rows(
-    pods: Iterable[PlacedPod], listed: Collection[str] = ()
+    pods: Iterable[PlacedPod], listed: Collection[str] = (), most: int = MOST_PODS
 ) -> Iterable[tuple[str, str]]:
     """Return a pod and its node for each row; of many pods of a workload, only some.
 
     Args:
         pods: The newly placed pods, by workload.
         listed: The keys of pods that other rows list already.
+        most: How many pods of a workload have a row of their own.
     """
     for workload, group in groupby(pods, key=lambda pod: pod.workload):
         rest = [pod for pod in group if pod.pod not in listed]
-        for pod in rest[:_MOST_PODS]:
+        for pod in rest[:most]:
             yield pod.pod, pod.node
-        if len(rest) > _MOST_PODS:
-            yield f"{len(rest) - _MOST_PODS} more of {workload}", _nodes_of(rest)
+        if len(rest) > most:
+            yield f"{len(rest) - most} more of {workload}", _nodes_of(rest[most:])
 
 
 def spread_rows(spread: Iterable[WorkloadSpread]) -> list[list[str]]:
@@ -89,7 +78,7 @@ def spread_rows(spread: Iterable[WorkloadSpread]) -> list[list[str]]:
 
 
 def _nodes_of(pods: Sequence[PlacedPod]) -> str:
-    nodes = {pod.node for pod in pods[_MOST_PODS:]}
+    nodes = {pod.node for pod in pods}
     return next(iter(nodes)) if len(nodes) == 1 else f"{len(nodes)} nodes"
 
 

@@ -20,9 +20,15 @@ from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
+    warn,
 )
 from quaymaster._cli.plan_progress import plan_progress
-from quaymaster._cli.plans import plan_document, print_plan
+from quaymaster._cli.plans import (
+    obstacle,
+    plan_document,
+    print_plan,
+    print_plan_csv,
+)
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import observed_inputs, write_report
@@ -153,7 +159,9 @@ def _seconds(
 )
 @report_option()
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     options: InputOptions,
     specs_of_groups: tuple[str, ...],
@@ -193,10 +201,15 @@ def command(
         _write(found, nodes_file)
     if report_file is not None:
         _report(found, inputs, options, report_file)
-    if output is OutputFormat.TABLE:
-        print_plan(found)
-    else:
-        print_document(plan_document(found), output)
+    match output:
+        case OutputFormat.TABLE:
+            print_plan(found)
+        case OutputFormat.CSV:
+            print_plan_csv(found)
+            if not found.is_found:
+                warn(obstacle(found))
+        case _:
+            print_document(plan_document(found), output)
     print_notices(found.notices)
     if not found.is_found:
         sys.exit(NO_PLAN if found.is_final else NONE_FOUND)

@@ -26,7 +26,7 @@ def print_rounds(plan: Plan) -> None:
         for number, planned in enumerate(plan.rounds)
     ]
     print_line()
-    print_table(headings, rows, sentences=["NODES"])
+    print_table(headings, rows)
     print_line()
     print_line(
         "in rounds: each adds nodes for the pods that are still pending; placed pods "

@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from quaymaster._base.errors import counted
-from quaymaster._cli.amounts import plain_amount
+from quaymaster._cli.amounts import plain_amount, price
+from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.output import print_line
 from quaymaster._cli.plan_rounds import print_rounds, round_documents
+from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
+from quaymaster._studies.simulation.results import UnscheduledPod
 
-__all__ = ["plan_document", "print_plan"]
+__all__ = ["obstacle", "plan_document", "print_plan", "print_plan_csv"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _PODS: Final = 10
@@ -24,10 +29,7 @@ def print_plan(found: Plan) -> None:
         _print_obstacle(found)
         return
     resources = _resources(found)
-    priced = found.cost is not None
-    headings = ["GROUP", "NODES", "MIN", "MAX", *(["PRICE", "COST"] if priced else [])]
-    headings += [name.upper() for name in resources]
-    print_table(headings, [_row(group, resources, priced) for group in found.groups])
+    _columns(found).print(found.groups)
     print_rounds(found)
     print_line()
     shares = ", ".join(
@@ -67,19 +69,7 @@ def plan_document(found: Plan) -> dict[str, object]:
     CPU is in millicores, memory and storage are in bytes.
     """
     return {
-        "groups": [
-            {
-                "name": group.group.name,
-                "nodes": group.nodes,
-                "min": group.group.min_nodes,
-                "max": group.group.max_nodes,
-                "price": _number(group.group.price),
-                "cost": _number(group.cost),
-                "spec": group.spec,
-                "utilization": _shares(group.utilization),
-            }
-            for group in found.groups
-        ],
+        "groups": _columns(found).documents(found.groups),
         "rounds": round_documents(found),
         "summary": {
             "found": found.is_found,
@@ -97,43 +87,74 @@ def plan_document(found: Plan) -> dict[str, object]:
             {"pod": placement.pod, "node": placement.node}
             for placement in (found.result.placements if found.result else ())
         ],
-        "unplaced": [
-            {
-                "pod": pod.pod,
-                "reason": pod.reason,
-                "message": pod.message,
-                "plugins": list(pod.plugins),
-            }
-            for pod in found.unplaced
-        ],
+        "unplaced": _UNPLACED.documents(found.unplaced),
         "warnings": notice_documents(found.notices),
     }
+
+
+def print_plan_csv(found: Plan) -> None:
+    """Print a line of CSV for each group of nodes."""
+    _columns(found).print_csv(found.groups)
 
 
 def _print_obstacle(found: Plan) -> None:
     shown = found.unplaced[:_PODS]
     if shown:
-        rows = [[pod.pod, pod.reason, pod.message] for pod in shown]
-        print_table(["UNPLACED", "REASON", "MESSAGE"], rows, sentences=["MESSAGE"])
+        _UNPLACED.print(shown)
         if len(found.unplaced) > len(shown):
             rest = len(found.unplaced) - len(shown)
             print_line(f"and {counted(rest, 'more pod')}")
         print_line()
+    print_line(obstacle(found))
+
+
+def obstacle(found: Plan) -> str:
+    """Return a sentence about why there is no plan."""
     if found.is_final:
-        print_line(f"no plan: {found.obstacle} (proven)")
-    else:
-        tried = counted(found.tried, "plan")
-        print_line(
-            f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
-        )
+        return f"no plan: {found.obstacle} (proven)"
+    tried = counted(found.tried, "plan")
+    return f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
 
 
-def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
-    own = group.group
-    cells = [own.name, str(group.nodes), str(own.min_nodes), str(own.max_nodes)]
-    if priced:
-        cells += [plain_amount(own.price), plain_amount(group.cost)]
-    return [*cells, *(_percent(group.utilization.get(name)) for name in resources)]
+def _columns(found: Plan) -> Columns[PlannedGroup]:
+    priced = Shown.NEVER if found.cost is None else Shown.ALWAYS
+    return Columns[PlannedGroup](
+        Column("name", value=attrgetter("group.name"), heading="Group", fit=Fit.NAME),
+        Column("nodes"),
+        Column("min", value=attrgetter("group.min_nodes"), importance=1),
+        Column("max", value=attrgetter("group.max_nodes"), importance=1),
+        Column(
+            "price",
+            value=lambda group: _number(group.group.price),
+            text=price,
+            shown=priced,
+        ),
+        Column(
+            "cost", value=lambda group: _number(group.cost), text=price, shown=priced
+        ),
+        "spec",
+        Column(
+            "utilization",
+            value=lambda group: _shares(group.utilization),
+            shown=Shown.NEVER,
+        ),
+        *(
+            Column(
+                heading=name,
+                value=partial(_share, name),
+                importance=2,
+            )
+            for name in _resources(found)
+        ),
+    )
+
+
+_UNPLACED: Final = Columns[UnscheduledPod](
+    Column("pod", heading="Unplaced", fit=Fit.NAME),
+    Column("reason", importance=1),
+    Column("message", fit=Fit.MESSAGE),
+    "plugins",
+)
 
 
 def _resources(found: Plan) -> list[str]:
@@ -166,6 +187,10 @@ def _certainty(found: Plan) -> str:
         return f"proven to be {best}, {tried}"
     gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
+
+
+def _share(resource: str, group: PlannedGroup) -> str:
+    return _percent(group.utilization.get(resource))
 
 
 def _percent(there: Utilization | None) -> str:

@@ -17,10 +17,15 @@ class ProgressBar:
 
     ``rich`` is imported for bars that are shown only: its import takes a fifth of the
     CPU time of a small simulation.
+
+    Args:
+        unit: What is counted, such as ``runs``: it is shown before the bar, and the
+            description of a task behind it. Without a unit, the description comes
+            first.
     """
 
-    def __init__(self) -> None:
-        self._bar = _visible_bar() if shows_progress(sys.stderr) else None
+    def __init__(self, unit: str = "") -> None:
+        self._bar = _visible_bar(unit) if shows_progress(sys.stderr) else None
         self._tasks: list[TaskID] = []
 
     @property
@@ -93,12 +98,12 @@ class ProgressBar:
         self.update(task, advance=1)
 
 
-def progress_bar() -> ProgressBar:
-    """Make a progress bar on standard error, shown if that is a terminal."""
-    return ProgressBar()
+def progress_bar(unit: str = "") -> ProgressBar:
+    """Make a progress bar on standard error; see `ProgressBar`."""
+    return ProgressBar(unit)
 
 
-def _visible_bar() -> "Progress":
+def _visible_bar(unit: str) -> "Progress":
     from rich.progress import (  # noqa: PLC0415 - see ProgressBar
         BarColumn,
         MofNCompleteColumn,
@@ -106,10 +111,13 @@ def _visible_bar() -> "Progress":
         TextColumn,
     )
 
+    description = TextColumn("{task.description}")
+    before, after = (TextColumn(unit), [description]) if unit else (description, [])
     return Progress(
-        TextColumn("{task.description}"),
+        before,
         BarColumn(),
         MofNCompleteColumn(),
+        *after,
         console=progress_console(sys.stderr),
         transient=True,
     )

@@ -8,6 +8,7 @@ from quaymaster._cli.explanations import scores_document
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.cycle.explanation import NodeScores
 from quaymaster._studies.recording.compared import (
     Agreement,
@@ -53,7 +54,7 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
         (count, agreement.value, agreement.meaning)
         for agreement, count in counts.items()
     ]
-    print_table(("DECISIONS", "", "MEANING"), rows, sentences=["MEANING"])
+    print_table(("DECISIONS", "", Heading("MEANING", Fit.SENTENCE)), rows)
     print_line()
     print_line(
         f"{counted(len(result.decisions), 'decision')} about "

@@ -5,21 +5,28 @@ from typing import Final
 
 from quaymaster._api.objects import Time
 from quaymaster._base.errors import counted
+from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.output import print_line
+from quaymaster._cli.tables import Fit
 from quaymaster._core.config.duration import format_duration
 from quaymaster._studies.simulation.results import (
     Placement,
+    Preemption,
     SimulationResult,
     UnscheduledPod,
 )
 
 __all__ = [
+    "PREEMPTED",
+    "UNSCHEDULED",
     "as_document",
     "duration",
+    "moment",
     "print_names",
+    "print_pods_csv",
     "print_result",
-    "unscheduled_document",
 ]
 
 _REASONS: Final = 10
@@ -31,12 +38,9 @@ _LONGEST: Final = timedelta.max.total_seconds() / 2
 def as_document(result: SimulationResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
     return {
-        "placements": [_placement(placement) for placement in result.placements],
-        "unscheduled": [unscheduled_document(pod) for pod in result.unscheduled],
-        "preempted": [
-            {"pod": victim.pod, "by": victim.by, "node": victim.node, "at": victim.at}
-            for victim in result.preempted
-        ],
+        "placements": _PLACED.documents(result.placements),
+        "unscheduled": UNSCHEDULED.documents(result.unscheduled),
+        "preempted": PREEMPTED.documents(result.preempted),
         "reasons": [
             {"pods": count, "reasons": list(reasons)}
             for reasons, count in result.reasons()
@@ -51,6 +55,14 @@ def as_document(result: SimulationResult) -> dict[str, object]:
         },
         "warnings": notice_documents(result.notices),
     }
+
+
+def print_pods_csv(result: SimulationResult) -> None:
+    """Print a line of CSV for each pod: the placed ones, then the others."""
+    placed = _PLACED.documents(result.placements)
+    unscheduled = UNSCHEDULED.documents(result.unscheduled)
+    keys = dict.fromkeys((*_PLACED.keys, *UNSCHEDULED.keys))
+    print_csv([*placed, *unscheduled], list(keys))
 
 
 def print_names(result: SimulationResult) -> None:
@@ -68,9 +80,9 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
         result: The result.
         wide: Whether to print more columns for each pod.
     """
-    _print_placements(result, wide)
-    _print_preempted(result, wide)
-    _print_unscheduled(result, wide)
+    _PLACED.print_section(result.placements, is_wide=wide)
+    PREEMPTED.print_section(result.preempted, is_wide=wide)
+    UNSCHEDULED.print_section(result.unscheduled, is_wide=wide)
     print_line(
         f"{len(result.placements)} of {result.pods} pods placed on "
         f"{counted(result.nodes, 'node')}, {len(result.unscheduled)} unscheduled"
@@ -90,69 +102,36 @@ def duration(seconds: float) -> str:
     return format_duration(timedelta(seconds=min(seconds, _LONGEST)))
 
 
-def _print_placements(result: SimulationResult, wide: bool) -> None:
-    columns = ["POD", "NODE"]
-    rows = [[placement.pod, placement.node] for placement in result.placements]
-    if wide:
-        columns += ["SCHEDULER", "ATTEMPTS", "CREATED", "BOUND", "FINISHED"]
-        for row, placement in zip(rows, result.placements, strict=True):
-            finished = (
-                "-" if placement.finished is None else duration(placement.finished)
-            )
-            times = [duration(placement.created), duration(placement.bound), finished]
-            row += [placement.scheduler, str(placement.attempts), *times]
-    if rows:
-        print_table(columns, rows)
-        print_line()
+def moment(seconds: float | None) -> str:
+    """A length of time, or a dash."""
+    return "-" if seconds is None else duration(seconds)
 
 
-def _print_preempted(result: SimulationResult, wide: bool) -> None:
-    columns = ["PREEMPTED", "BY", "NODE"]
-    rows = [[victim.pod, victim.by, victim.node] for victim in result.preempted]
-    if wide:
-        columns.append("AT")
-        for row, victim in zip(rows, result.preempted, strict=True):
-            row.append(duration(victim.at))
-    if rows:
-        print_table(columns, rows)
-        print_line()
+_PLACED: Final = Columns[Placement](
+    Column("pod", fit=Fit.NAME),
+    Column("node", fit=Fit.NODE),
+    Column("scheduler", shown=Shown.WIDE),
+    Column("attempts", shown=Shown.WIDE),
+    Column("created", text=duration, shown=Shown.WIDE),
+    Column("bound", text=duration, shown=Shown.WIDE),
+    Column("finished", text=moment, shown=Shown.WIDE),
+)
 
+PREEMPTED: Final = Columns[Preemption](
+    Column("pod", heading="Preempted", fit=Fit.NAME),
+    Column("by", fit=Fit.NAME),
+    Column("node", fit=Fit.NODE),
+    Column("at", text=duration, shown=Shown.WIDE),
+)
 
-def _print_unscheduled(result: SimulationResult, wide: bool) -> None:
-    columns = ["UNSCHEDULED", "REASON", "MESSAGE"]
-    rows = [[pod.pod, pod.reason, pod.message] for pod in result.unscheduled]
-    if wide:
-        columns[2:2] = ["SCHEDULER", "ATTEMPTS", "CREATED", "PLUGINS"]
-        for row, pod in zip(rows, result.unscheduled, strict=True):
-            plugins = ",".join(pod.plugins) or "-"
-            created = duration(pod.created)
-            row[2:2] = [pod.scheduler, str(pod.attempts), created, plugins]
-    if rows:
-        print_table(columns, rows, sentences=["MESSAGE"])
-        print_line()
-
-
-def _placement(placement: Placement) -> dict[str, object]:
-    return {
-        "pod": placement.pod,
-        "node": placement.node,
-        "scheduler": placement.scheduler,
-        "created": placement.created,
-        "bound": placement.bound,
-        "finished": placement.finished,
-        "attempts": placement.attempts,
-    }
-
-
-def unscheduled_document(pod: UnscheduledPod) -> dict[str, object]:
-    """A pod that got no node, as plain data."""
-    return {
-        "pod": pod.pod,
-        "reason": pod.reason,
-        "message": pod.message,
-        "plugins": list(pod.plugins),
-        "scheduler": pod.scheduler,
-        "created": pod.created,
-        "attempts": pod.attempts,
-        "reasons": list(pod.reasons),
-    }
+UNSCHEDULED: Final = Columns[UnscheduledPod](
+    Column("pod", heading="Unscheduled", fit=Fit.NAME),
+    Column("reason", importance=1),
+    Column("scheduler", shown=Shown.WIDE),
+    Column("attempts", shown=Shown.WIDE),
+    Column("created", text=duration, shown=Shown.WIDE),
+    Column("plugins", text=lambda names: ",".join(names) or "-", shown=Shown.WIDE),
+    Column("message", fit=Fit.MESSAGE),
+    Column("reasons", shown=Shown.NEVER),
+)
+"""Pods without a node; the command line has them in several results."""

@@ -1,27 +1,20 @@
 """Prints rollouts that are stuck."""
 
 from collections.abc import Iterable
+from typing import Final
 
+from quaymaster._cli.columns import Columns
 from quaymaster._cli.output import print_line
 from quaymaster._cli.results import duration
 from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 
-__all__ = ["print_stuck", "stuck_documents"]
+__all__ = ["STUCK", "print_stuck"]
 
 
-def stuck_documents(rollouts: Iterable[StuckRollout]) -> list[dict[str, object]]:
-    """Return stuck rollouts as plain data; times are in seconds."""
-    return [
-        {
-            "namespace": rollout.namespace,
-            "workload": rollout.workload,
-            "seconds": rollout.seconds,
-            "pending": rollout.pending,
-            "message": rollout.message,
-            "exceededDeadline": rollout.exceeded_deadline,
-        }
-        for rollout in rollouts
-    ]
+STUCK: Final = Columns[StuckRollout](
+    *("namespace", "workload", "seconds", "pending", "message", "exceededDeadline")
+)
+"""What documents have about stuck rollouts; times are in seconds."""
 
 
 def print_stuck(

@@ -1,13 +1,17 @@
 """Prints how much free room a cluster has."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from quaymaster._api.objects.resource_names import EPHEMERAL_STORAGE, PODS
+from quaymaster._api.objects.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from quaymaster._base.errors import counted
 from quaymaster._cli.amounts import amount, percent, price
+from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._studies.capacity.calls import CapacityResult
 from quaymaster._studies.capacity.figures import (
     GroupRoom,
@@ -15,43 +19,66 @@ from quaymaster._studies.capacity.figures import (
     NodeRoom,
     ResourceRoom,
     Room,
+    TypicalPod,
 )
 from quaymaster._studies.capacity.grouping import GROUP_LABELS
 
-__all__ = ["as_document", "print_capacity", "print_groups", "room_document"]
+__all__ = [
+    "as_document",
+    "print_capacity",
+    "print_groups",
+    "print_nodes_csv",
+    "room_document",
+]
 
 _ALL: Final = "(all)"
 _NONE: Final = "-"
+_IMPORTANCE: Final = {CPU: 4, MEMORY: 3}
+_GROUP_HEADINGS: Final = (
+    *("NODES", "RESOURCE"),
+    *(Heading("ALLOCATABLE", importance=4), Heading("REQUESTED", importance=5)),
+    *("FREE", Heading("USED", importance=6), Heading("FRAGMENTED", importance=2)),
+    *(Heading("STRANDED", importance=3), Heading("IMBALANCE", importance=1)),
+)
 _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
 
 
-def print_capacity(found: CapacityResult, *, wide: bool) -> None:
+def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
     """Print the capacity as tables.
 
     Args:
         found: The capacity.
+        left_out: How many nodes its room lacks.
         wide: Whether each resource of each node has its own line.
     """
     room = found.room
     if room.nodes:
-        (_print_resources if wide else _print_nodes)(room)
+        if wide:
+            _print_resources(room)
+        else:
+            _node_columns(room).print(room.nodes)
+        if left_out:
+            print_line(f"and {counted(left_out, 'more node')}")
         print_line()
-    if wide and room.typical:
-        _print_typical(room)
-        print_line()
-    print_groups(room)
+    if wide:
+        _TYPICAL.print_section(room.typical, is_wide=True)
+    print_groups(room, is_fitted=not wide)
     _print_pods(found)
     for headroom in found.headroom:
         print_line(_answer(headroom))
 
 
-def print_groups(room: Room) -> None:
-    """Print the room of each group of nodes and in total, and its price."""
+def print_groups(room: Room, *, is_fitted: bool = True) -> None:
+    """Print the room of each group of nodes and in total, and its price.
+
+    Args:
+        room: The room.
+        is_fitted: Whether tables are fitted to a terminal.
+    """
     groups = room.groups if len(room.groups) > 1 else ()
     by = room.by if groups else ()
     names = [_SHORT.get(label, label).upper() for label in by]
-    columns = ["NODES", "RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "USED"]
-    columns += ["FRAGMENTED", "STRANDED", "IMBALANCE"]
+    headings = [Heading(name, Fit.NAME) for name in names or ["GROUP"]]
     shown = _shown(room)
     rows = [
         [*_keys(group, by), *cells]
@@ -59,7 +86,7 @@ def print_groups(room: Room) -> None:
         for cells in _group_rows(group, shown)
     ]
     if rows:
-        print_table([*(names or ["GROUP"]), *columns], rows)
+        print_table([*headings, *_GROUP_HEADINGS], rows, is_fitted=is_fitted)
         print_line()
     _print_prices(room)
 
@@ -69,16 +96,7 @@ def as_document(found: CapacityResult) -> dict[str, object]:
     result = found.result
     return {
         **room_document(found.room),
-        "headroom": [
-            {
-                "pod": headroom.pod,
-                "fits": headroom.fits,
-                "limit": headroom.limit,
-                "nodes": dict(headroom.nodes),
-                "message": headroom.message,
-            }
-            for headroom in found.headroom
-        ],
+        "headroom": _HEADROOM.documents(found.headroom),
         "summary": {
             "pods": result.pods,
             "placed": len(result.placements),
@@ -95,26 +113,24 @@ def room_document(room: Room) -> dict[str, object]:
         "by": list(room.by),
         "total": _group_document(room.total, ()),
         "groups": [_group_document(group, room.by) for group in room.groups],
-        "nodes": [
-            {
-                "node": node.node,
-                "labels": dict(zip(room.by, node.group, strict=True)),
-                "pods": node.pods,
-                "resources": _resources_document(node.resources),
-                "pricePerHour": node.price_per_hour,
-            }
-            for node in room.nodes
-        ],
-        "typicalPods": [
-            {
-                "pod": pod.pod,
-                "pods": pod.pods,
-                "requests": dict(pod.requests),
-                "nodes": pod.nodes,
-            }
-            for pod in room.typical
-        ],
+        "nodes": _node_columns(room).documents(room.nodes),
+        "typicalPods": _TYPICAL.documents(room.typical),
     }
+
+
+def print_nodes_csv(found: CapacityResult) -> None:
+    """Print a line of CSV for each node, with how many more of each pod fit on it."""
+    columns = _node_columns(found.room)
+    documents = columns.documents(found.room.nodes)
+    if not found.headroom:
+        print_csv(documents, columns.keys)
+        return
+    for document in documents:
+        document["fits"] = {
+            headroom.pod: headroom.nodes.get(str(document["node"]), 0)
+            for headroom in found.headroom
+        }
+    print_csv(documents, [*columns.keys, "fits"])
 
 
 def _group_document(group: GroupRoom, by: Sequence[str]) -> dict[str, object]:
@@ -141,15 +157,7 @@ def _group_document(group: GroupRoom, by: Sequence[str]) -> dict[str, object]:
 def _resources_document(
     resources: Mapping[str, ResourceRoom],
 ) -> dict[str, dict[str, object]]:
-    return {
-        name: {
-            "allocatable": resource_room.allocatable,
-            "requested": resource_room.requested,
-            "free": resource_room.free,
-            "utilization": resource_room.utilization,
-        }
-        for name, resource_room in resources.items()
-    }
+    return {name: _RESOURCE.document(amounts) for name, amounts in resources.items()}
 
 
 def _shown(room: Room) -> list[str]:
@@ -193,22 +201,40 @@ def _amounts(name: str, resource_room: ResourceRoom) -> list[str]:
     ]
 
 
-def _print_nodes(room: Room) -> None:
-    shown = _shown(room)
+def _node_columns(room: Room) -> Columns[NodeRoom]:
     priced = room.total.price_per_hour is not None
-    columns = ["NODE", *(name.upper() for name in shown)]
-    rows = [
-        [
-            node.node,
-            *(_used(node, name) for name in shown),
-            *([price(node.price_per_hour)] if priced else []),
-        ]
-        for node in room.nodes
-    ]
-    print_table([*columns, *(["PRICE/H"] if priced else [])], rows)
+    return Columns[NodeRoom](
+        Column("node", fit=Fit.NODE),
+        Column(
+            "labels",
+            value=lambda node: dict(zip(room.by, node.group, strict=True)),
+            shown=Shown.NEVER,
+        ),
+        "pods",
+        Column(
+            "resources",
+            value=lambda node: _resources_document(node.resources),
+            shown=Shown.NEVER,
+        ),
+        *(
+            Column(
+                heading=name,
+                value=partial(_used, name),
+                importance=_IMPORTANCE.get(name, 1),
+            )
+            for name in _shown(room)
+        ),
+        Column(
+            "pricePerHour",
+            heading="Price/h",
+            text=price,
+            shown=Shown.ALWAYS if priced else Shown.NEVER,
+            importance=2,
+        ),
+    )
 
 
-def _used(node: NodeRoom, name: str) -> str:
+def _used(name: str, node: NodeRoom) -> str:
     resource_room = node.resources.get(name)
     if resource_room is None:
         return _NONE
@@ -230,25 +256,28 @@ def _print_resources(room: Room) -> None:
         for node in room.nodes
         for name, amounts in node.resources.items()
     ]
-    print_table(["NODE", *names, *columns], rows)
+    print_table(["NODE", *names, *columns], rows, is_fitted=False)
 
 
-def _print_typical(room: Room) -> None:
-    rows = [
-        [
-            pod.pod,
-            pod.pods,
-            pod.nodes,
-            ",".join(
-                f"{name}={amount(name, number)}"
-                for name, number in pod.requests.items()
-                if name != PODS
-            )
-            or _NONE,
-        ]
-        for pod in room.typical
+def _requests(requests: Mapping[str, int]) -> str:
+    texts = [
+        f"{name}={amount(name, number)}"
+        for name, number in requests.items()
+        if name != PODS
     ]
-    print_table(["TYPICAL POD", "PODS", "NODES THAT FIT", "REQUESTS"], rows)
+    return ",".join(texts) or _NONE
+
+
+_HEADROOM: Final = Columns[Headroom]("pod", "fits", "limit", "nodes", "message")
+_RESOURCE: Final = Columns[ResourceRoom](
+    *("allocatable", "requested", "free", "utilization")
+)
+_TYPICAL: Final = Columns[TypicalPod](
+    Column("pod", heading="Typical pod"),
+    Column("pods"),
+    Column("nodes", heading="Nodes that fit"),
+    Column("requests", text=_requests),
+)
 
 
 def _print_prices(room: Room) -> None:

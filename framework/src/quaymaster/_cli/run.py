@@ -152,7 +152,13 @@ def _run(
         with _following(config_file, registry, scheduler, live.clock):
             yield
 
-    with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
+    watch = live.cluster.engine_watch
+    signals = waking(
+        scheduler.wake,
+        channel=(watch.receiver, watch.sender) if watch is not None else None,
+        note=live.cluster.note_signals,
+    )
+    with stopping(begin_to_stop), signals, suppress(KeyboardInterrupt):
         live.lead()
         announce(f"scheduling {', '.join(scheduler.frameworks)}")
         live.run(following)

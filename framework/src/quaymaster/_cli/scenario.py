@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 import click
 
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
@@ -25,6 +26,7 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
@@ -32,6 +34,7 @@ from quaymaster._cli.scenario_results import (
     as_document,
     assertions_table,
     placed_table,
+    print_assertions_csv,
     print_scenarios,
     spread_table,
     steps_table,
@@ -92,8 +95,17 @@ def group() -> None:
 @pod_times_options()
 @topology_key_option()
 @report_option()
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 also if there is any warning, or a rollout is stuck at the end.",
+)
 @output_option(
-    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def run(
     files: Sequence[str],
@@ -102,8 +114,10 @@ def run(
     junit_file: str | None,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     topology_keys: tuple[str, ...],
     report_file: str | None,
+    strict: bool,
     output: OutputFormat,
 ) -> None:
     """Run scenarios, and print which of their assertions hold.
@@ -114,15 +128,17 @@ def run(
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
     results: list[ScenarioResult] = []
-    choice = TimesChoice(startup, termination)
+    is_doubtful = False
+    choice = TimesChoice(startup, termination, pull)
     for scenario in scenarios:
         config, times = None, choice.over(scenario.times)
         if configured.file is not None:
             kubernetes = scenario.config.kubernetes
-            config, notices = read_config(
+            config, config_notices = read_config(
                 attrs.evolve(configured, chosen=kubernetes), registry
             )
-            print_notices(notices if not results else ())
+            print_notices(config_notices if not results else ())
+            is_doubtful = is_doubtful or bool(config_notices)
         with progress_bar() as progress:
             result = run_scenario(
                 scenario,
@@ -134,16 +150,21 @@ def run(
                 topology_keys=topology_keys,
                 times=times,
             )
-        print_notices((*scenario.notices, *result.simulation.notices))
+        notices = (*scenario.notices, *result.simulation.notices)
+        print_notices(notices)
+        is_doubtful = is_doubtful or bool(notices or result.stuck_rollouts)
         if not results and times == DEFAULT_POD_TIMES:
             print_assumed_startup(choice, times, scenario.objects)
+        if not results:
+            print_pulls(times, scenario.objects)
         results.append(result)
     if junit_file is not None:
         _write(junit_file, junit_report(results))
     if report_file is not None:
         _report(results, report_file)
     _print(results, output)
-    if not all(result.passed for result in results):
+    has_failed = not all(result.passed for result in results)
+    if has_failed or (strict and is_doubtful):
         sys.exit(SOME_FAILED)
 
 
@@ -171,6 +192,11 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
     from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(result) for result in results]
+    # The states of one cluster are shown side by side; those of several are not.
+    has_states = len(results) == 1 and len(results[0].states) > 1
+    if has_states:
+        end = attrs.evolve(runs[0], name=results[0].states[-1].name)
+        runs = [*results[0].states[:-1], end]
     tables = [
         ReportTable(
             title=title if len(results) == 1 else f"{result.name}: {title.lower()}",
@@ -192,7 +218,7 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
         if rows
     ]
     title = ", ".join(result.name for result in results)
-    write_report(file, runs, title=title, tables=tables)
+    write_report(file, runs, title=title, tables=tables, steps=has_states)
 
 
 def _as_counted(result: ScenarioResult) -> ObservedRun:
@@ -230,6 +256,8 @@ def _load(
 def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
+    elif output is OutputFormat.CSV:
+        print_assertions_csv(results)
     else:
         print_document([as_document(result) for result in results], output)
 

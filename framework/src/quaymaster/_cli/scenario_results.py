@@ -1,18 +1,21 @@
 """Prints the results of scenarios, in the formats of ``scenario run -o``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
+from quaymaster._cli.columns import Column, Columns
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.placements import (
-    placed_documents,
+    PLACED,
+    SPREAD,
     placed_rows,
-    spread_documents,
     spread_rows,
 )
-from quaymaster._cli.rollouts import print_stuck, stuck_documents
+from quaymaster._cli.rollouts import STUCK, print_stuck
+from quaymaster._cli.tables import Fit
 from quaymaster._studies.scenarios.scenario import (
     AssertionResult,
     ScenarioResult,
@@ -24,6 +27,7 @@ __all__ = [
     "as_document",
     "assertions_table",
     "placed_table",
+    "print_assertions_csv",
     "print_scenarios",
     "spread_table",
     "steps_table",
@@ -42,13 +46,13 @@ def as_document(result: ScenarioResult) -> dict[str, object]:
         "file": result.file,
         "seed": result.seed,
         "passed": result.passed,
-        "assertions": [_assertion(assertion) for assertion in result.assertions],
+        "assertions": _ASSERTIONS.documents(result.assertions),
         "steps": [_step(step) for step in result.steps],
         "unscheduled": [
             {"pod": pod.pod, "reason": pod.reason, "message": pod.message}
             for pod in simulation.unscheduled
         ],
-        "stuckRollouts": stuck_documents(result.stuck_rollouts),
+        "stuckRollouts": STUCK.documents(result.stuck_rollouts),
         "summary": {
             "ended": result.ended,
             "pods": len(result.history.pods),
@@ -71,7 +75,7 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
     for result in results:
         if wide:
             _print_steps(result.steps)
-        _print_assertions(result.assertions)
+        _ASSERTIONS.print_section(result.assertions)
         _print_refused(result.steps)
         print_stuck(
             ((f"step {step.name}", step.stuck_rollouts) for step in result.steps),
@@ -86,20 +90,7 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
 
 def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row for each step."""
-    columns = ["Step", "Action", "Began", "Ended", "Times", "Objects", "Evicted"]
-    return [*columns, "Lost"], [
-        [
-            step.name,
-            step.action,
-            _moment(step.began),
-            _moment(step.ended),
-            str(step.times),
-            str(step.objects),
-            str(step.evicted),
-            str(step.lost),
-        ]
-        for step in steps
-    ]
+    return _STEPS.table(steps)
 
 
 def placed_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
@@ -122,32 +113,26 @@ def assertions_table(
     assertions: Sequence[AssertionResult],
 ) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row for the result of each assertion."""
-    return ["Result", "Assertion", "Expected", "Found", "Failed at", "For"], [
-        [
-            "pass" if assertion.passed else "FAIL",
-            assertion.name,
-            assertion.expected,
-            assertion.found,
-            _moment(assertion.failed_at),
-            _listed(assertion.objects),
-        ]
-        for assertion in assertions
+    return _ASSERTIONS.table(assertions)
+
+
+def print_assertions_csv(results: Iterable[ScenarioResult]) -> None:
+    """Print a line of CSV for the result of each assertion of some scenarios."""
+    keys = ("scenario", "file", "seed")
+    documents = [
+        dict(zip(keys, (result.name, result.file, result.seed), strict=True)) | document
+        for result in results
+        for document in _ASSERTIONS.documents(result.assertions)
     ]
+    print_csv(documents, (*keys, *_ASSERTIONS.keys))
 
 
 def _print_steps(steps: Sequence[StepResult]) -> None:
-    for columns, rows in (steps_table(steps), placed_table(steps), spread_table(steps)):
+    _STEPS.print_section(steps)
+    for columns, rows in (placed_table(steps), spread_table(steps)):
         if rows:
-            print_table([name.upper() for name in columns], rows)
+            print_table([name.upper() for name in columns], rows, is_fitted=False)
             print_line()
-
-
-def _print_assertions(assertions: Sequence[AssertionResult]) -> None:
-    columns, rows = assertions_table(assertions)
-    if rows:
-        long = ("ASSERTION", "EXPECTED", "FOUND", "FOR")
-        print_table([name.upper() for name in columns], rows, sentences=long)
-        print_line()
 
 
 def _print_refused(steps: Sequence[StepResult]) -> None:
@@ -186,33 +171,36 @@ def _moment(seconds: float | None) -> str:
     return "-" if seconds is None else span(seconds)
 
 
-def _assertion(assertion: AssertionResult) -> dict[str, object]:
-    return {
-        "name": assertion.name,
-        "passed": assertion.passed,
-        "expected": assertion.expected,
-        "found": assertion.found,
-        "failedAt": assertion.failed_at,
-        "objects": list(assertion.objects),
-    }
-
-
 def _step(step: StepResult) -> dict[str, object]:
     return {
-        "name": step.name,
-        "action": step.action,
-        "passed": step.passed,
-        "began": step.began,
-        "ended": step.ended,
-        "times": step.times,
-        "objects": step.objects,
-        "evicted": step.evicted,
-        "lost": step.lost,
+        **_STEPS.document(step),
         "refused": [
             {"message": text, "times": number} for text, number in step.refused
         ],
         "notes": list(step.notes),
-        "placed": placed_documents(step.placed),
-        "spread": spread_documents(step.spread),
-        "stuckRollouts": stuck_documents(step.stuck_rollouts),
+        "placed": PLACED.documents(step.placed),
+        "spread": SPREAD.documents(step.spread),
+        "stuckRollouts": STUCK.documents(step.stuck_rollouts),
     }
+
+
+_ASSERTIONS: Final = Columns[AssertionResult](
+    Column(
+        "passed", text=lambda passed: "pass" if passed else "FAIL", heading="Result"
+    ),
+    Column("name", heading="Assertion", fit=Fit.SENTENCE),
+    Column("expected", fit=Fit.SENTENCE),
+    Column("found", fit=Fit.SENTENCE),
+    Column("failedAt", text=_moment, importance=2),
+    Column("objects", text=_listed, heading="For", fit=Fit.SENTENCE, importance=1),
+)
+
+_STEPS: Final = Columns[StepResult](
+    Column("name", heading="Step"),
+    Column("action"),
+    "passed",
+    Column("began", text=_moment),
+    Column("ended", text=_moment),
+    Column("took", text=_moment),
+    *(Column(key) for key in ("times", "objects", "evicted", "lost")),
+)

@@ -1,14 +1,18 @@
 """Handles signals for long-running commands."""
 
 import os
+import select
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from queue import SimpleQueue
+from typing import Final
 
 __all__ = ["interruptible", "on_hangup", "on_signal", "stopping", "waking"]
+
+_OVER: Final = bytes(1)  # the number of no signal
 
 
 @contextmanager
@@ -99,7 +103,12 @@ def on_signal(name: str, call: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def waking(call: Callable[[], None]) -> Iterator[None]:
+def waking(
+    call: Callable[[], None],
+    *,
+    channel: tuple[socket.socket, socket.socket] | None = None,
+    note: Callable[[bytes], object] = lambda _numbers: None,
+) -> Iterator[None]:
     """Call a function on a separate thread whenever a signal arrives.
 
     Python handles signals on the main thread, between two of its instructions. A signal
@@ -109,12 +118,22 @@ def waking(call: Callable[[], None]) -> Iterator[None]:
 
     Args:
         call: May be called from any thread.
+        channel: The receiver and the sender of the signals' numbers, if another process
+            reads them as well; they are left open.
+        note: Called before with the numbers of signals, on the same thread.
     """
-    receiver, sender = socket.socketpair()
+    receiver, sender = socket.socketpair() if channel is None else channel
     sender.setblocking(False)  # else a signal could block
 
     def work() -> None:
-        while receiver.recv(64):
+        # Numbers are read once this thread runs: if the interpreter's lock is never
+        # released, they stay there for the other process.
+        while True:
+            select.select([receiver], [], [])
+            numbers = receiver.recv(64)
+            if numbers.endswith(_OVER):
+                return
+            note(numbers)
             call()
 
     thread = threading.Thread(target=work, name="signals", daemon=True)
@@ -124,6 +143,8 @@ def waking(call: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(previous)
-        sender.close()
+        sender.send(_OVER)
         thread.join()
-        receiver.close()
+        if channel is None:
+            sender.close()
+            receiver.close()

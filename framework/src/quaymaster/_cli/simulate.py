@@ -8,6 +8,7 @@ import attrs
 import click
 
 from quaymaster._api.objects import StatefulSet
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
 from quaymaster._cli.inputs import (
@@ -30,11 +31,16 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.report_option import report_option
-from quaymaster._cli.results import as_document, print_names, print_result
+from quaymaster._cli.results import (
+    as_document,
+    print_names,
+    print_pods_csv,
+    print_result,
+)
 from quaymaster._cli.sorting import SortKey
-from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
@@ -42,12 +48,13 @@ from quaymaster._core.contract.trace import Trace
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
-from quaymaster._studies.simulation.run_observer import RunObserver
 
 if TYPE_CHECKING:
+    from quaymaster._cli.timings import RunTimings
     from quaymaster._studies.capacity.figures import Room
     from quaymaster._studies.capacity.measuring import RoomObserver
     from quaymaster._studies.recording.simulating import RecordObserver
+    from quaymaster._studies.simulation.run_observer import RunObserver
 
 __all__ = ["command"]
 
@@ -102,6 +109,7 @@ NOT_STRICT = 1
     OutputFormat.TABLE,
     OutputFormat.WIDE,
     OutputFormat.NAME,
+    OutputFormat.CSV,
     OutputFormat.JSON,
     OutputFormat.YAML,
 )
@@ -123,6 +131,7 @@ def command(
     with_capacity: bool,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -140,16 +149,16 @@ def command(
     Warnings at the end list what was left out or assumed.
     """
     for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
-        if is_asked and output is OutputFormat.NAME:
-            raise click.UsageError(f"{name} cannot be printed by -o name")
-    run_timings = RunTimings() if timings else None
-    seen = RunObserver() if report_file else None
+        if is_asked and output in (OutputFormat.NAME, OutputFormat.CSV):
+            raise click.UsageError(f"{name} cannot be printed by -o {output}")
+    run_timings = _run_timings() if timings else None
+    seen = _run_observer() if report_file else None
     room = _room_observer() if with_capacity else None
     recorder = _recorder(record_file) if record_file is not None else None
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
-    choice = TimesChoice(startup, termination)
+    choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
         inputs,
@@ -169,6 +178,7 @@ def command(
     print_notices(result.notices)
     if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
         print_assumed_startup(choice, times, inputs.objects)
+    print_pulls(times, inputs.objects)
     warn_of_unseen_pods(trace)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
         sys.exit(SOME_UNSCHEDULED)
@@ -178,6 +188,18 @@ def command(
 
 # What few runs need is imported when it is needed: a small simulation takes about as
 # long as its imports.
+
+
+def _run_timings() -> "RunTimings":
+    from quaymaster._cli.timings import RunTimings  # noqa: PLC0415
+
+    return RunTimings()
+
+
+def _run_observer() -> "RunObserver":
+    from quaymaster._studies.simulation.run_observer import RunObserver  # noqa: PLC0415
+
+    return RunObserver()
 
 
 def _room_observer() -> "RoomObserver":
@@ -225,19 +247,21 @@ def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:
 def _print(
     result: SimulationResult,
     output: OutputFormat,
-    timings: RunTimings | None,
+    timings: "RunTimings | None",
     room: "Room | None",
 ) -> None:
     match output:
         case OutputFormat.NAME:
             print_names(result)
+        case OutputFormat.CSV:
+            print_pods_csv(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
             if room is not None:
                 from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
 
                 print_line()
-                print_groups(room)
+                print_groups(room, is_fitted=output is OutputFormat.TABLE)
             if timings is not None:
                 timings.print()
         case _:

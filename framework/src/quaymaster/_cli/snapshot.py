@@ -7,21 +7,24 @@ from typing import Any
 
 import click
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.wire import to_wire
 from quaymaster._base.errors import counted
 from quaymaster._base.files import OWNER, write_whole
 from quaymaster._base.notices import Notice
+from quaymaster._cli.attempt_values import complete_attempt, read_attempt
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.live import read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, progress_bar, warn
-from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
+from quaymaster._cli.values import complete_pod
 from quaymaster._clusters.kubernetes.anonymising import anonymised
+from quaymaster._clusters.kubernetes.lean import lean_objects
 from quaymaster._clusters.kubernetes.resolving import find_access
-from quaymaster._clusters.kubernetes.snapshots import snapshot_content, snapshot_items
+from quaymaster._clusters.kubernetes.snapshots import snapshot_content, whole_items
 from quaymaster._clusters.manifests.files import STDIN
+from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.shipped import file_or_shipped
@@ -52,8 +55,14 @@ __all__ = ["command"]
 @click.option(
     "--anonymise",
     is_flag=True,
-    help="Rename all objects without changing decisions, and remove fields that "
-    "scheduling does not read.",
+    help="Rename all objects without changing decisions, move all times, and remove "
+    "annotations and messages.",
+)
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Keep all fields of a live cluster, such as environment variables and "
+    "commands, which may hold secrets.",
 )
 @click.option(
     "-o",
@@ -104,6 +113,7 @@ def command(
     all_namespaces: bool,
     selector: str,
     anonymise: bool,
+    whole: bool,
     file: str | None,
     pod: str | None,
     test_file: str | None,
@@ -113,9 +123,10 @@ def command(
 ) -> None:
     """Write the objects of a cluster that scheduling uses, or a test of a pod.
 
-    The file is a list as kubectl prints it, which all commands read. The input is a
-    live cluster, or files as for "simulate". Nothing is written to the cluster. With -n
-    or -l, nodes of a live cluster look emptier than they are.
+    The file is a list as kubectl prints it, which all commands read. It has no
+    environment variables, commands and other fields that scheduling does not read. The
+    input is a live cluster, or files as for "simulate". Nothing is written to the
+    cluster. With -n or -l, nodes of a live cluster look emptier than they are.
 
     With --pod and --to-test, the input is simulated. The cluster of the pod's attempt
     is then reduced as long as the decision stays the same: the outcome, the node, and
@@ -137,30 +148,56 @@ def command(
             max_trials=max_trials,
         )
         return
+    if whole and anonymise:
+        raise click.UsageError("--whole and --anonymise do not go together")
     if options.paths or options.specs:
-        if selector:
-            raise click.UsageError("-l is for live clusters without files")
+        _refuse_live_options(selector, whole=whole)
         inputs = read_inputs(options)
-        items = [to_wire(obj) for obj in inputs.objects]
-        if anonymise:
-            kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
-            items = anonymised(items, kinds)
+        kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
+        items = _lean_items(inputs.objects, kinds, anonymise=anonymise)
         _write_items(file or STDIN, items, inputs.notices)
         return
     only = "" if all_namespaces else options.namespace or ""
-    _write_live(file or STDIN, options, only, selector, anonymise=anonymise)
+    _write_live(
+        file or STDIN, options, only, selector, anonymise=anonymise, whole=whole
+    )
+
+
+def _refuse_live_options(selector: str, *, whole: bool) -> None:
+    for option, is_set in (("-l", selector), ("--whole", whole)):
+        if is_set:
+            raise click.UsageError(f"{option} is for live clusters without files")
+
+
+def _lean_items(
+    objects: Iterable[ApiObject], kinds: KindSet, *, anonymise: bool
+) -> list[dict[str, Any]]:
+    items = lean_objects(objects, kinds)
+    return anonymised(items, kinds) if anonymise else items
 
 
 def _write_live(
-    file: str, options: InputOptions, only: str, selector: str, *, anonymise: bool
+    file: str,
+    options: InputOptions,
+    only: str,
+    selector: str,
+    *,
+    anonymise: bool,
+    whole: bool,
 ) -> None:
     access = find_access(kubeconfig=options.kubeconfig, context=options.context or "")
     registry = PluginRegistry.discover()
     config, notices = read_config(options.configured, registry, asks_extenders=False)
     kinds = declared_kinds(config, registry)
     live = read_live(access, kinds, namespace=only, selector=selector)
-    items = snapshot_items(live, KindSet(kinds), is_anonymous=anonymise)
-    _write_items(file, items, (*notices, *live.notices))
+    if whole:
+        _write_items(file, whole_items(live), (*notices, *live.notices))
+        return
+    loaded = load(
+        [], kinds=kinds, stored=live.named_texts(), kubernetes=config.kubernetes
+    )
+    items = _lean_items(loaded.objects, KindSet(kinds), anonymise=anonymise)
+    _write_items(file, items, (*notices, *live.notices, *loaded.notices))
 
 
 def _write_items(

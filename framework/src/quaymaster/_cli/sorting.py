@@ -1,12 +1,12 @@
 """The orders of ``--sort-by``."""
 
-import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._base.natural_order import natural_key
 from quaymaster._studies.simulation.results import (
     Placement,
     SimulationResult,
@@ -45,25 +45,16 @@ class SortKey(StrEnum):
         )
 
 
-def _natural(text: str) -> tuple[object, ...]:
-    """A sort key that orders numbers in texts as kubectl does: ``web-2``, ``web-10``.
-
-    Even elements are texts and odd ones numbers, so two keys can be compared.
-    """
-    parts = re.split(r"(\d+)", text)
-    return tuple(int(part) if part.isdecimal() else part for part in parts)
-
-
 def _pod(pod: _Pod) -> tuple[object, ...]:
-    return _natural(pod.pod)
+    return natural_key(pod.pod)
 
 
 def _name(pod: _Pod) -> tuple[object, ...]:
-    return _natural(pod.pod.rpartition("/")[2])
+    return natural_key(pod.pod.rpartition("/")[2])
 
 
 def _node(pod: _Pod) -> tuple[object, ...]:
-    return _natural(pod.node) if isinstance(pod, Placement) else ()
+    return natural_key(pod.node) if isinstance(pod, Placement) else ()
 
 
 def _finished(pod: _Pod) -> tuple[object, ...]:

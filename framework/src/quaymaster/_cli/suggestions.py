@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.output import print_line
+from quaymaster._cli.tables import Fit
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
 from quaymaster._studies.why.suggestions import Suggestions
 from quaymaster._studies.why.summary import Cause, PendingGroup, PendingSummary
@@ -12,6 +14,7 @@ from quaymaster._studies.why.summary import Cause, PendingGroup, PendingSummary
 __all__ = [
     "print_suggestions",
     "print_summary",
+    "print_summary_csv",
     "suggestions_document",
     "summary_document",
 ]
@@ -87,14 +90,7 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
     if not summary.groups:
         print_line("no pod is pending")
         return
-    print_table(
-        ("PODS", "NAMESPACE", "WORKLOAD", "CAUSE"),
-        [
-            (len(group.pods), group.namespace, group.subject, _causes(group.causes))
-            for group in summary.groups
-        ],
-        sentences=["CAUSE"],
-    )
+    _GROUPS.print(summary.groups)
     print_line()
     print_line(
         f"{counted(summary.pods, 'pod')} pending, {summary.placed} placed on "
@@ -172,42 +168,46 @@ def _change(change: SuggestedChange) -> dict[str, object]:
         "command": change.command,
         "placed": change.placed,
         "evicted": change.evicted,
-        "fields": [
-            {
-                "object": field.object,
-                "namespace": field.namespace,
-                "path": field.path,
-                "old": field.old,
-                "new": field.new,
-            }
-            for field in change.fields
-        ],
+        "fields": _FIELDS.documents(change.fields),
     }
+
+
+def print_summary_csv(summary: PendingSummary) -> None:
+    """Print a line of CSV for each group of pending pods."""
+    _GROUPS.print_csv(summary.groups)
 
 
 def summary_document(summary: PendingSummary) -> dict[str, object]:
     """The summary as plain data, in the form of ``-o json``."""
     return {
-        "groups": [
-            {
-                "subject": group.subject,
-                "namespace": group.namespace,
-                "scheduler": group.scheduler,
-                "reason": group.reason,
-                "pods": list(group.pods),
-                "message": group.message,
-                "causes": [
-                    {"plugin": each.plugin, "reason": each.reason, "nodes": each.nodes}
-                    for each in group.causes
-                ],
-                "change": _change(group.change) if group.change else None,
-                "remarks": list(group.remarks),
-            }
-            for group in summary.groups
-        ],
+        "groups": _GROUPS.documents(summary.groups),
         "pending": summary.pods,
         "placed": summary.placed,
         "nodes": summary.nodes,
         "trials": summary.trials,
         "complete": summary.is_complete,
     }
+
+
+_CAUSE: Final = Columns[Cause]("plugin", "reason", "nodes")
+
+_GROUPS: Final = Columns[PendingGroup](
+    Column("pods", text=len),
+    Column("namespace", fit=Fit.NAME, importance=1),
+    Column("subject", heading="Workload", fit=Fit.NAME),
+    *("scheduler", "reason", "message"),
+    Column(heading="Cause", value=lambda group: _causes(group.causes), fit=Fit.MESSAGE),
+    Column(
+        "causes",
+        value=lambda group: _CAUSE.documents(group.causes),
+        shown=Shown.NEVER,
+    ),
+    Column(
+        "change",
+        value=lambda group: _change(group.change) if group.change else None,
+        shown=Shown.NEVER,
+    ),
+    "remarks",
+)
+
+_FIELDS: Final = Columns[FieldChange]("object", "namespace", "path", "old", "new")

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +9,7 @@ from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
 from quaymaster._cli.output import print_line, warn
 from quaymaster._cli.pictures import picture_path
-from quaymaster._cli.terminal import progress_console, shows_progress
+from quaymaster._cli.progress import ProgressBar, progress_bar
 from quaymaster._studies.experiments.load import load_experiment
 from quaymaster._studies.experiments.schema import experiment_schema
 from quaymaster._studies.experiments.sweeping import (
@@ -19,9 +18,6 @@ from quaymaster._studies.experiments.sweeping import (
     SweepResult,
     sweep,
 )
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 __all__ = ["command"]
 
@@ -90,7 +86,7 @@ def command(
             print_line(str(cell))
         return
     out = Path(file).name.partition(".")[0] + "-results" if folder is None else folder
-    with _progress_bar() as progress:
+    with progress_bar("runs") as progress:
         result = sweep(
             experiment,
             out,
@@ -120,26 +116,7 @@ def _draw(result: SweepResult, picture: Path) -> None:
     print_line(f"picture: {picture}")
 
 
-def _progress_bar() -> "Progress":
-    from rich.progress import (  # noqa: PLC0415 - not needed by --help
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-    )
-
-    return Progress(
-        TextColumn("runs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=progress_console(sys.stderr),
-        transient=True,
-        disable=not shows_progress(sys.stderr),
-    )
-
-
-def _showing_in(progress: "Progress") -> SweepProgressFn:
+def _showing_in(progress: ProgressBar) -> SweepProgressFn:
     task = progress.add_task("", total=None)
 
     def update(now: SweepProgress) -> None:

@@ -1,136 +1,145 @@
-"""Tables of text, folded to the width of a terminal without breaking words."""
+"""Tables of text: complete on a pipe, fitted to the width of a terminal."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
+import attrs
 from rich.cells import cell_len
 
 from quaymaster._base.errors import escaped
+from quaymaster._cli.fitting import Fit, Fitted, TextColumn, fitted
+from quaymaster._cli.folding import folded, shortened
 
-__all__ = ["Table", "folded"]
+__all__ = ["Fit", "Heading", "Message", "PrintedTable", "Table"]
 
-_GAP: Final = "   "
+
+@attrs.frozen
+class Heading:
+    """The heading of a column, and how the column is fitted to a terminal.
+
+    Attributes:
+        text: What is printed above the column; may be empty.
+        fit: What may be done to its cells.
+        importance: If the terminal is too narrow, the column with the lowest number
+            is left out first. A column without a number is never left out.
+    """
+
+    text: str
+    fit: Fit = Fit.WHOLE
+    importance: int | None = None
+
+
+@attrs.frozen
+class Message:
+    """A cell of a column of messages, if rows differ in more than the message.
+
+    Attributes:
+        text: The whole text.
+        brief: What remains in the row if the message is listed below the table.
+        message: The message, which several rows may have.
+    """
+
+    text: str
+    brief: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@attrs.frozen
+class PrintedTable:
+    """The lines of a table.
+
+    Attributes:
+        headings: The lines of the headings.
+        body: The lines of the rows.
+        messages: Long messages, which the cells of the rows refer to.
+        notes: What the cells lack: columns that were left out, ends of names.
+    """
+
+    headings: list[str]
+    body: list[str]
+    messages: list[str]
+    notes: list[str]
 
 
 class Table:
     """Rows under headings.
 
     Args:
-        columns: The headings; one may be empty.
+        columns: The headings.
         rows: The cells of each row.
-        sentences: The headings of the columns whose cells may be folded.
     """
 
     def __init__(
-        self,
-        columns: Sequence[str],
-        rows: Iterable[Sequence[object]],
-        *,
-        sentences: Iterable[str] = (),
+        self, columns: Sequence[str | Heading], rows: Iterable[Sequence[object]]
     ) -> None:
-        self._columns = columns
-        self._rows = [[escaped(str(cell)) for cell in row] for row in rows]
-        self._folds = [column in frozenset(sentences) for column in columns]
+        headings = [
+            Heading(column) if isinstance(column, str) else column for column in columns
+        ]
+        rows = list(rows)
+        self._columns = [
+            TextColumn(
+                heading=heading.text,
+                cells=[escaped(str(row[index])) for row in rows],
+                fit=heading.fit,
+                importance=heading.importance,
+                messages=[_message(row[index]) for row in rows]
+                if heading.fit is Fit.MESSAGE
+                else (),
+            )
+            for index, heading in enumerate(headings)
+        ]
 
-    def lines(self, width: int | None) -> tuple[list[str], list[str]]:
-        """The lines of the headings, and those of the rows.
-
-        Cells that are too wide are folded between words. If that is not enough, the
-        table has no headings, and each row becomes a block of lines: heading, cell.
+    def lines(self, width: int | None) -> PrintedTable:
+        """Return the lines of the table.
 
         Args:
-            width: How many columns a line has; None: no limit.
+            width: How many columns a line has; None: no limit, and nothing is changed.
         """
-        widths = self._widths(width)
-        if widths is None:
-            assert width is not None, "everything fits without a limit"
-            return [], self._blocks(width)
-        body = [line for row in self._rows for line in _row(row, widths)]
-        return _row(self._columns, widths), body
-
-    def _widths(self, width: int | None) -> list[int] | None:
-        """The width of each column, or None if they do not fit."""
-        natural = [cell_len(column) for column in self._columns]
-        least = list(natural)
-        for row in self._rows:
-            for index, cell in enumerate(row):
-                length = cell_len(cell)
-                if length > natural[index]:
-                    natural[index] = length
-        if width is None:
-            return natural
-        room = width - len(_GAP) * (len(natural) - 1)
-        if sum(natural) <= room:
-            return natural
-        for index, folds in enumerate(self._folds):
-            cells = [row[index] for row in self._rows]
-            longest = max(map(_longest_word, cells), default=0)
-            least[index] = max(least[index], longest) if folds else natural[index]
-        return _shared_out(natural, least, room)
-
-    def _blocks(self, width: int) -> list[str]:
-        indent = max(map(cell_len, self._columns)) + len(_GAP)
-        found: list[str] = []
-        for row in self._rows:
-            if found:
-                found.append("")
-            for column, cell in zip(self._columns, row, strict=True):
-                if cell:
-                    first, *rest = folded(cell, width - indent)
-                    found.append(_padded(column, indent) + first)
-                    found += [" " * indent + line for line in rest]
-        return found
+        table = fitted(self._columns, width)
+        rows = zip(*(column.cells for column in table.columns), strict=True)
+        return PrintedTable(
+            headings=_row([column.heading for column in table.columns], table),
+            body=[line for row in rows for line in _row(row, table)],
+            messages=_numbered(table.messages, width),
+            notes=table.notes,
+        )
 
 
-def folded(text: str, width: int | None) -> list[str]:
-    """Fold a text into lines of a width, between words only.
+def _message(cell: object) -> tuple[str, str]:
+    """Return what stays in the row, and what may be listed below the table."""
+    if isinstance(cell, Message):
+        return escaped(cell.brief), escaped(cell.message)
+    return "", escaped(str(cell))
 
-    A word that is longer than a line gets its own line.
-    """
-    if width is None or cell_len(text) <= width:
-        return [text]
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
+
+def _row(cells: Sequence[str], table: Fitted) -> list[str]:
+    """Return a row, which has one line unless it has folded sentences."""
+    columns = [
+        folded(cell, size)
+        if column.fit is Fit.SENTENCE
+        else [shortened(cell, size) if column.may_be_shortened else cell]
+        for cell, size, column in zip(cells, table.widths, table.columns, strict=True)
+    ]
+    lines = []
+    for index in range(max(map(len, columns), default=0)):
+        parts = [
+            _padded(column[index] if index < len(column) else "", size)
+            for column, size in zip(columns, table.widths, strict=True)
+        ]
+        lines.append(table.gap.join(parts).rstrip())
     return lines
 
 
-def _shared_out(
-    natural: Sequence[int], least: Sequence[int], room: int
-) -> list[int] | None:
-    """Widths between the least and the natural ones that fill the room."""
-    left = room - sum(least)
-    if left < 0:
-        return None
-    widths = list(least)
-    wanting = sorted(range(len(least)), key=lambda index: natural[index] - least[index])
-    for count, index in enumerate(wanting):
-        extra = min(natural[index] - least[index], left // (len(wanting) - count))
-        widths[index] += extra
-        left -= extra
-    return widths
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A row, in as many lines as its highest cell has."""
-    columns = [folded(cell, size) for cell, size in zip(cells, widths, strict=True)]
-    height = max(map(len, columns), default=0)
+def _numbered(messages: Sequence[str], width: int | None) -> list[str]:
     lines = []
-    for index in range(height):
-        parts = [
-            _padded(column[index] if index < len(column) else "", size)
-            for column, size in zip(columns, widths, strict=True)
-        ]
-        lines.append(_GAP.join(parts).rstrip())
+    for number, message in enumerate(messages, 1):
+        head = f"({number}) "
+        first, *rest = folded(message, None if width is None else width - len(head))
+        lines += [head + first, *(" " * len(head) + line for line in rest)]
     return lines
 
 
 def _padded(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
-
-
-def _longest_word(text: str) -> int:
-    return max(map(cell_len, text.split(" ")))

@@ -1,13 +1,15 @@
 """Prints how long hooks took, for ``simulate --timings``."""
 
 import time
+from typing import Final
 
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.columns import Column, Columns
+from quaymaster._cli.output import print_line
+from quaymaster._cli.tables import Fit
 from quaymaster._core.runtime.timings import HookTiming, HookTimings
 
 __all__ = ["RunTimings"]
 
-_COLUMNS = ("HOOK", "CALLS", "TOTAL", "SHARE", "P50", "P99")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -28,15 +30,14 @@ class RunTimings:
             "run": self._seconds(),
             "calls": self.hooks.calls,
             "seconds": self.hooks.seconds,
-            "hooks": [_document(hook) for hook in self.hooks.hooks()],
+            "hooks": _HOOKS.documents(self.hooks.hooks()),
         }
 
     def print(self) -> None:
         """Print the times as a table, the costliest hook first."""
         seconds = self._seconds()
         print_line()
-        # Plugin and hook share a column, so that a table fits 80 columns.
-        print_table(_COLUMNS, map(_row, self.hooks.hooks()), sentences=["HOOK"])
+        _HOOKS.print(self.hooks.hooks())
         print_line()
         print_line(
             f"{self.hooks.calls} calls of hooks took {_brief(self.hooks.seconds)}, "
@@ -47,26 +48,6 @@ class RunTimings:
         return time.perf_counter() - self._begun
 
 
-def _document(timing: HookTiming) -> dict[str, object]:
-    return {
-        "plugin": timing.plugin,
-        "hook": timing.hook,
-        "calls": timing.calls,
-        "seconds": timing.seconds,
-        "share": timing.share,
-        "mean": timing.mean,
-        "p50": timing.p50,
-        "p99": timing.p99,
-        "longest": timing.longest,
-    }
-
-
-def _row(timing: HookTiming) -> list[object]:
-    name, share = f"{timing.plugin} {timing.hook}", f"{timing.share:.1%}"
-    total, p50, p99 = map(_brief, (timing.seconds, timing.p50, timing.p99))
-    return [name, timing.calls, total, share, p50, p99]
-
-
 def _brief(seconds: float) -> str:
     """A time with three digits, such as ``12.3ms``."""
     scale, unit = next(
@@ -74,3 +55,21 @@ def _brief(seconds: float) -> str:
         _UNITS[-1],
     )
     return f"{seconds / scale:#.3g}".rstrip(".") + unit
+
+
+_HOOKS: Final = Columns[HookTiming](
+    *("plugin", "hook"),
+    # Plugin and hook share a column, so that a table fits 80 columns.
+    Column(
+        heading="Hook",
+        value=lambda timing: f"{timing.plugin} {timing.hook}",
+        fit=Fit.NAME,
+    ),
+    Column("calls"),
+    Column("seconds", text=_brief, heading="Total"),
+    Column("share", text="{:.1%}".format, importance=2),
+    "mean",
+    Column("p50", text=_brief, importance=1),
+    Column("p99", text=_brief, importance=1),
+    "longest",
+)

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,17 +13,14 @@ from quaymaster._cli.output import (
     print_table,
     warn,
 )
-from quaymaster._cli.terminal import progress_console, shows_progress
+from quaymaster._cli.progress import ProgressBar, progress_bar
 from quaymaster._studies.comparing.estimates import Estimate
-from quaymaster._studies.tuning.judging import Contender, told
+from quaymaster._studies.tuning.judging import Contender, mean_text
 from quaymaster._studies.tuning.load import load_tuning
 from quaymaster._studies.tuning.schema import tuning_schema
 from quaymaster._studies.tuning.trials import Trial, TrialOutcome
 from quaymaster._studies.tuning.tuned import TuneProgressFn, TuneResult, tune
 from quaymaster._studies.tuning.tuning import Tuning
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 __all__ = ["command"]
 
@@ -52,7 +48,7 @@ def command(file: str, folder: str | None, workers: int | None) -> None:
     sys.path.insert(0, str(Path(file).resolve().parent))
     tuning = load_tuning(file)
     out = f"{tuning.name}-results" if folder is None else folder
-    with _progress_bar() as progress:
+    with progress_bar("trials") as progress:
         result = tune(
             tuning, out, workers=workers, on_trial=_showing_in(progress, tuning)
         )
@@ -61,26 +57,7 @@ def command(file: str, folder: str | None, workers: int | None) -> None:
         sys.exit(NOTHING_FOUND)
 
 
-def _progress_bar() -> "Progress":
-    from rich.progress import (  # noqa: PLC0415 - not needed by --help
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-    )
-
-    return Progress(
-        TextColumn("trials"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=progress_console(sys.stderr),
-        transient=True,
-        disable=not shows_progress(sys.stderr),
-    )
-
-
-def _showing_in(progress: "Progress", tuning: Tuning) -> TuneProgressFn:
+def _showing_in(progress: ProgressBar, tuning: Tuning) -> TuneProgressFn:
     task = progress.add_task("", total=tuning.trials)
 
     def update(trial: Trial) -> None:
@@ -118,7 +95,7 @@ def _row(contender: Contender) -> Sequence[str]:
     pairs: Iterator[tuple[Estimate, Estimate]] = zip(
         contender.tuned, contender.held_out, strict=True
     )
-    return [contender.name, *(told(each) for pair in pairs for each in pair)]
+    return [contender.name, *(mean_text(each) for pair in pairs for each in pair)]
 
 
 def _fields(contender: Contender) -> str:

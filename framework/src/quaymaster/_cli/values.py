@@ -7,20 +7,17 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from quaymaster._clusters.manifests.custom_kinds import shipped_mappings
+from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.load import shipped_profiles
-from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.kinds import POD_KINDS
 
 __all__ = [
     "MANIFEST",
-    "complete_attempt",
     "complete_config",
     "complete_custom_kinds",
     "complete_pod",
     "complete_validation",
-    "read_attempt",
 ]
 
 MANIFEST: Final = click.Path(allow_dash=True)
@@ -80,24 +77,3 @@ def _files(incomplete: str) -> Iterator[str]:
                 yield f"{path}/"
             elif path.name.endswith(_CONFIG_ENDINGS):
                 yield str(path)
-
-
-def read_attempt(
-    _context: click.Context, _option: click.Parameter, text: str
-) -> WhichAttempt | int:
-    """Read ``--attempt``: a number, or a word."""
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    try:
-        return WhichAttempt(text.lower())
-    except ValueError as error:
-        words = ", ".join(WhichAttempt)
-        message = f"expected a number from 1, or one of {words}, got {text!r}"
-        raise click.BadParameter(message) from error
-
-
-def complete_attempt(
-    _context: click.Context, _option: click.Parameter, incomplete: str
-) -> list[str]:
-    """Complete ``--attempt``."""
-    return [word.value for word in WhichAttempt if word.startswith(incomplete)]

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import (
@@ -32,6 +33,7 @@ from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
     print_assumed_startup,
+    print_pulls,
 )
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
@@ -41,6 +43,7 @@ from quaymaster._cli.what_if_results import (
     changes_table,
     pods_table,
     print_answer,
+    print_events_csv,
     spread_table,
 )
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
@@ -177,7 +180,9 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     is_flag=True,
     help="Exit with 1 if there is any warning, or a rollout is stuck at the end.",
 )
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     options: InputOptions,
     drain_timeout: float,
@@ -186,6 +191,7 @@ def command(
     fail_mode: str,
     startup: float | None,
     termination: float | None,
+    pull: Quantity | None,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -225,7 +231,7 @@ def command(
     inputs = reader.inputs
     if not changes:
         raise click.UsageError("expected at least one change, such as --drain NODE")
-    choice = TimesChoice(startup, termination)
+    choice = TimesChoice(startup, termination, pull)
     times = choice.over(reader.times)
     with progress_bar() as progress, inputs.located():
         result = what_if(
@@ -245,12 +251,16 @@ def command(
     result = attrs.evolve(result, notices=notices)
     if report_file is not None:
         _report(result, report_file)
-    if output is OutputFormat.TABLE:
-        print_answer(result)
-    else:
-        print_document(as_document(result), output)
+    match output:
+        case OutputFormat.TABLE:
+            print_answer(result)
+        case OutputFormat.CSV:
+            print_events_csv(result)
+        case _:
+            print_document(as_document(result), output)
     print_notices(notices)
     print_assumed_startup(choice, times, inputs.objects)
+    print_pulls(times, inputs.objects)
     is_incomplete = bool(result.after.pending or result.left)
     is_doubtful = bool(notices or result.stuck_rollouts)
     if (require_all and is_incomplete) or (strict and is_doubtful):

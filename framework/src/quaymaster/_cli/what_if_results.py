@@ -1,19 +1,28 @@
 """Prints the answer to a what-if question."""
 
-from collections.abc import Iterable
+import functools
+import sys
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Final
+
+import attrs
 
 from quaymaster._base.errors import counted
+from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.placements import (
-    placed_documents,
+    MOST_PODS,
+    PLACED,
+    SPREAD,
     placed_rows,
-    spread_documents,
     spread_rows,
 )
-from quaymaster._cli.results import duration, unscheduled_document
-from quaymaster._cli.rollouts import print_stuck, stuck_documents
-from quaymaster._studies.changes.change import RefusedEviction
+from quaymaster._cli.results import PREEMPTED, UNSCHEDULED, duration
+from quaymaster._cli.rollouts import STUCK, print_stuck
+from quaymaster._cli.tables import Fit, Heading, Message
+from quaymaster._studies.changes.change import Evicted, RefusedEviction
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.planning.what_if_results import (
     ClusterState,
@@ -26,10 +35,18 @@ __all__ = [
     "changes_table",
     "pods_table",
     "print_answer",
+    "print_events_csv",
     "spread_table",
 ]
 
 _RESOURCES = ("cpu", "memory")
+_IMPORTANCE: Final = {
+    **dict.fromkeys(("At", "Preempted", "Refused"), 1),
+    **dict.fromkeys(("Took", "Used", "Evicted"), 2),
+    **dict.fromkeys(("Memory", "Price/h", "Moved"), 3),
+    "CPU": 4,
+}
+"""Which columns about the cluster are left out first on a narrow terminal."""
 
 
 def as_document(result: WhatIfResult) -> dict[str, object]:
@@ -38,8 +55,8 @@ def as_document(result: WhatIfResult) -> dict[str, object]:
         "before": _state_document(result.before),
         "after": _state_document(result.after),
         "steps": [_step_document(step) for step in result.steps],
-        "moved": [_move_document(move) for move in result.moved],
-        "stuckRollouts": stuck_documents(result.stuck_rollouts),
+        "moved": _MOVED.documents(result.moved),
+        "stuckRollouts": STUCK.documents(result.stuck_rollouts),
         "summary": {
             "evicted": len(result.evicted),
             "refused": len(result.refused),
@@ -54,11 +71,21 @@ def as_document(result: WhatIfResult) -> dict[str, object]:
 def print_answer(result: WhatIfResult) -> None:
     """Print the answer as tables: the cluster after each change, then its pods."""
     columns, rows = changes_table(result)
-    print_table([name.upper() for name in columns], rows)
-    for columns, rows in (pods_table(result), spread_table(result)):
-        if rows:
-            print_line()
-            print_table([name.upper() for name in columns], rows, sentences=["WHY"])
+    headings = [
+        Heading(name.upper(), importance=_IMPORTANCE.get(name)) for name in columns[1:]
+    ]
+    print_table([Heading(columns[0].upper(), Fit.NAME), *headings], rows)
+    events = [event for step in result.steps for event in _events(step)]
+    if events:
+        print_line()
+        _EVENTS.print(events)
+    columns, rows = spread_table(result)
+    if rows:
+        print_line()
+        headings = [Heading(name.upper(), Fit.NAME) for name in columns[:3]]
+        headings[0] = attrs.evolve(headings[0], importance=1)
+        sides = [Heading(name.upper(), Fit.SENTENCE) for name in columns[3:]]
+        print_table([*headings, *sides], rows)
     for step in result.steps:
         for note in step.notes:
             print_line(f"{step.change}: {note}")
@@ -68,6 +95,13 @@ def print_answer(result: WhatIfResult) -> None:
     )
     print_line()
     print_line(_in_all(result))
+
+
+def print_events_csv(result: WhatIfResult) -> None:
+    """Print a line of CSV for each event of a pod; placed pods are all listed."""
+    _EVENTS.print_csv(
+        event for step in result.steps for event in _events(step, most=sys.maxsize)
+    )
 
 
 def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
@@ -86,8 +120,7 @@ def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
 
 def pods_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
     """The columns, and a row for each event of a pod."""
-    columns = ["Change", "What", "Pod", "From", "To", "Why"]
-    return columns, [row for step in result.steps for row in _happened(step)]
+    return _EVENTS.table(event for step in result.steps for event in _events(step))
 
 
 def spread_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
@@ -133,33 +166,68 @@ def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
     ]
 
 
-def _happened(step: WhatIfStep) -> Iterable[list[str]]:
-    """The rows about single pods: moved, refused, lost, preempted and deleted."""
+@attrs.frozen
+class _Event:
+    """What happened to a pod.
+
+    Attributes:
+        change: The change that caused it.
+        what: A word for it.
+        pod: The key of the pod.
+        source: The node before, if any.
+        target: The node afterwards, if any.
+        why: The reason, for people; may be empty.
+    """
+
+    change: str
+    what: str
+    pod: str
+    source: str = ""
+    target: str = ""
+    why: str | Message = ""
+
+
+def _events(step: WhatIfStep, most: int = MOST_PODS) -> Iterator[_Event]:
+    """Yield what happened to pods: moved, refused, lost, preempted and deleted.
+
+    Args:
+        step: The step.
+        most: How many placed pods of a workload have an event of their own.
+    """
+    event = functools.partial(_Event, step.change)
     for refused in step.refused:
         what = "refused" if refused.is_gone else "not evicted"
-        why = f"{_times(refused)}: {refused.message} {refused.cause}".rstrip()
-        yield [step.change, what, refused.pod, refused.node, "-", why]
+        yield event(what, refused.pod, refused.node, "", _refusal(refused))
     for move in step.moved:
         why = "" if move.pod == move.was else f"in place of {move.was}"
-        yield [step.change, "moved", move.pod, move.source, move.target, why]
+        yield event("moved", move.pod, move.source, move.target, why)
     moved = {move.pod for move in step.moved}
-    for pod_key, node in placed_rows(step.placed, moved):
-        yield [step.change, "placed", pod_key, "-", node, ""]
+    for pod_key, node in placed_rows(step.placed, moved, most):
+        yield event("placed", pod_key, "", node)
     for eviction in step.timed_out:
         later = duration(eviction.at - step.at)
         why = f"deleted at {duration(eviction.at)}, {later} later"
         if eviction.pod in step.stayed:
             why += f"; {step.stayed[eviction.pod]}"
-        yield [step.change, "lost", eviction.pod, eviction.node, "-", why]
+        yield event("lost", eviction.pod, eviction.node, "", why)
     for victim in step.preempted:
-        why = f"for {victim.by}"
-        yield [step.change, "preempted", victim.pod, victim.node, "-", why]
+        yield event("preempted", victim.pod, victim.node, "", f"for {victim.by}")
     for key in step.unmanaged:
-        yield [step.change, "gone", key, "-", "-", "nothing creates it again"]
+        yield event("gone", key, why="nothing creates it again")
     for pod in step.pending:
-        yield [step.change, "pending", pod.pod, "-", "-", pod.message]
+        yield event("pending", pod.pod, why=pod.message)
     for pod in step.still_pending:
-        yield [step.change, "still pending", pod.pod, "-", "-", pod.message]
+        yield event("still pending", pod.pod, why=pod.message)
+
+
+def _refusal(refused: RefusedEviction) -> Message:
+    message = f"{refused.message} {refused.cause}".rstrip()
+    times = "once" if refused.times == 1 else f"{refused.times} times"
+    return Message(f"{_times(refused)}: {message}", times, message)
+
+
+def _node(name: str) -> str:
+    return name or "-"
 
 
 def _times(refused: RefusedEviction) -> str:
@@ -173,7 +241,7 @@ def _state_document(state: ClusterState) -> dict[str, object]:
     return {
         "at": state.at,
         "placed": state.placed,
-        "pending": [unscheduled_document(pod) for pod in state.pending],
+        "pending": UNSCHEDULED.documents(state.pending),
         "nodes": state.nodes,
         "nodesUsed": state.nodes_used,
         "pricePerHour": state.room.price_per_hour,
@@ -195,50 +263,40 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         "at": step.at,
         "ended": step.ended,
         "objects": list(step.objects),
-        "evicted": [
-            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
-            for eviction in step.evicted
-        ],
-        "refused": [
-            {
-                "pod": eviction.pod,
-                "node": eviction.node,
-                "message": eviction.message,
-                "cause": eviction.cause,
-                "times": eviction.times,
-                "first": eviction.first,
-                "last": eviction.last,
-                "isGone": eviction.is_gone,
-            }
-            for eviction in step.refused
-        ],
+        "evicted": _EVICTED.documents(step.evicted),
+        "refused": _REFUSED.documents(step.refused),
         "stayed": dict(step.stayed),
         "lost": list(step.lost),
-        "timedOut": [
-            {"pod": eviction.pod, "node": eviction.node, "at": eviction.at}
-            for eviction in step.timed_out
-        ],
+        "timedOut": _EVICTED.documents(step.timed_out),
         "unmanaged": list(step.unmanaged),
-        "preempted": [
-            {"pod": victim.pod, "by": victim.by, "node": victim.node, "at": victim.at}
-            for victim in step.preempted
-        ],
-        "moved": [_move_document(move) for move in step.moved],
-        "placed": placed_documents(step.placed),
-        "spread": spread_documents(step.spread),
-        "pending": [unscheduled_document(pod) for pod in step.pending],
-        "stillPending": [unscheduled_document(pod) for pod in step.still_pending],
-        "stuckRollouts": stuck_documents(step.stuck_rollouts),
+        "preempted": PREEMPTED.documents(step.preempted),
+        "moved": _MOVED.documents(step.moved),
+        "placed": PLACED.documents(step.placed),
+        "spread": SPREAD.documents(step.spread),
+        "pending": UNSCHEDULED.documents(step.pending),
+        "stillPending": UNSCHEDULED.documents(step.still_pending),
+        "stuckRollouts": STUCK.documents(step.stuck_rollouts),
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }
 
 
-def _move_document(move: Move) -> dict[str, object]:
-    return {
-        "workload": move.workload,
-        "pod": move.pod,
-        "was": move.was,
-        "from": move.source,
-        "to": move.target,
-    }
+_EVENTS: Final = Columns[_Event](
+    Column("change", fit=Fit.NAME, importance=0),
+    Column("what"),
+    Column("pod", fit=Fit.NAME),
+    Column("from", value=attrgetter("source"), text=_node, fit=Fit.NODE, importance=1),
+    Column("to", value=attrgetter("target"), text=_node, fit=Fit.NODE),
+    Column("why", text=lambda why: why, fit=Fit.MESSAGE),
+)
+
+_MOVED: Final = Columns[Move](
+    *("workload", "pod", "was"),
+    Column("from", value=attrgetter("source")),
+    Column("to", value=attrgetter("target")),
+)
+
+_EVICTED: Final = Columns[Evicted]("pod", "node", "at")
+_REFUSED: Final = Columns[RefusedEviction](
+    *("pod", "node", "message", "cause", "times", "first", "last", "isGone")
+)

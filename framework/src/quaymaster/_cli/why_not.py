@@ -1,7 +1,9 @@
 """Prints why an attempt did not choose one node."""
 
-from collections.abc import Iterable
+from typing import Final
 
+from quaymaster._cli.columns import Column, Columns
+from quaymaster._cli.explanations import WHY
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.cycle.explanation import NodeRejection, NodeScores
@@ -20,13 +22,21 @@ def print_why_not(explained: ExplainedPod) -> None:
     if len(explained.attempts) > 1:
         of = len(explained.attempts)
         print_line(f"attempt {explained.attempt} of {of}; --attempt N shows the others")
-    _print_rejections(found.rejections)
+    if found.rejections:
+        print_line()
+        _REJECTIONS.print(found.rejections)
     if found.nominated:
         print_line(f"room has to be left for: {', '.join(found.nominated)}")
     if found.preemption:
         print_line(found.preemption)
     _print_scores(found, explained.node)
 
+
+_REJECTIONS: Final = Columns[NodeRejection](
+    Column("plugin", heading="Rejected by", text=lambda name: name or "-"),
+    Column("code", heading="Verdict", value=lambda rejection: rejection.code.label),
+    *WHY,
+)
 
 _FATES = {
     NodeFate.CHOSEN: "it was chosen",
@@ -35,20 +45,6 @@ _FATES = {
     NodeFate.NOT_LOOKED_AT: "it was not evaluated, though it was feasible",
     NodeFate.UNKNOWN: "there is no such node",
 }
-
-
-def _print_rejections(rejections: Iterable[NodeRejection]) -> None:
-    rows = [
-        (
-            rejection.plugin or "-",
-            rejection.code.label,
-            "; ".join((", ".join(rejection.reasons), *rejection.details)),
-        )
-        for rejection in rejections
-    ]
-    if rows:
-        print_line()
-        print_table(("REJECTED BY", "VERDICT", "REASONS"), rows, sentences=["REASONS"])
 
 
 def _print_scores(found: WhyNot, winner: str) -> None:
@@ -83,15 +79,7 @@ def why_not_document(found: WhyNot) -> dict[str, object]:
     return {
         "node": found.node,
         "fate": found.fate.value,
-        "rejections": [
-            {
-                "plugin": rejection.plugin,
-                "code": rejection.code.label,
-                "reasons": list(rejection.reasons),
-                "details": list(rejection.details),
-            }
-            for rejection in found.rejections
-        ],
+        "rejections": _REJECTIONS.documents(found.rejections),
         "nominated": list(found.nominated),
         "total": found.scores.total if found.scores else None,
         "winnerTotal": found.winner.total if found.winner else None,

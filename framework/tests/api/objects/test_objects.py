@@ -21,7 +21,7 @@ from quaymaster.objects import (
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_every_kind_says_what_it_is(kind: type[ApiObject]) -> None:
+def test_every_kind_has_its_api_version_and_kind(kind: type[ApiObject]) -> None:
     assert KINDS[kind.kind] is kind
     assert kind.kind == kind.__name__
     assert kind.api_version.rpartition("/")[2] in ("v1", "v2")
@@ -56,7 +56,7 @@ def test_objects_are_immutable() -> None:
         pod.node_name = "n1"  # type: ignore[misc]  # what is tested
 
 
-def test_an_update_makes_a_new_object_without_the_facts_of_the_old() -> None:
+def test_updated_object_does_not_keep_cached_facts_of_the_old() -> None:
     spec = PodSpec(priority=1)
     spec.__dict__["quaymaster.test"] = "a fact"
     assert msgspec.structs.replace(spec, priority=2).__dict__ == {}
@@ -84,7 +84,7 @@ def test_pod_is_finished_when_it_ended(phase: str, finished: bool) -> None:
     assert Pod(status=PodStatus(phase=phase)).is_finished is finished
 
 
-def test_controller_is_the_owner_that_says_so() -> None:
+def test_controller_is_the_owner_marked_as_controller() -> None:
     other, controller = (
         OwnerReference(name="a"),
         OwnerReference(name="b", controller=True),

@@ -181,7 +181,7 @@ def test_bad_texts_are_errors_that_show_the_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", [math.inf, math.nan, True])
-def test_numbers_that_are_no_amounts_are_errors(number: float) -> None:
+def test_numbers_that_are_not_amounts_are_errors(number: float) -> None:
     with pytest.raises(QuantityError):
         Quantity(number)
 
@@ -218,7 +218,7 @@ def test_only_zero_is_false() -> None:
     assert Quantity("1n")
 
 
-def test_a_quantity_is_no_number() -> None:
+def test_a_quantity_is_not_a_number() -> None:
     assert Quantity(1) != 1
     with pytest.raises(TypeError):
         Quantity(1) < 1  # type: ignore[operator]  # what is tested  # noqa: B015

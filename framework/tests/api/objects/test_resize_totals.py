@@ -1,4 +1,4 @@
-"""What resizes under way count with since Kubernetes 1.37: the largest total."""
+"""Since Kubernetes 1.37, a pod that is being resized counts with its largest total."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -64,7 +64,7 @@ TWO = make_pod(containers=[named("a", 1000), named("b", 3000)])
 def test_the_largest_total_counts_and_not_the_largest_of_each_container() -> None:
     grown = status_of("a", actual=2000, allocated=2000)
     shrunk = status_of("b", actual=1000, allocated=1000)
-    # In all 4000 are wanted, and 3000 are given; container by container it were 5000.
+    # The pod requests 4000 and has 3000; container by container it would be 5000.
     assert milli_cpu_of(TWO, container_statuses=(grown, shrunk)) == 4000
 
 
@@ -86,13 +86,13 @@ def test_plain_init_containers_are_resized_too() -> None:
     assert milli_cpu_of(pod, init_container_statuses=(status,)) == 9000
 
 
-def test_infeasible_resize_leaves_out_the_wish() -> None:
+def test_infeasible_resize_does_not_count_the_new_requests() -> None:
     status = status_of("a", actual=500, allocated=600)
     found = milli_cpu_of(TWO, container_statuses=(status,), conditions=(INFEASIBLE,))
     assert found == 600
 
 
-def test_what_the_pod_as_a_whole_reports_stands_for_its_containers() -> None:
+def test_status_of_the_whole_pod_replaces_those_of_its_containers() -> None:
     found = milli_cpu_of(
         TWO,
         container_statuses=(status_of("a", actual=9000),),

@@ -82,12 +82,12 @@ def test_amounts_are_rounded_up_to_integers() -> None:
     )
 
 
-def test_names_that_are_no_resource_are_not_counted() -> None:
+def test_names_that_are_not_resources_are_not_counted() -> None:
     amounts = {"storage": Quantity("1Gi"), "bogus": Quantity(1)}
     assert Resources.from_list(amounts) == Resources()
 
 
-def test_amounts_can_be_asked_for_by_name() -> None:
+def test_amounts_are_looked_up_by_name() -> None:
     resources = Resources(
         milli_cpu=1, memory=2, ephemeral_storage=3, allowed_pods=4, scalars={GPU: 5}
     )
@@ -114,7 +114,7 @@ def test_a_copy_can_be_changed_on_its_own() -> None:
     assert copy.scalars == {GPU: 2}
 
 
-def test_resources_are_no_keys_of_dicts() -> None:
+def test_resources_are_not_hashable() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(Resources())
 
@@ -139,7 +139,7 @@ def test_resources_show_their_amounts() -> None:
         ("a.com/" + "x" * 64, False, False),
     ],
 )
-def test_resources_are_told_apart_by_their_names(
+def test_resource_names_decide_which_rules_apply(
     name: str, is_extended: bool, is_scalar: bool
 ) -> None:
     assert is_extended_resource(name) is is_extended
@@ -235,12 +235,12 @@ def test_status_does_not_matter_for_an_incoming_pod() -> None:
 
 
 def test_requests_are_computed_once_per_template() -> None:
-    one = make_pod(requests={"cpu": "1"})
-    other = Pod(spec=one.spec)
-    assert pod_requests(one) is pod_requests(other)
-    assert pod_usage(one) is pod_usage(other)
-    assert score_requests(one) is score_requests(other)
-    assert host_ports(one) is host_ports(other)
+    pod = make_pod(requests={"cpu": "1"})
+    other = Pod(spec=pod.spec)
+    assert pod_requests(pod) is pod_requests(other)
+    assert pod_usage(pod) is pod_usage(other)
+    assert score_requests(pod) is score_requests(other)
+    assert host_ports(pod) is host_ports(other)
 
 
 # Pods on nodes
@@ -287,7 +287,7 @@ def test_with_pod_level_requests_only_what_is_missing_everywhere_has_a_default()
         ("2", "500m", 2000),
     ],
 )
-def test_resize_under_way_counts_with_the_most(
+def test_resize_under_way_counts_with_the_largest_amount(
     actual: str, allocated: str | None, milli_cpu: int
 ) -> None:
     pod = make_pod(containers=[named("main", "1")])
@@ -296,7 +296,7 @@ def test_resize_under_way_counts_with_the_most(
     assert usage.requests.milli_cpu == milli_cpu
 
 
-def test_resize_that_is_infeasible_counts_with_what_the_node_has_given() -> None:
+def test_infeasible_resize_counts_with_the_allocation() -> None:
     pod = make_pod(containers=[named("main", "4")])
     pending = PodCondition(type="PodResizePending", status="True", reason="Infeasible")
     resized = with_status(
@@ -307,7 +307,7 @@ def test_resize_that_is_infeasible_counts_with_what_the_node_has_given() -> None
     assert pod_usage(resized).requests.milli_cpu == 2000
 
 
-def test_resize_that_is_deferred_counts_with_the_wish() -> None:
+def test_deferred_resize_counts_with_the_new_requests() -> None:
     pod = make_pod(containers=[named("main", "4")])
     pending = PodCondition(type="PodResizePending", status="True", reason="Deferred")
     resized = with_status(
@@ -349,16 +349,14 @@ def test_status_that_repeats_the_spec_costs_no_computation() -> None:
     assert pod_usage(running) is pod_usage(pod)
 
 
-def test_resize_of_the_pod_as_a_whole_counts_with_the_most() -> None:
+def test_resize_of_the_whole_pod_counts_with_the_largest_amount() -> None:
     pod = make_pod(pod_requests={"cpu": "1", "memory": "1Gi"})
     actual = ResourceRequirements(requests={"cpu": Quantity("3")})
     resized = with_status(pod, resources=actual)
     assert pod_usage(resized).requests == Resources(milli_cpu=3000, memory=2**30)
 
 
-def test_infeasible_resize_of_the_pod_as_a_whole_counts_with_what_it_was_given() -> (
-    None
-):
+def test_infeasible_resize_of_the_whole_pod_counts_with_its_allocation() -> None:
     pod = make_pod(pod_requests={"cpu": "4", "memory": "1Gi"})
     resized = with_status(
         pod,
@@ -379,7 +377,7 @@ def test_score_counts_containers_with_the_defaults() -> None:
     )
 
 
-def test_score_does_not_know_pod_level_requests() -> None:
+def test_score_ignores_pod_level_requests() -> None:
     pod = make_pod(containers=[cpu("1")], pod_requests={"cpu": "9"})
     assert score_requests(pod).milli_cpu == 1000
 
@@ -387,7 +385,7 @@ def test_score_does_not_know_pod_level_requests() -> None:
 # Others
 
 
-def test_exact_requests_can_be_had_in_parts() -> None:
+def test_exact_requests_of_each_part_are_available() -> None:
     pod = make_pod(
         containers=[cpu("0.5m")], pod_requests={"cpu": "1"}, overhead={"cpu": "1m"}
     )
@@ -438,9 +436,10 @@ def test_usage_is_the_sum_of_what_containers_request(
     overhead: dict[str, str],
 ) -> None:
     pod = make_pod(
-        containers=[make_container(requests=one) for one in containers],
+        containers=[make_container(requests=requests) for requests in containers],
         init_containers=[
-            make_container(requests=one, sidecar=stays) for one, stays in before
+            make_container(requests=requests, sidecar=stays)
+            for requests, stays in before
         ],
         overhead=overhead,
     )

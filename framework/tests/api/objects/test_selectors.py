@@ -154,7 +154,7 @@ def test_impossible_label_selectors_are_errors(
     assert found.removeprefix("matchExpressions") == problem
 
 
-def test_all_problems_of_a_selector_are_told_at_once() -> None:
+def test_all_problems_of_a_selector_are_reported_at_once() -> None:
     selector = LabelSelector(match_labels={"": "1", "a": "-"})
     with pytest.raises(SelectorError) as caught:
         compile_label_selector(selector)
@@ -171,12 +171,12 @@ def test_selector_of_labels_matches_objects_with_all_of_them() -> None:
     assert selector_from_labels({}) == EVERYTHING
 
 
-def test_equal_selectors_are_one_key_of_a_dict() -> None:
-    one = compile_label_selector(LabelSelector(match_labels={"a": "1", "b": "2"}))
+def test_equal_selectors_are_the_same_key_of_a_dict() -> None:
+    selector = compile_label_selector(LabelSelector(match_labels={"a": "1", "b": "2"}))
     other = selector_from_labels({"b": "2", "a": "1"})
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one not in (EVERYTHING, NOTHING, selector_from_labels({"a": "1"}))
+    assert selector == other
+    assert hash(selector) == hash(other)
+    assert selector not in (EVERYTHING, NOTHING, selector_from_labels({"a": "1"}))
 
 
 def test_selectors_can_be_combined() -> None:
@@ -212,7 +212,7 @@ requirements = st.builds(
 
 
 def holds(condition: LabelSelectorRequirement, labels: dict[str, str]) -> bool:
-    """The rule, word by word."""
+    """Evaluate a requirement as the API reference words it."""
     if condition.operator == "In":
         return condition.key in labels and labels[condition.key] in condition.values
     if condition.operator == "NotIn":
@@ -270,14 +270,14 @@ def test_gt_and_lt_compare_integers(operator: str, value: str, matches: bool) ->
     assert matcher(term).matches(SSD) is matches
 
 
-def test_negative_bound_is_no_label_value_and_so_a_problem() -> None:
+def test_negative_bound_is_a_problem_because_it_is_not_a_label_value() -> None:
     compiled = matcher(label_term(node_condition("cores", "Gt", "-1")))
     assert compiled.terms == ()
     assert "expected a label value, got '-1'" in compiled.problems[0]
 
 
 @pytest.mark.parametrize("label", ["", "8a", "1.5", "0x8", "99999999999999999999"])
-def test_label_that_is_no_integer_is_neither_greater_nor_less(label: str) -> None:
+def test_label_that_is_not_an_integer_is_neither_greater_nor_less(label: str) -> None:
     node = make_node(labels={"cores": label})
     for operator in ("Gt", "Lt"):
         assert not matcher(label_term(node_condition("cores", operator, "5"))).matches(
@@ -322,7 +322,7 @@ def test_unknown_fields_are_empty() -> None:
         ),
     ],
 )
-def test_terms_with_problems_are_skipped_and_told(
+def test_terms_with_problems_are_skipped_and_reported(
     term: NodeSelectorTerm, problem: str
 ) -> None:
     good = label_term(node_condition("disk", "Exists"))

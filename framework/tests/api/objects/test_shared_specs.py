@@ -45,7 +45,7 @@ def test_pods_of_one_template_share_one_spec() -> None:
     assert len(pool) == 1
 
 
-def test_pods_share_a_spec_however_they_came() -> None:
+def test_pods_share_a_spec_whether_from_json_or_yaml() -> None:
     pool = SpecPool()
     tree = realistic_tree("abcde", "n1")
     parsed = from_wire(tree, Pod, pool=pool)
@@ -54,14 +54,14 @@ def test_pods_share_a_spec_however_they_came() -> None:
 
 def test_order_of_keys_does_not_matter_for_sharing() -> None:
     pool = SpecPool()
-    one, other = decode_all(
+    first, other = decode_all(
         [
             pod_tree(nodeSelector={"a": "1", "b": "2"}),
             pod_tree(nodeSelector={"b": "2", "a": "1"}),
         ],
         pool,
     )
-    assert one.spec is other.spec
+    assert first.spec is other.spec
 
 
 def test_volumes_are_kept_but_for_the_one_with_the_token() -> None:
@@ -85,19 +85,19 @@ def test_pods_of_one_template_share_labels_owners_and_namespace() -> None:
     tree = pod_tree()
     tree["metadata"]["labels"] = {"app": "web"}
     tree["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "web"}]
-    one, other = decode_all([tree, tree], SpecPool())
-    assert one.metadata.labels is other.metadata.labels
-    assert one.metadata.annotations is other.metadata.annotations
-    assert one.metadata.owner_references is other.metadata.owner_references
-    assert one.metadata.namespace is other.metadata.namespace
+    first, other = decode_all([tree, tree], SpecPool())
+    assert first.metadata.labels is other.metadata.labels
+    assert first.metadata.annotations is other.metadata.annotations
+    assert first.metadata.owner_references is other.metadata.owner_references
+    assert first.metadata.namespace is other.metadata.namespace
 
 
-def test_pods_that_say_no_more_than_their_phase_share_their_status() -> None:
+def test_statuses_with_only_a_phase_are_shared() -> None:
     tree = pod_tree()
     tree["status"] = {"phase": "Pending"}
-    one, other = decode_all([tree, tree], SpecPool())
-    assert one.status is other.status
-    assert one.status.phase == "Pending"
+    first, other = decode_all([tree, tree], SpecPool())
+    assert first.status is other.status
+    assert first.status.phase == "Pending"
 
 
 def test_pods_share_the_resources_that_their_nodes_report() -> None:
@@ -108,25 +108,25 @@ def test_pods_share_the_resources_that_their_nodes_report() -> None:
         "conditions": [{"type": "Ready", "status": "True"}],
         "containerStatuses": [report],
     }
-    one, other = decode_all([tree, tree], SpecPool())
-    assert one.status.container_statuses is other.status.container_statuses
-    assert one.status.conditions[0].type is other.status.conditions[0].type
+    first, other = decode_all([tree, tree], SpecPool())
+    assert first.status.container_statuses is other.status.container_statuses
+    assert first.status.conditions[0].type is other.status.conditions[0].type
 
 
 def test_nodes_share_their_images() -> None:
     pool = SpecPool()
     tree = {"status": {"images": [{"names": ["nginx:1"], "sizeBytes": 5}]}}
-    one, other = (decode(as_json(tree), Node, pool=pool) for _ in range(2))
-    assert one.status.images[0] is other.status.images[0]
+    first, other = (decode(as_json(tree), Node, pool=pool) for _ in range(2))
+    assert first.status.images[0] is other.status.images[0]
 
 
 def test_specs_that_differ_share_what_they_have_in_common() -> None:
     pool = SpecPool()
-    one, other = (
+    first, other = (
         decode(as_json(pod_tree(priority=number)), Pod, pool=pool) for number in (1, 2)
     )
-    assert one.spec is not other.spec
-    assert one.spec.containers is other.spec.containers
+    assert first.spec is not other.spec
+    assert first.spec.containers is other.spec.containers
 
 
 def test_spec_that_no_pod_uses_is_forgotten() -> None:
@@ -140,13 +140,13 @@ def test_spec_that_no_pod_uses_is_forgotten() -> None:
 
 def test_two_pools_share_nothing() -> None:
     tree = as_json(pod_tree())
-    one = decode(tree, Pod, pool=SpecPool())
+    first = decode(tree, Pod, pool=SpecPool())
     other = decode(tree, Pod, pool=SpecPool())
-    assert one.spec is not other.spec
-    assert one.spec == other.spec
+    assert first.spec is not other.spec
+    assert first.spec == other.spec
 
 
-def test_label_called_node_name_is_not_taken_for_the_node() -> None:
+def test_label_named_node_name_is_not_mistaken_for_the_node() -> None:
     pool = SpecPool()
     trees = [
         pod_tree(nodeSelector={"nodeName": "a"}),
@@ -201,7 +201,7 @@ def test_sharing_never_changes_a_pod(trees: list[Tree]) -> None:
         assert decode(as_json(tree), Pod, pool=pool) == from_wire(tree, Pod)
 
 
-def test_pool_keeps_working_when_it_has_seen_too_much() -> None:
+def test_pool_keeps_working_when_it_is_full() -> None:
     pool = SpecPool()
     for number in range(20_000):
         pool.share_metadata(ObjectMeta(namespace=str(number)))
@@ -209,7 +209,7 @@ def test_pool_keeps_working_when_it_has_seen_too_much() -> None:
     assert metadata.namespace == "a"
 
 
-def test_many_different_specs_are_read_right() -> None:
+def test_many_different_specs_are_read_correctly() -> None:
     pool = SpecPool()
     for number in range(3_000):
         tree = pod_tree(priority=number)

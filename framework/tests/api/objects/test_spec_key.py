@@ -8,7 +8,7 @@ from quaymaster.objects import ObjectMeta, PodSpec, SpecKey
 
 
 class Counting:
-    """Counts how often it was asked for a spec's priority."""
+    """Counts how often a spec's priority is computed."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -44,7 +44,7 @@ def test_changed_spec_has_facts_of_its_own() -> None:
     assert key.of_spec(msgspec.structs.replace(spec, priority=2)) == 2
 
 
-def test_keys_of_functions_with_one_name_do_not_meet() -> None:
+def test_keys_of_functions_with_the_same_name_are_separate() -> None:
     first, second = SpecKey(lambda _: "first"), SpecKey(lambda _: "second")
     spec = PodSpec()
     assert (first.of_spec(spec), second.of_spec(spec)) == ("first", "second")
@@ -70,7 +70,7 @@ def test_key_error_in_a_computation_is_not_hidden() -> None:
         key.of(Pod())
 
 
-def test_threads_that_ask_at_once_get_one_object() -> None:
+def test_threads_that_compute_at_once_get_the_same_object() -> None:
     both_compute = threading.Barrier(2, timeout=10)
 
     def compute(_spec: PodSpec) -> list[int]:

@@ -45,7 +45,7 @@ def test_times_are_exact_to_the_microsecond(micros: int) -> None:
         "20300101T000000Z",
     ],
 )
-def test_texts_that_are_no_rfc_3339_times_are_errors(text: str) -> None:
+def test_texts_that_are_not_rfc_3339_times_are_errors(text: str) -> None:
     with pytest.raises(TimeError, match="RFC 3339") as caught:
         Time.parse(text)
     assert caught.value.text == text

@@ -19,7 +19,7 @@ SMALLEST = str(-(2**63))
 
 
 def compared(operator: str, wanted: str, value: str) -> bool:
-    """Whether a toleration covers a taint of that value while the gate is on."""
+    """Report whether a toleration covers a taint of that value while the gate is on."""
     taint = Taint(key="sla", value=value, effect="NoSchedule")
     toleration = Toleration(key="sla", operator=operator, value=wanted)
     return tolerates(toleration, taint, compares_numbers=True)
@@ -50,7 +50,7 @@ def test_value_of_the_taint_is_compared_with_that_of_the_toleration(
     "text",
     ["", "-", "-0", "00", "0700", "+5", "1.5", "5 ", "high", "٣", str(2**63)],
 )
-def test_what_is_no_canonical_integer_of_64_bits_covers_nothing(text: str) -> None:
+def test_value_that_is_not_a_canonical_64_bit_integer_covers_nothing(text: str) -> None:
     for operator in ("Gt", "Lt"):
         assert not compared(operator, text, "5")
         assert not compared(operator, "5", text)

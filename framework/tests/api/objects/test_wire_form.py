@@ -1,4 +1,4 @@
-"""The wire form of API objects: what is read, what is written, what is refused."""
+"""The wire form of API objects: what is read, written and rejected."""
 
 import json
 
@@ -34,11 +34,11 @@ def test_node_name_of_a_pod_is_read_from_its_spec_and_written_there() -> None:
     assert "nodeName" not in tree
 
 
-def test_pod_of_no_node_is_written_without_node_name() -> None:
+def test_pod_without_a_node_is_written_without_node_name() -> None:
     assert "nodeName" not in to_wire(read_pod(pod_tree()))["spec"]
 
 
-def test_written_object_says_what_it_is() -> None:
+def test_written_object_has_its_api_version_and_kind() -> None:
     tree = to_wire(Node(metadata=ObjectMeta(name="n1")))
     assert tree == {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
 
@@ -189,7 +189,7 @@ def test_null_spec_is_an_empty_one() -> None:
     assert read_pod({"metadata": {"name": "a"}, "spec": None}).spec == PodSpec()
 
 
-def test_all_problems_of_an_object_are_told_at_once() -> None:
+def test_all_problems_of_an_object_are_reported_at_once() -> None:
     tree = pod_tree(
         nodeName=5,
         priority="high",
@@ -226,7 +226,7 @@ def test_all_problems_of_an_object_are_told_at_once() -> None:
     assert again.value.problems == caught.value.problems
 
 
-def test_a_tree_that_is_no_object_is_a_problem_without_a_path() -> None:
+def test_a_tree_that_is_not_an_object_is_a_problem_without_a_path() -> None:
     with pytest.raises(
         ObjectError, match=r"^expected an object, got a list$"
     ) as caught:

@@ -22,7 +22,7 @@ ELSEWHERE = ("Pod.nodeName", "azureFile.secretNamespace")
 
 
 def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
-    """The fields that we read and the table does not have."""
+    """Return the fields that we read and that the table lacks."""
     if isinstance(info, inspect.UnionType):
         return [
             found for inner in info.types for found in missing(inner, reference, path)
@@ -193,7 +193,7 @@ def test_values_that_are_not_of_the_type_of_their_field_are_found(
     assert wrong(kind, tree) == expected
 
 
-def test_what_json_leaves_open_may_hold_anything() -> None:
+def test_fields_of_any_json_accept_any_value() -> None:
     schema = {
         "default": [1],
         "enum": [1, "a", None, {"b": 2}],
@@ -207,7 +207,7 @@ def test_what_json_leaves_open_may_hold_anything() -> None:
     assert wrong(kind, {"spec": {"versions": [version]}}) == []
 
 
-def test_keys_that_came_twice_are_found() -> None:
+def test_duplicate_keys_are_found() -> None:
     text = '{"a": 1, "b": [{"c": {"d": 1, "d": 2}}], "a": 3, "a": 4}'
     tree, found = find_duplicates(text.encode())
     assert tree == json.loads(text)

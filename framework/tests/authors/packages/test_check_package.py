@@ -1,4 +1,4 @@
-"""``plugins check``: what is found about installed distributions and folders."""
+"""``plugins check`` checks installed distributions and folders."""
 
 import json
 import logging
@@ -84,14 +84,14 @@ def check(*arguments: str) -> Result:
 
 
 def findings(*arguments: str) -> list[str]:
-    """The lines of the findings, without the one that counts them."""
+    """Return the lines of the findings, without the one that counts them."""
     result = check(*arguments)
     assert result.exit_code in (0, 1), result.output
     return result.stdout.splitlines()[:-1]
 
 
 @pytest.mark.long
-def test_package_that_is_as_it_should_be_is_told_so(make_folder: MakeFolder) -> None:
+def test_valid_package_gets_a_confirmation(make_folder: MakeFolder) -> None:
     result = check(make_folder())
     assert (result.exit_code, result.stdout) == (
         0,
@@ -122,28 +122,28 @@ class Gates:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("asked", "exit_code"),
+    ("versions", "exit_code"),
     [([], 1), (["1.36"], 1), (["1.37"], 0), (["1.37", "1.36"], 1)],
-    ids=["nothing asked", "the older", "the newer", "both"],
+    ids=["the default", "the older", "the newer", "both"],
 )
 def test_twin_that_is_wrong_with_one_version_is_found(
-    make_folder: MakeFolder, asked: list[str], exit_code: int
+    make_folder: MakeFolder, versions: list[str], exit_code: int
 ) -> None:
-    options = [f"--kubernetes={version}" for version in asked]
+    options = [f"--kubernetes={version}" for version in versions]
     found = check(make_folder(code=VERSIONED), "--without=rights", *options)
     assert found.exit_code == exit_code, found.output
-    told = "error: [contract: twin] Gates.filter_nodes: with Kubernetes 1.36: "
-    assert (told in found.stdout) is bool(exit_code)
+    message = "error: [contract: twin] Gates.filter_nodes: with Kubernetes 1.36: "
+    assert (message in found.stdout) is bool(exit_code)
 
 
-def test_version_that_nobody_knows_is_refused(make_folder: MakeFolder) -> None:
+def test_unknown_version_is_rejected(make_folder: MakeFolder) -> None:
     result = check(make_folder(), "--kubernetes", "1.35")
     assert result.exit_code == 2
     assert "--kubernetes: expected one of 1.36, 1.37, got '1.35'" in result.stderr
 
 
 @pytest.mark.long
-def test_built_in_plugin_is_as_it_should_be() -> None:
+def test_built_in_plugin_is_valid() -> None:
     result = check("quaymaster-default-binder")
     assert result.exit_code == 0
     assert result.stdout.endswith(": 1 plugin; all is well\n")
@@ -252,7 +252,7 @@ def test_mistakes_of_the_project_are_found(
     assert line in findings(make_folder(old, new, NEEDY))
 
 
-def test_what_an_extra_needs_is_not_looked_at(make_folder: MakeFolder) -> None:
+def test_requirements_of_extras_are_ignored(make_folder: MakeFolder) -> None:
     needed = '"quaymaster>=0.1,<0.2"'
     extra = f"{needed}, \"quaymaster==9; extra == 'old'\""
     found = findings(make_folder(needed, extra, NEEDY))
@@ -316,7 +316,7 @@ def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
     ],
     ids=["known", "unknown"],
 )
-def test_class_may_say_what_need_not_be_checked(
+def test_class_may_opt_out_of_checks(
     declared: dict[str, str], lines: list[str], make_folder: MakeFolder
 ) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
@@ -326,7 +326,7 @@ def test_class_may_say_what_need_not_be_checked(
 
 
 @pytest.mark.long
-def test_what_a_plugin_logs_is_not_repeated_for_each_cluster(
+def test_log_messages_of_a_plugin_are_not_repeated_for_each_cluster(
     make_folder: MakeFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = "import logging; logging.getLogger().error('it begins')"
@@ -342,7 +342,9 @@ def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
     assert findings(make_folder(code=code), "--without", "failures") == []
 
 
-def test_plugin_that_needs_arguments_is_not_asked(make_folder: MakeFolder) -> None:
+def test_contract_of_a_plugin_that_needs_arguments_is_not_checked(
+    make_folder: MakeFolder,
+) -> None:
     problem = "skipped: it needs arguments (zone), see --config"
     assert findings(make_folder(code=NEEDY)) == [
         f"warning: [contract] plugin 'Gates': {problem}"
@@ -369,20 +371,20 @@ def test_configuration_without_arguments_is_refused(
     assert "config.yaml: expected profiles[].pluginConfig, got none" in result.output
 
 
-def test_package_without_types_is_told(make_folder: MakeFolder) -> None:
+def test_package_without_types_gets_a_finding(make_folder: MakeFolder) -> None:
     folder = Path(make_folder(code=NEEDY))
     (folder / "src" / "acme_gates" / "py.typed").unlink()
     problem = "has no file py.typed, so type checkers ignore its types"
     assert f"warning: [typing] package 'acme_gates': {problem}" in findings(str(folder))
 
 
-def test_warnings_fail_if_that_is_asked_for(make_folder: MakeFolder) -> None:
+def test_warnings_fail_with_the_strict_option(make_folder: MakeFolder) -> None:
     folder = make_folder(code=NEEDY)
     assert check(folder).exit_code == 0
     assert check(folder, "--strict").exit_code == 1
 
 
-def test_kind_that_something_installed_declares_is_found(
+def test_kind_that_an_installed_package_declares_is_reported(
     make_distribution: MakeDistribution, make_folder: MakeFolder
 ) -> None:
     make_distribution(
@@ -398,7 +400,7 @@ def test_kind_that_something_installed_declares_is_found(
     assert f"error: [name clash] kind 'Lane': {problem}" in found
 
 
-def test_observer_that_is_none_is_found(make_folder: MakeFolder) -> None:
+def test_invalid_observer_is_reported(make_folder: MakeFolder) -> None:
     entry = 'quaymaster.plugins"]\nGates = "acme_gates:Gates"'
     observer = 'quaymaster.observers"]\nCounter = "builtins:int"'
     (found,) = findings(make_folder(entry, observer))
@@ -407,16 +409,16 @@ def test_observer_that_is_none_is_found(make_folder: MakeFolder) -> None:
 
 
 @pytest.mark.long
-def test_hook_that_will_go_is_told_with_what_comes_instead(
+def test_deprecated_hook_is_reported_with_its_replacement(
     make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     going = Deprecation(since="0.3", until="0.5", instead="use 'moor'")
     ages = {"bind": HookAge(since="0.1", deprecated=going)}
     stays = HookAge(since="0.1")
     monkeypatch.setattr(ExtensionPoint, "age", lambda _, hook: ages.get(hook, stays))
-    told = "hook 'bind' is deprecated since 0.3, gone in 0.5; use 'moor' instead"
+    message = "hook 'bind' is deprecated since 0.3, gone in 0.5; use 'moor' instead"
     found = findings(make_folder())
-    assert found == [f"warning: [deprecated] plugin 'Gates': {told}"]
+    assert found == [f"warning: [deprecated] plugin 'Gates': {message}"]
 
 
 @pytest.mark.parametrize(
@@ -447,7 +449,7 @@ def test_hook_that_is_younger_than_the_lowest_framework_of_the_range_is_an_error
     "declared",
     ["quaymaster>=0.2,<0.3", "quaymaster>=0.2.0.dev0", "quaymaster>=0.1,>=0.2"],
 )
-def test_hook_that_every_framework_of_the_range_has_is_no_finding(
+def test_hook_that_every_framework_of_the_range_has_is_not_a_finding(
     declared: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     born_with(monkeypatch, bind="0.2")
@@ -456,7 +458,7 @@ def test_hook_that_every_framework_of_the_range_has_is_no_finding(
 
 
 def born_with(monkeypatch: pytest.MonkeyPatch, **since: str) -> None:
-    """Let hooks have come with some versions, and all others with 0.1."""
+    """Set the versions that introduced some hooks; the others have 0.1."""
     monkeypatch.setattr(
         ExtensionPoint, "age", lambda _, hook: HookAge(since=since.get(hook, "0.1"))
     )
@@ -474,7 +476,7 @@ def test_installed_distribution_does_not_clash_with_itself(
 
 
 @pytest.mark.long
-def test_report_is_there_for_programs(make_folder: MakeFolder) -> None:
+def test_report_is_available_as_json(make_folder: MakeFolder) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
     result = check(make_folder(code=code), "-o", "json")
     assert result.exit_code == 1
@@ -506,7 +508,7 @@ def test_report_is_there_for_programs(make_folder: MakeFolder) -> None:
         ),
     ],
 )
-def test_folder_that_is_no_package_is_bad_input(
+def test_folder_that_is_not_a_package_is_bad_input(
     project: str | None, message: str, tmp_path: Path
 ) -> None:
     if project is not None:

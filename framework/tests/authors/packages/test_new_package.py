@@ -1,4 +1,4 @@
-"""``quaymaster plugins new``: names, folders, and what is refused."""
+"""``quaymaster plugins new`` creates a package and rejects bad names."""
 
 import ast
 import tomllib
@@ -42,7 +42,7 @@ def hooks_of(package: Path) -> set[str]:
     }
 
 
-def test_package_has_all_that_a_package_needs(tmp_path: Path) -> None:
+def test_package_has_all_required_files(tmp_path: Path) -> None:
     result = new("ZoneGate", folder=tmp_path)
     package = tmp_path / "quaymaster-zone-gate"
     assert (result.exit_code, result.stdout) == (0, f"{package}\n")
@@ -92,7 +92,7 @@ def test_without_points_a_plugin_filters_and_scores(tmp_path: Path) -> None:
         ("Level2Gate", "quaymaster-level2-gate"),
     ],
 )
-def test_distribution_is_called_after_the_plugin(
+def test_distribution_is_named_after_the_plugin(
     name: str, distribution: str, tmp_path: Path
 ) -> None:
     new(name, folder=tmp_path)
@@ -100,7 +100,7 @@ def test_distribution_is_called_after_the_plugin(
 
 
 @pytest.mark.parametrize("name", ["PluginName", "PackageName", "PluginWords"])
-def test_words_of_the_templates_are_names_like_any_other(
+def test_placeholder_words_of_the_templates_are_valid_names(
     name: str, tmp_path: Path
 ) -> None:
     new(name, folder=tmp_path)
@@ -189,7 +189,7 @@ def test_unknown_points_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
+def test_existing_files_are_never_overwritten(tmp_path: Path) -> None:
     kept = tmp_path / "quaymaster-zone-gate"
     kept.mkdir()
     result = new("ZoneGate", folder=tmp_path)
@@ -197,7 +197,7 @@ def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*")) == [kept]
 
 
-def test_nothing_half_done_is_left_behind(
+def test_failed_creation_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = Path.write_text

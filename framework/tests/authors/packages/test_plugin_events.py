@@ -1,4 +1,4 @@
-"""``plugins list`` says which events wake the pods that a plugin rejects."""
+"""``plugins list`` shows which events wake the pods that a plugin rejects."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class Silent(Scorer):
 
 
 class Empty(Silent):
-    """Rejects, and says that no event helps."""
+    """Rejects, and registers an empty list."""
 
     @hookimpl
     def events_to_register(self) -> list[Any]:
@@ -57,7 +57,7 @@ class Needy(Listing):
 
 
 class Broken(Silent):
-    """Fails when it is asked."""
+    """Fails in ``events_to_register``."""
 
     @hookimpl
     def events_to_register(self) -> list[Any]:
@@ -65,7 +65,7 @@ class Broken(Silent):
 
 
 @pytest.mark.parametrize(
-    ("plugin", "told"),
+    ("plugin", "word"),
     [
         (Scorer, "-"),
         (Silent, "all"),
@@ -75,12 +75,12 @@ class Broken(Silent):
         (Broken, "?"),
     ],
 )
-def test_events_of_a_plugin_are_told_in_a_word(plugin: type, told: str) -> None:
+def test_events_of_a_plugin_are_shown_as_one_word(plugin: type, word: str) -> None:
     registry = PluginRegistry.of({"Plugin": plugin})
-    assert declared_events(registry["Plugin"]) == told
+    assert declared_events(registry["Plugin"]) == word
 
 
-def test_every_built_in_plugin_that_rejects_says_what_helps() -> None:
+def test_every_built_in_plugin_that_rejects_registers_events() -> None:
     rejecting = {"preEnqueue", "preFilter", "filter", "reserve", "permit"}
     assert rejecting < {point.key for point in EXTENSION_POINTS}
     for plugin in PluginRegistry.discover().values():

@@ -1,4 +1,4 @@
-"""``plugins show``, ``plugins kinds``: what is told of what is installed."""
+"""``plugins show`` and ``plugins kinds`` describe installed plugins and kinds."""
 
 import json
 from typing import Any
@@ -108,7 +108,7 @@ def test_hooks_are_shown_with_their_twins() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::quaymaster.hookspecs.DeprecatedHookWarning")
-def test_a_deprecated_hook_is_shown_with_what_comes_instead(
+def test_a_deprecated_hook_is_shown_with_its_replacement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     going = Deprecation(since="0.3", until="0.5", instead="use 'score'")
@@ -117,9 +117,9 @@ def test_a_deprecated_hook_is_shown_with_what_comes_instead(
     monkeypatch.setattr(
         ExtensionPoint, "age", lambda _point, hook: age if hook == "filter" else stays
     )
-    told = "deprecated since 0.3, gone in 0.5; use 'score' instead"
-    assert document("show", "Lanes")["hooks"][1]["deprecated"] == told
-    assert f"0.1 ({told})" in " ".join(run("show", "Lanes").stdout.split())
+    text = "deprecated since 0.3, gone in 0.5; use 'score' instead"
+    assert document("show", "Lanes")["hooks"][1]["deprecated"] == text
+    assert f"0.1 ({text})" in " ".join(run("show", "Lanes").stdout.split())
 
 
 def test_arguments_are_shown_with_types_and_defaults() -> None:
@@ -136,7 +136,7 @@ def test_arguments_are_shown_with_types_and_defaults() -> None:
     ]
 
 
-def test_events_are_shown_with_what_narrows_them() -> None:
+def test_events_are_shown_with_their_restrictions() -> None:
     shown = document("show", "Lanes")
     assert shown["events"] == "list"
     event = {"resource": "Node", "actions": ["Add", "Update"], "hint": True}
@@ -151,7 +151,7 @@ def test_kinds_of_a_plugin_are_shown_and_listed() -> None:
     assert by_name["NodePorts"]["kinds"] == []
 
 
-def test_table_says_what_the_document_says() -> None:
+def test_table_agrees_with_the_document() -> None:
     result = run("show", "Lanes")
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert rows[0] == "Lanes: Keeps pods in lanes."
@@ -177,13 +177,13 @@ def test_checks_that_a_plugin_need_not_pass_are_shown() -> None:
     assert document("show", "Lanes")["contractOptOuts"] == {}
 
 
-def test_unknown_plugins_are_told_with_those_that_there_are() -> None:
+def test_error_for_an_unknown_plugin_lists_the_installed_ones() -> None:
     result = run("show", "Lane")
     assert "unknown plugin 'Lane' (installed: DefaultBinder," in str(result.exception)
     assert "did you mean 'Lanes'?" in str(result.exception)
 
 
-def test_kinds_are_listed_with_who_brings_them(
+def test_kinds_are_listed_with_the_plugins_that_declare_them(
     make_distribution: MakeDistribution,
 ) -> None:
     ports = LANES.replace("Lane", "Port").replace("lanes", "ports")

@@ -1,4 +1,4 @@
-"""What the harness and the contract suite say of reads and writes not declared."""
+"""The harness and the contract suite report undeclared reads and writes."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from quaymaster.testing import (
 
 
 class Evicts:
-    """Deletes the pods that it is asked about, and does not say so."""
+    """Deletes the pods that it handles, without declaring it."""
 
     reads: Sequence[type[ApiObject]] = ()
 
@@ -38,14 +38,14 @@ class SaysSo(Evicts):
 
 
 class Old:
-    """Says neither what it reads nor what it writes."""
+    """Declares neither its reads nor its writes."""
 
     __init__ = Evicts.__init__
     pre_bind = Evicts.pre_bind
 
 
 class Hides(Evicts):
-    """Does not let anybody see that a call failed."""
+    """Hides that a call failed."""
 
     @hookimpl
     def pre_bind(self, pod: Pod) -> Status | None:
@@ -57,7 +57,7 @@ class Hides(Evicts):
 
 
 class Looks:
-    """Looks at services, and does not say so."""
+    """Reads services without declaring it."""
 
     reads = ()
 
@@ -75,7 +75,7 @@ def harness_of(plugin: type) -> PluginHarness:
     return PluginHarness(plugin, nodes=[make_node(name="n")], objects=[pod])
 
 
-def test_harness_refuses_a_write_that_is_not_declared() -> None:
+def test_harness_rejects_an_undeclared_write() -> None:
     harness = harness_of(Evicts)
     with pytest.raises(ContractError) as caught:
         harness.pre_bind(harness.cluster.get(Pod, "default/p"), "n")
@@ -87,7 +87,7 @@ def test_harness_refuses_a_write_that_is_not_declared() -> None:
 
 
 @pytest.mark.parametrize("plugin", [SaysSo, Old])
-def test_harness_lets_pass_what_is_declared_and_who_declares_nothing(
+def test_harness_accepts_declared_writes_and_plugins_without_declarations(
     plugin: type,
 ) -> None:
     harness = harness_of(plugin)
@@ -97,15 +97,19 @@ def test_harness_lets_pass_what_is_declared_and_who_declares_nothing(
 
 @pytest.mark.long
 @pytest.mark.parametrize("plugin", [Evicts, Hides])
-def test_suite_finds_a_write_that_is_not_declared(plugin: type) -> None:
+def test_suite_finds_an_undeclared_write(plugin: type) -> None:
     with pytest.raises(ContractError) as caught:
         check_plugin(plugin)
-    (found,) = [one for one in caught.value.violations if one.check == "rights"]
+    (found,) = [
+        violation
+        for violation in caught.value.violations
+        if violation.check == "rights"
+    ]
     assert found.hook == "pre_bind"
     assert found.problem.startswith("asks for delete of pods, which its class does")
 
 
 @pytest.mark.long
-def test_suite_finds_a_lookup_that_is_not_declared() -> None:
+def test_suite_finds_an_undeclared_lookup() -> None:
     with pytest.raises(ContractError, match=r"reads = \(Service,\)"):
         check_plugin(Looks)

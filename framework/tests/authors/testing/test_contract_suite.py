@@ -1,4 +1,4 @@
-"""Broken plugins, one mistake each, and what the contract suite says of them.
+"""Broken plugins with one mistake each, and the finding of the contract suite.
 
 A specification: what is wrong with the class below each name, the check that finds it,
 and what the author reads.
@@ -75,7 +75,7 @@ CHECKS = [
 
 @pytest.fixture
 def _many_examples() -> Iterator[None]:
-    """The same in each run, and enough that each mistake is found."""
+    """Set a fixed seed and enough examples to find each mistake."""
     before = settings.get_current_profile_name()
     settings.load_profile("sure")
     yield
@@ -88,7 +88,7 @@ def _leaks_are_found(check: str) -> Iterator[None]:
         yield
         return
     STOP.clear()
-    gc.unfreeze()  # else nobody says by what an object is kept alive
+    gc.unfreeze()  # else the referrers of an object cannot be reported
     yield
     gc.freeze()
     STOP.set()
@@ -113,7 +113,7 @@ def test_each_mistake_is_named_by_its_check(
 
 
 class Sound(OnlyOpenNodes):
-    """Has nothing wrong."""
+    """A valid plugin."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
@@ -140,7 +140,7 @@ class TestOptedOut(PluginContract):
     opt_outs = {"score range": "it is the only plugin of its profile"}
 
 
-def test_checks_that_are_opted_out_of_are_not_asked() -> None:
+def test_checks_that_a_plugin_opts_out_of_are_skipped() -> None:
     check_plugin(ScoresHigh, opt_outs={"score range": "on purpose"})
 
 
@@ -151,7 +151,9 @@ def test_opting_out_needs_a_check_and_a_reason() -> None:
         check_plugin(Sound, opt_outs={"twin": ""})
 
 
-def test_suite_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suite_without_hypothesis_names_the_missing_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     said = r"the contract suite needs hypothesis: pip install 'quaymaster\[testing\]'"
     with pytest.raises(MissingHypothesisError, match=said):
@@ -168,7 +170,7 @@ def test_public_module_does_not_import_hypothesis() -> None:
 
 
 @given(cluster=clusters(pods=pods({"labels": {"tier": "gold"}})))
-def test_drawn_clusters_hold_together(cluster: SmallCluster) -> None:
+def test_drawn_clusters_are_consistent(cluster: SmallCluster) -> None:
     names = [node.name for node in cluster.nodes]
     assert names == [f"n{at}" for at in range(len(names))]
     assert all(pod.node_name in names for pod in cluster.pods)
@@ -192,9 +194,9 @@ def test_drawn_pods_request_no_more_than_their_limits(cluster: SmallCluster) -> 
             )
 
 
-def test_a_contract_without_a_plugin_says_so() -> None:
+def test_a_contract_without_a_plugin_is_an_error() -> None:
     class TestNothing(PluginContract):
-        """Forgot its plugin."""
+        """A contract test class without a plugin."""
 
     with pytest.raises(ContractError, match="TestNothing: set plugin = "):
         _ = TestNothing().plugin
@@ -220,7 +222,7 @@ class WrongInOldVersions:
 
 
 class WrongWhenAskedLate(WrongInOldVersions):
-    """The same, which asks its handle in hooks alone."""
+    """The same, but it reads the version in hooks only."""
 
     def __init__(self, _args: object, handle: Handle) -> None:
         self._handle = handle
@@ -244,14 +246,16 @@ class FailsInOldVersions:
 
 @pytest.mark.long
 @pytest.mark.parametrize("plugin", [WrongInOldVersions, WrongWhenAskedLate])
-def test_a_plugin_that_asks_for_the_version_is_tried_with_all(plugin: type) -> None:
+def test_a_plugin_that_reads_the_version_is_checked_with_all_versions(
+    plugin: type,
+) -> None:
     with pytest.raises(ContractError) as caught:
         check_plugin(plugin)
     said = f"[twin] {plugin.__name__}.filter_nodes, with Kubernetes 1.36: "
     assert said in str(caught.value)
 
 
-def test_a_plugin_that_cannot_be_built_with_an_old_version_is_told_which() -> None:
+def test_error_of_a_plugin_that_cannot_be_built_names_the_version() -> None:
     text = r"\[loading\] FailsInOldVersions, with Kubernetes 1\.36: .*too old"
     with pytest.raises(ContractError, match=text):
         check_plugin(FailsInOldVersions)
@@ -265,7 +269,7 @@ def test_versions_can_be_chosen() -> None:
 
 
 @pytest.mark.long
-def test_other_plugins_are_tried_with_the_newest_alone(
+def test_other_plugins_are_checked_with_the_newest_version_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(WrongInOldVersions, "__init__", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Devices, classes and claims in a few words, as a cluster takes them."""
+"""Makers create devices, classes and claims that a cluster accepts."""
 
 import pytest
 
@@ -51,12 +51,12 @@ TAINT = DeviceTaint(key="broken", effect="NoSchedule")
     ],
     ids=lambda made: made.key,
 )
-def test_cluster_takes_what_is_made(made: ApiObject) -> None:
+def test_cluster_accepts_the_objects_of_the_makers(made: ApiObject) -> None:
     stored = make_cluster(controllers=False).create(made)
     assert stored.name == made.name
 
 
-def test_slice_of_so_many_devices_counts_them() -> None:
+def test_slice_with_a_number_of_devices_sets_the_count() -> None:
     devices = make_resource_slice(devices=2).spec.devices
     assert [device.name for device in devices] == ["gpu-0", "gpu-1"]
 

@@ -1,4 +1,4 @@
-"""The faulty cluster fails as it is told to, and counts it."""
+"""The faulty cluster fails at the given rates and counts the faults."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_lost_answer_has_taken_effect() -> None:
     assert faulty.counts == {Fault.LOST_ANSWER: 1}
 
 
-def test_a_dead_node_is_gone_and_takes_no_pod() -> None:
+def test_a_dead_node_is_deleted_and_accepts_no_pod() -> None:
     faulty, inner, _ = make_clusters({Fault.DEAD_NODE: 1})
     with pytest.raises(NotFoundError, match="Node n"):
         faulty.bind(inner.get(Pod, "default/p"), "n")
@@ -59,7 +59,7 @@ def test_a_dead_node_is_gone_and_takes_no_pod() -> None:
     ],
     ids=["an error", "a conflict", "a lost call"],
 )
-def test_a_call_that_fails_before_it_is_made_does_nothing(
+def test_a_call_that_fails_before_it_is_sent_has_no_effect(
     fault: Fault, error: type[ApiError]
 ) -> None:
     faulty, inner, _ = make_clusters({fault: 1})
@@ -110,7 +110,7 @@ def test_delayed_events_come_later_with_a_notice() -> None:
 
 def test_events_of_different_kinds_come_in_any_order() -> None:
     def seen(seed: int) -> list[str]:
-        """What two watches give, in the order in which it comes."""
+        """Return the events of two watches in the order of their arrival."""
         faulty, inner, clock = make_clusters({Fault.DELAYED_EVENTS: 1}, seed=seed)
         given: list[str] = []
 
@@ -148,7 +148,7 @@ def test_a_repeated_event_comes_twice_in_a_row() -> None:
     assert [event.object.name for event in watch.take()] == ["q", "q", "r", "r"]
 
 
-def test_the_same_calls_meet_the_same_faults() -> None:
+def test_the_same_calls_get_the_same_faults() -> None:
     def play(seed: int) -> list[bool]:
         faulty, inner, _ = make_clusters({Fault.ERROR: 0.5}, seed=seed)
         pod, answered = inner.get(Pod, "default/p"), []

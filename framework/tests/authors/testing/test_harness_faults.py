@@ -1,4 +1,4 @@
-"""A scheduler on a cluster that fails: it comes up, and goes on."""
+"""A scheduler on a failing cluster starts and keeps working."""
 
 import pytest
 
@@ -12,7 +12,7 @@ OBJECTS = [
 ]
 
 
-def test_it_comes_up_when_the_first_lists_fail(
+def test_scheduler_starts_although_the_first_lists_fail(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     harness = SchedulerHarness(OBJECTS, faults={Fault.ERROR: 1})
@@ -25,12 +25,12 @@ def test_it_comes_up_when_the_first_lists_fail(
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_nothing_is_tried_before_everything_has_been_listed(seed: int) -> None:
+def test_no_attempt_is_made_before_everything_is_listed(seed: int) -> None:
     harness = SchedulerHarness(OBJECTS, faults={Fault.ERROR: 0.6}, seed=seed)
     while not harness.attempts:
         harness.advance(1.0)
-    known = informers_of(scheduler_of(harness))
-    assert known.has_listed
+    informers = informers_of(scheduler_of(harness))
+    assert informers.has_listed
     assert len(scheduler_of(harness).snapshot.nodes) == 2
     harness.faulty.set_rates({})
     harness.settle()
@@ -51,7 +51,7 @@ def test_every_fault_at_once_costs_time_only(seed: int) -> None:
         assert node.requested.milli_cpu <= 4000
 
 
-def test_a_preemptor_whose_evictions_fail_looks_for_another_way_at_once() -> None:
+def test_a_preemptor_whose_evictions_fail_is_retried_at_once() -> None:
     """As ``prepareCandidateAsync`` (``framework/preemption/executor.go``) does."""
     harness = SchedulerHarness(
         [

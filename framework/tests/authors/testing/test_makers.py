@@ -1,4 +1,4 @@
-"""Makers say in one call what a test needs."""
+"""Makers create the objects of a test in one call."""
 
 import pytest
 
@@ -37,7 +37,7 @@ from quaymaster.testing import (
 from tests.kit.internals.testing import parse_host_port, parse_taint, parse_toleration
 
 
-def test_pod_without_arguments_is_one_that_waits_to_be_scheduled() -> None:
+def test_pod_without_arguments_is_pending() -> None:
     pod = make_pod()
     assert pod.key == "default/pod"
     assert pod.node_name == ""
@@ -187,7 +187,7 @@ def test_node_without_arguments_is_an_ordinary_one() -> None:
     assert node.status.conditions[0].status == "True"
 
 
-def test_node_has_what_is_asked_for() -> None:
+def test_node_has_the_given_properties() -> None:
     node = make_node(
         name="n1",
         labels={"disk": "ssd"},
@@ -232,7 +232,7 @@ def test_taints_are_written_as_for_kubectl(text: str, taint: Taint) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "a=b", "a:Never", "=b:NoSchedule"])
-def test_texts_that_are_no_taints_are_errors(text: str) -> None:
+def test_texts_that_are_not_taints_are_errors(text: str) -> None:
     with pytest.raises(ValueError, match="expected a taint"):
         parse_taint(text)
 
@@ -260,7 +260,7 @@ def test_tolerations_are_written_like_taints(text: str, toleration: Toleration) 
 
 
 @pytest.mark.parametrize("text", ["", "a:Never", "=b", "a:"])
-def test_texts_that_are_no_tolerations_are_errors(text: str) -> None:
+def test_texts_that_are_not_tolerations_are_errors(text: str) -> None:
     with pytest.raises(ValueError, match="expected a toleration"):
         parse_toleration(text)
 
@@ -283,7 +283,7 @@ def test_host_ports_can_have_address_and_protocol(
     assert isinstance(parsed, ContainerPort)
 
 
-def test_texts_that_are_no_host_ports_are_errors() -> None:
+def test_texts_that_are_not_host_ports_are_errors() -> None:
     with pytest.raises(ValueError, match="expected a host port"):
         parse_host_port("http")
 

@@ -1,4 +1,4 @@
-"""Makers of workloads, limits, classes and storage: one for every kind."""
+"""Every kind of workload, limit, class and storage has a maker."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_every_kind_has_a_maker() -> None:
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.kind)
-def test_what_is_made_goes_to_a_file_and_back(made: ApiObject) -> None:
+def test_made_objects_survive_a_file(made: ApiObject) -> None:
     assert from_wire(to_wire(made), type(made)) == made
     assert made.uid
 
@@ -87,7 +87,7 @@ def test_a_runtime_class_costs_overhead() -> None:
     assert made.scheduling.node_selector == {"kvm": "yes"}
 
 
-def test_a_cluster_takes_them() -> None:
+def test_a_cluster_accepts_made_objects() -> None:
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(MADE)
     for made in MADE:
@@ -108,7 +108,9 @@ LIKE = make_pod(labels={"tier": "gold"}, requests={"cpu": "500m"})
     ],
     ids=lambda made: getattr(made, "kind", None),
 )
-def test_workloads_make_pods_like_one(workload: ApiObject, count: int) -> None:
+def test_workload_makers_take_the_arguments_of_make_pod(
+    workload: ApiObject, count: int
+) -> None:
     nodes = [make_node(name=name) for name in "abc"]
     scheduler = SchedulerHarness([*nodes, workload])
     scheduler.settle()

@@ -1,4 +1,4 @@
-"""`PluginHarness` calls every hook, and `profile_config` says which plugins run."""
+"""`PluginHarness` calls every hook, and `profile_config` selects the plugins."""
 
 from collections.abc import Hashable
 
@@ -35,7 +35,7 @@ FULL = Status.unschedulable("full")
 
 
 class AtMostTwo:
-    """At most two pods on a node; waits a minute; notes what was bound."""
+    """Allows two pods per node, waits a minute and records bound pods."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self.bound: list[str] = []
@@ -72,7 +72,7 @@ class AtMostTwo:
         self.bound.append(f"{pod.name} on {node_name}")
 
 
-def test_pods_are_imagined_in_an_attempt() -> None:
+def test_pods_can_be_added_and_removed_in_an_attempt() -> None:
     running = make_pod(name="running", node="node")
     harness = PluginHarness(AtMostTwo, nodes=[make_node()], pods=[running])
     pod, other = make_pod(), make_pod(name="other")
@@ -122,7 +122,7 @@ def test_ties_are_broken_among_all_nodes_or_some() -> None:
     assert harness.break_tie(make_pod(), "a", "b") == "b"
 
 
-def test_wrong_answer_to_a_tie_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_answer_to_a_tie_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     harness = PluginHarness(Roomiest, nodes=[make_node(name=name) for name in "abc"])
     monkeypatch.setattr(Roomiest, "answer", 1)
     text = "'Roomiest': break_tie returned 1, expected one of the rows 0, 2"
@@ -147,7 +147,7 @@ def test_a_plugin_without_signature_has_none() -> None:
         PluginHarness(OnlyFails).sign_pod(make_pod())
 
 
-def test_a_plugin_that_breaks_no_ties_is_told() -> None:
+def test_break_tie_of_a_plugin_without_the_hook_is_an_error() -> None:
     with pytest.raises(LookupError, match="OnlyFails has no hook break_tie"):
         PluginHarness(OnlyFails).break_tie(make_pod())
 
@@ -160,7 +160,7 @@ def harness_of(config: dict[str, object], *plugins: type) -> SchedulerHarness:
     )
 
 
-def test_a_profile_in_a_few_words() -> None:
+def test_profile_config_builds_a_profile() -> None:
     config = profile_config(
         enable=[AtMostTwo],
         disable=["ImageLocality"],
@@ -171,15 +171,15 @@ def test_a_profile_in_a_few_words() -> None:
     harness = harness_of(config, AtMostTwo)
     (profile,) = harness.config.profiles
     assert profile.scheduler_name == "mine"
-    filters = [one.name for one in profile.plugins["filter"]]
-    weights = {one.name: one.weight for one in profile.plugins["score"]}
+    filters = [ref.name for ref in profile.plugins["filter"]]
+    weights = {ref.name: ref.weight for ref in profile.plugins["score"]}
     assert "AtMostTwo" in filters
     assert "ImageLocality" not in weights
     assert weights["TaintToleration"] == 7
     assert "example.com/foo" in str(profile.plugin_args["NodeResourcesFit"])
 
 
-def test_a_failed_assertion_shows_what_plugins_say_of_nodes() -> None:
+def test_a_failed_assertion_shows_the_reasons_for_each_node() -> None:
     harness = harness_of(profile_config())
     harness.cluster.create(make_pod(name="huge", requests={"cpu": "64"}))
     harness.cluster.create(make_pod(name="web", requests={"cpu": "2"}))
@@ -203,7 +203,7 @@ def test_a_failed_assertion_shows_what_plugins_say_of_nodes() -> None:
         harness.assert_pending("huge", reason="no luck")
 
 
-def test_hooks_that_fail_are_told() -> None:
+def test_hooks_that_fail_are_reported() -> None:
     harness = harness_of(profile_config(enable=[OnlyFails]), OnlyFails)
     harness.assert_no_errors()
     harness.cluster.create(make_pod(name="web"))

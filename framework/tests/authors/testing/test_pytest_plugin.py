@@ -1,4 +1,4 @@
-"""The fixtures of the pytest plugin, in test runs of their own."""
+"""The fixtures of the pytest plugin work in separate test runs."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def test_a_hook_that_fails_as_expected(scheduler, make_node, make_pod):
 
 
 def run(folder: Path, *options: str) -> str:
-    """What pytest says of the test in a folder."""
+    """Return pytest's output for the test in a folder."""
     command = [sys.executable, *options, "-m", "pytest", "-p", "_quaymaster_pytest"]
     command += ["-q", "-p", "no:cacheprovider", "--strict-markers"]
     found = subprocess.run(

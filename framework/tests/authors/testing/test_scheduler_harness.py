@@ -1,4 +1,4 @@
-"""What `SchedulerHarness` tells about the scheduler in it."""
+"""`SchedulerHarness` gives access to the plugins of its scheduler."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_plugin_at_work_is_found_by_its_class() -> None:
     assert harness.plugin(Guestbook, scheduler_name="inn").names == ["ann"]
 
 
-def test_a_profile_without_such_a_plugin_says_which_it_has() -> None:
+def test_error_for_a_missing_plugin_lists_those_of_the_profile() -> None:
     with pytest.raises(
         PluginNotFoundError,
         match=r"profile 'default-scheduler': no plugin Guestbook "
@@ -51,6 +51,6 @@ def test_a_profile_without_such_a_plugin_says_which_it_has() -> None:
         _harness().plugin(Guestbook)
 
 
-def test_a_profile_that_is_not_there_has_no_plugin() -> None:
+def test_a_missing_profile_is_an_error() -> None:
     with pytest.raises(PluginNotFoundError, match=r"profile 'hotel': .*plugins: none"):
         _harness().plugin(Guestbook, scheduler_name="hotel")

@@ -1,4 +1,4 @@
-"""Whatever people name as a file is read, or told in one line."""
+"""Any path that users give is read, or rejected with an error of one line."""
 
 import codecs
 import gzip
@@ -79,7 +79,7 @@ DEEP = 100_000
         ),
     ],
 )
-def test_text_that_nobody_can_read_is_told(
+def test_unreadable_text_is_an_error(
     tmp_path: Path, name: str, content: bytes, expected: str
 ) -> None:
     path = tmp_path / name
@@ -113,16 +113,16 @@ MANY = 400_000
     ],
 )
 @pytest.mark.parametrize("before", ["", "a: ", "a: b\n", "- "])
-def test_long_runs_of_anything_are_read_in_a_moment(
+def test_long_repetitions_are_read_quickly(
     tmp_path: Path, before: str, piece: str
 ) -> None:
-    """An expression that goes back and forth would take hours."""
+    """A regular expression that backtracks would take hours."""
     path = tmp_path / "a.yaml"
     path.write_text(f"{before}{piece * (MANY // len(piece))}x\n")
     assert problems(path)
 
 
-def test_aliases_that_multiply_are_told(tmp_path: Path) -> None:
+def test_aliases_that_multiply_are_an_error(tmp_path: Path) -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):
         lines.append(f"{name}: &{name} [{', '.join(9 * [f'*{before}'])}]")
@@ -132,7 +132,7 @@ def test_aliases_that_multiply_are_told(tmp_path: Path) -> None:
     assert problem.endswith("document contains excessive aliasing")
 
 
-def test_aliases_that_repeat_a_long_text_are_told(tmp_path: Path) -> None:
+def test_aliases_that_repeat_a_long_text_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     text = "x" * 1_000_000
     path.write_text(f"a: &a {text}\nb: [{', '.join(200 * ['*a'])}]\n")
@@ -140,11 +140,11 @@ def test_aliases_that_repeat_a_long_text_are_told(tmp_path: Path) -> None:
     assert problem.endswith("document contains excessive aliasing")
 
 
-def test_device_is_no_file(tmp_path: Path) -> None:
+def test_device_is_rejected(tmp_path: Path) -> None:
     assert problems("/dev/zero") == ["zero: a device, which holds no manifests"]
 
 
-def test_pipe_that_nobody_writes_to_is_told(
+def test_pipe_without_a_writer_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PATIENCE_MS, 1)
@@ -164,7 +164,7 @@ def test_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     assert [obj.key for obj in loaded.objects] == ["a"]
 
 
-def test_pipes_in_a_directory_are_passed_over(tmp_path: Path) -> None:
+def test_pipes_in_a_directory_are_skipped(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "up").symlink_to(tmp_path)
     (tmp_path / "a.yaml").write_text(NODE)
@@ -185,7 +185,7 @@ def test_stream_without_an_end_is_not_read_for_ever(
         os.close(reader)
 
 
-def test_link_to_itself_and_empty_name_are_told(tmp_path: Path) -> None:
+def test_link_to_itself_and_empty_name_are_errors(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     assert problems(loop) == ["loop: too many levels of symbolic links"]

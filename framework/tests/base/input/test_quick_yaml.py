@@ -1,4 +1,4 @@
-"""What is read quickly is read as the full reader reads it, or left to that."""
+"""The quick reader agrees with the full reader, or leaves the text to it."""
 
 import json
 import random
@@ -53,7 +53,7 @@ PIECES = (
 
 
 def spoiled(rng: random.Random) -> str:
-    """A text of which some lines are spoiled."""
+    """Draw a text and spoil some of its lines."""
     lines = POD.splitlines()[rng.randrange(12) :][: rng.randrange(1, 20)]
     for _ in range(rng.randrange(4)):
         at = rng.randrange(len(lines))
@@ -101,7 +101,7 @@ AFTER = ("", "z: 1\n", "- z\n", "  z: 1\n", "# c\n", "  - w\n")
 
 
 def literal(rng: random.Random) -> str:
-    """A text with a literal, mostly a good one."""
+    """Draw a text with a block literal, which is mostly valid."""
     indent = rng.choice((1, 2, 3, 4, 6))
     lines = [
         " " * max(0, indent + rng.choice((0, 0, 0, 0, 1, -1, 2))) + rng.choice(BODIES)
@@ -140,7 +140,7 @@ def test_literals_are_read_alike_or_not_at_all() -> None:
         "a: |-\n\n  b\n",
     ],
 )
-def test_what_tools_write_of_longer_texts_is_read_quickly(text: str) -> None:
+def test_long_texts_as_tools_write_them_are_read_quickly(text: str) -> None:
     (expected,) = documents(text.encode())
     assert json.loads(Shapes().json(unfolded(text))) == expected
 
@@ -152,13 +152,13 @@ def test_rarer_texts_are_left_to_the_full_reader(text: str) -> None:
 
 
 def texts(content: str, large: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What a file holds, with its places, and how it ended."""
+    """Return the objects of a file with their places, and the error if any."""
     monkeypatch.setattr(LARGE, large)
     found: list[object] = []
     try:
-        for one in object_texts(content.encode(), "f.yaml"):
-            tree = json.loads(bytes(one.text))
-            found.append((tree, one.typed, one.source, one.duplicates))
+        for text in object_texts(content.encode(), "f.yaml"):
+            tree = json.loads(bytes(text.text))
+            found.append((tree, text.typed, text.source, text.duplicates))
     except UnreadableError as error:
         found.append(str(error))
     return found

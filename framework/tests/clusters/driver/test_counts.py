@@ -14,7 +14,7 @@ def test_stream_is_counted_but_not_timed() -> None:
     assert counts.counted() == Counted({("200", "GET"): 1}, {})
 
 
-def test_what_takes_longest_is_in_the_last_bucket() -> None:
+def test_longest_duration_is_in_the_last_bucket() -> None:
     counts = RequestCounts()
     counts.note("GET", 200, 0.005)
     counts.note("GET", 0, 61.0)

@@ -1,4 +1,4 @@
-"""Answers of an API server as errors of the cluster port."""
+"""Answers of an API server become errors of the cluster port."""
 
 import json
 
@@ -30,7 +30,7 @@ from tests.kit.roads import refusal_of
         (500, "InternalError", ApiError),
     ],
 )
-def test_errors_go_by_the_reason_and_else_by_the_code(
+def test_reason_decides_on_the_error_then_the_code(
     code: int, reason: str, expected: type[ApiError]
 ) -> None:
     body = refusal_of(code, reason, "why").body if reason else b"404 page not found"
@@ -39,7 +39,7 @@ def test_errors_go_by_the_reason_and_else_by_the_code(
     assert str(error) == "said"
 
 
-def test_rule_that_forbids_is_told_apart() -> None:
+def test_forbidden_by_a_rule_is_a_separate_error() -> None:
     status = {
         "reason": "Forbidden",
         "message": 'pods "web" is forbidden: exceeded quota: small',
@@ -51,7 +51,7 @@ def test_rule_that_forbids_is_told_apart() -> None:
     assert str(error) == 'pods "web" is forbidden: exceeded quota: small'
 
 
-def test_doubt_comes_before_what_the_answer_says() -> None:
+def test_unknown_outcome_takes_precedence_over_the_answer() -> None:
     body = refusal_of(409, "Conflict").body
     error = error_of(Response(1, 409, body, "said", is_in_doubt=True))
     assert type(error) is UnknownOutcomeError

@@ -1,4 +1,4 @@
-"""Tasks that wait for the cluster hold no thread, and nobody up."""
+"""Tasks that wait for the cluster hold no thread and delay no other task."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.kit.internals.outbound import GreenletExecutor, Response, wait_for
 
 
 class World:
-    """An executor, and a server that answers when it is told to."""
+    """An executor, and a server that answers when the test calls ``answer``."""
 
     def __init__(self) -> None:
         self.inbox = Inbox()
@@ -19,7 +19,7 @@ class World:
         self.results: list[object] = []
 
     def call(self) -> int:
-        """Ask the server, as the cluster does; return the code of its answer."""
+        """Send a request as the cluster does; return the code of the answer."""
         answer = wait_for(self.asked.append)
         assert answer is not None
         return answer.code
@@ -32,7 +32,7 @@ class World:
         self.inbox.drain()
 
 
-def test_task_goes_on_where_it_waits() -> None:
+def test_task_continues_where_it_waits() -> None:
     world = World()
     world.submit(lambda: [world.call(), world.call()])
     assert world.results == []
@@ -62,7 +62,7 @@ def test_answers_may_come_in_any_order() -> None:
     assert world.results == [("b", 1), ("a", 2)]
 
 
-def test_what_a_task_raises_the_engines_thread_raises() -> None:
+def test_exception_of_a_task_is_raised_on_the_engines_thread() -> None:
     world = World()
 
     def task() -> None:
@@ -74,7 +74,7 @@ def test_what_a_task_raises_the_engines_thread_raises() -> None:
     assert world.results == []
 
 
-def test_result_may_begin_another_task_that_waits() -> None:
+def test_result_may_start_another_task_that_waits() -> None:
     world = World()
     world.executor.submit(
         world.call,
@@ -86,8 +86,8 @@ def test_result_may_begin_another_task_that_waits() -> None:
     assert world.results == [(1, 2)]
 
 
-def test_result_is_taken_outside_of_the_task() -> None:
-    # What waits there would stop halfway, and the engine would go on.
+def test_result_is_handled_outside_of_the_task() -> None:
+    # A wait there would stop halfway while the engine continues.
     world = World()
     waited: list[Response | None] = []
     world.executor.submit(
@@ -135,7 +135,7 @@ def test_task_that_may_block_has_a_thread() -> None:
     assert names == ["background"]
 
 
-def test_nobody_waits_outside_of_a_task() -> None:
+def test_waiting_outside_of_a_task_is_an_error() -> None:
     world = World()
     assert wait_for(world.asked.append) is None
     assert world.asked == []

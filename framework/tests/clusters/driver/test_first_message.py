@@ -1,4 +1,4 @@
-"""How many requests a configuration lets leave."""
+"""The configuration limits how many requests are sent."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def limits_of(connection: dict[str, Any] | None) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("connection", [None, {}, {"qps": 0, "burst": 0}])
-def test_without_limits_the_server_says_how_many(
+def test_without_limits_the_server_sets_the_rate(
     connection: dict[str, Any] | None,
 ) -> None:
     assert limits_of(connection) == (0.0, 0)
@@ -40,7 +40,7 @@ def test_one_limit_brings_the_default_of_the_other() -> None:
 
 
 @pytest.mark.parametrize("connection", [{}, {"qps": 50}])
-def test_what_is_shown_has_the_same_limits(connection: dict[str, Any]) -> None:
+def test_shown_configuration_has_the_same_limits(connection: dict[str, Any]) -> None:
     config = parse_config({**HEADER, "clientConnection": connection}, REGISTRY)
     again = parse_config(dump_config(config), REGISTRY)
     shown, meant = first_message(again, None, ""), first_message(config, None, "")

@@ -1,4 +1,4 @@
-"""Messages arrive whole and in order, or it is told that they do not."""
+"""Messages arrive whole and in order, or an error is raised."""
 
 import socket
 import struct
@@ -40,7 +40,7 @@ def test_messages_of_all_sizes_arrive_as_they_were_sent() -> None:
     ],
     ids=["no message pack", "another message", "no frame"],
 )
-def test_what_is_no_message_is_an_error(sent: bytes, error: str) -> None:
+def test_bytes_that_are_not_a_message_are_an_error(sent: bytes, error: str) -> None:
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(sent)
@@ -56,7 +56,7 @@ def test_the_end_of_the_other_side_ends_the_messages() -> None:
         assert list(FrameSocket(ours, MESSAGES).messages()) == []
 
 
-def test_what_is_put_together_arrives_at_once_and_in_order() -> None:
+def test_joined_messages_arrive_at_once_and_in_order() -> None:
     ours, theirs = (FrameSocket(end, MESSAGES) for end in socket.socketpair())
     sent = [Changed(number, b"") for number in range(3)]
     with closing(ours), closing(theirs):
@@ -66,7 +66,7 @@ def test_what_is_put_together_arrives_at_once_and_in_order() -> None:
         assert ours.received() == sent
 
 
-def test_what_is_put_together_does_not_grow_for_ever() -> None:
+def test_joined_messages_have_a_maximum_size() -> None:
     ours, theirs = (FrameSocket(end, MESSAGES) for end in socket.socketpair())
     large = Changed(1, b"x" * 70_000)
     with closing(ours), closing(theirs):

@@ -68,7 +68,7 @@ def test_answer_without_a_length_ends_with_the_connection() -> None:
     assert (reply.code, reply.body) == (500, b"broken")
 
 
-def test_answer_that_is_cut_off_is_none() -> None:
+def test_answer_that_is_cut_off_is_not_an_answer() -> None:
     reader = AnswerReader()
     reader.feed(CREATED[:-1])
     assert reader.end() is None
@@ -94,12 +94,12 @@ def test_compressed_content_is_decompressed(members: list[bytes]) -> None:
     ],
     ids=["no HTTP", "length", "chunk", "gzip", "endless"],
 )
-def test_what_is_no_answer_is_an_error(data: bytes) -> None:
+def test_bytes_that_are_not_an_answer_are_an_error(data: bytes) -> None:
     with pytest.raises(HttpError):
         AnswerReader().feed(data)
 
 
-def test_server_says_when_it_closes() -> None:
+def test_server_announces_that_it_closes() -> None:
     assert Reply(200, headers={"connection": "close"}).is_last
     assert not Reply(200).is_last
 

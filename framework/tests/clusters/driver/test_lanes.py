@@ -1,4 +1,4 @@
-"""Lanes: what leaves, what is sent again, and what is in doubt."""
+"""Lanes: which requests are sent, repeated, or in doubt."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.kit.roads import LOST, LaneRig, refusal_of
 DONE = Reply(201)
 
 
-def test_full_lane_holds_up_no_other() -> None:
+def test_full_lane_delays_no_other_lane() -> None:
     rig = LaneRig(room=1)
     rig.ask(Lane.EVENT)
     rig.ask(Lane.EVENT)
@@ -18,7 +18,7 @@ def test_full_lane_holds_up_no_other() -> None:
     assert rig.targets == ["event/1", "status/3", "bind/4", "read/5"]
 
 
-def test_what_waits_leaves_in_the_order_of_asking() -> None:
+def test_waiting_requests_are_sent_in_order() -> None:
     rig = LaneRig(room=1)
     for _ in range(3):
         rig.ask(Lane.BIND)
@@ -28,7 +28,7 @@ def test_what_waits_leaves_in_the_order_of_asking() -> None:
     assert rig.targets == ["bind/3"]
 
 
-def test_reads_and_binds_come_first_where_few_may_leave() -> None:
+def test_reads_and_binds_come_first_when_few_requests_may_be_sent() -> None:
     rig = LaneRig(qps=1.0, burst=1)
     rig.ask(Lane.STATUS)
     for lane in (Lane.STATUS, Lane.BIND, Lane.READ):
@@ -64,7 +64,7 @@ def test_content_of_a_good_answer_is_handed_over() -> None:
     assert (rig.last.call, rig.last.body, rig.last.why) == (call, b"{}", "")
 
 
-def test_429_has_only_its_lane_wait_as_long_as_the_server_says() -> None:
+def test_429_delays_only_its_lane_for_the_time_of_the_answer() -> None:
     rig = LaneRig()
     rig.ask(Lane.BIND)
     rig.answer(refusal_of(429, headers={"retry-after": "3"}))
@@ -101,15 +101,15 @@ def test_bind_that_may_have_taken_effect_is_in_doubt_and_not_repeated(
 
 
 def test_conflict_of_a_bind_is_in_doubt() -> None:
-    # Somebody between may have sent it twice, or answered 429 for a bind that came
-    # through. The pod tells whose node it has.
+    # A proxy may have sent it twice, or answered 429 for a bind that came
+    # through. The pod itself shows its node.
     rig = LaneRig()
     rig.ask(Lane.BIND)
     rig.answer(refusal_of(409, "Conflict", "is already assigned"))
     assert rig.last.is_in_doubt
 
 
-def test_request_that_has_not_left_is_sent_by_another_connection() -> None:
+def test_unsent_request_is_sent_on_another_connection() -> None:
     rig = LaneRig()
     rig.ask(Lane.BIND)
     rig.answer(Lost("closed", is_sent=False))
@@ -117,7 +117,7 @@ def test_request_that_has_not_left_is_sent_by_another_connection() -> None:
     assert rig.answers == []
 
 
-def test_server_that_cannot_be_reached_is_waited_for_for_a_while() -> None:
+def test_unreachable_server_is_retried_for_a_while() -> None:
     rig = LaneRig()
     rig.cut_off("connection refusal_of")
     rig.ask(Lane.BIND)
@@ -128,7 +128,7 @@ def test_server_that_cannot_be_reached_is_waited_for_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("method", ["PATCH", "GET"])
-def test_what_may_be_repeated_is_sent_again_after_a_pause(method: str) -> None:
+def test_repeatable_request_is_sent_again_after_a_pause(method: str) -> None:
     rig = LaneRig()
     rig.ask(Lane.STATUS, method, may_repeat=True)
     rig.answer(refusal_of(500))
@@ -140,7 +140,7 @@ def test_what_may_be_repeated_is_sent_again_after_a_pause(method: str) -> None:
     assert [answer.why for answer in rig.answers] == [""]
 
 
-def test_what_is_repeated_in_vain_is_an_error_in_the_end() -> None:
+def test_repeated_request_without_success_is_an_error_in_the_end() -> None:
     rig = LaneRig()
     rig.ask(Lane.STATUS, "PATCH", may_repeat=True)
     for _ in range(100):
@@ -175,7 +175,7 @@ def test_401_is_tried_once_more_with_other_credentials() -> None:
     assert not rig.last.is_in_doubt
 
 
-def test_write_does_not_leave_behind_the_fence() -> None:
+def test_write_is_not_sent_behind_a_closed_fence() -> None:
     rig = LaneRig()
     rig.may_write = False
     rig.ask(Lane.BIND)
@@ -185,7 +185,7 @@ def test_write_does_not_leave_behind_the_fence() -> None:
     assert not rig.last.is_in_doubt
 
 
-def test_fence_is_asked_when_a_write_leaves_and_not_when_it_is_asked_for() -> None:
+def test_fence_is_checked_when_a_write_is_sent_and_not_when_it_is_queued() -> None:
     rig = LaneRig(room=1)
     rig.ask(Lane.BIND)
     rig.ask(Lane.BIND)
@@ -195,7 +195,7 @@ def test_fence_is_asked_when_a_write_leaves_and_not_when_it_is_asked_for() -> No
     assert [answer.code for answer in rig.answers] == [201, 0]
 
 
-def test_requests_with_one_key_leave_one_after_the_other() -> None:
+def test_requests_with_the_same_key_are_sent_one_after_the_other() -> None:
     rig = LaneRig()
     rig.ask(Lane.STATUS, "PATCH", key="pod")
     rig.ask(Lane.STATUS, "PATCH", key="pod")
@@ -214,7 +214,7 @@ def test_bind_waits_for_the_patch_of_its_pod_that_is_under_way() -> None:
     assert rig.targets == ["bind/2"]
 
 
-def test_bind_takes_the_place_of_patches_of_its_pod_that_have_not_left() -> None:
+def test_bind_replaces_unsent_patches_of_its_pod() -> None:
     rig = LaneRig(room=1)
     rig.ask(Lane.STATUS, "PATCH")
     rig.ask(Lane.STATUS, "PATCH", key="pod")
@@ -225,7 +225,7 @@ def test_bind_takes_the_place_of_patches_of_its_pod_that_have_not_left() -> None
     assert rig.targets == ["bind/3"]
 
 
-def test_lane_wants_more_until_eight_wait() -> None:
+def test_lane_accepts_more_requests_until_eight_wait() -> None:
     rig = LaneRig(room=1)
     wanted = []
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""Whatever a server and those between do, no call is lost, and none misunderstood."""
+"""Whatever servers and proxies do, no call is lost and every answer is right."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,38 +7,38 @@ from tests.kit.internals.outbound import Lane, Lost, Outcome, Reply, Request
 from tests.kit.roads import LOST, LaneRig, Sent, refusal_of
 
 FATES = ("answered", "lost", "cut before", "500", "429", "not sent", "duplicated")
-"""What becomes of a request: all but two may have happened and not be told so."""
+"""Fates of a request; in all but two, a write may succeed without an answer."""
 
 
 class Server:
-    """What has taken effect: the calls for each pod, in that order."""
+    """Records the calls that took effect for each pod, in order."""
 
     def __init__(self) -> None:
         self.effects: dict[str, list[int]] = {}
         self.bound: set[str] = set()
 
-    def meet(self, asked: Request, fate: str) -> Outcome:
-        """Let something become of a request."""
+    def meet(self, request: Request, fate: str) -> Outcome:
+        """Return the outcome of a request with a fate."""
         if fate == "not sent":
             return Lost("closed", is_sent=False)
         if fate == "cut before":
             return LOST
-        outcome = self.take(asked)
+        outcome = self.take(request)
         if fate == "duplicated":
-            outcome = self.take(asked)
-        told: dict[str, Outcome] = {
+            outcome = self.take(request)
+        outcomes: dict[str, Outcome] = {
             "lost": LOST,
             "500": refusal_of(500),
             "429": refusal_of(429),
         }
-        return told.get(fate, outcome)
+        return outcomes.get(fate, outcome)
 
-    def take(self, asked: Request) -> Reply:
-        if asked.lane is Lane.BIND:
-            if asked.key in self.bound:
+    def take(self, request: Request) -> Reply:
+        if request.lane is Lane.BIND:
+            if request.key in self.bound:
                 return refusal_of(409, "Conflict")
-            self.bound.add(asked.key)
-        self.effects.setdefault(asked.key, []).append(asked.call)
+            self.bound.add(request.key)
+        self.effects.setdefault(request.key, []).append(request.call)
         return Reply(200)
 
 
@@ -58,8 +58,8 @@ def test_order_holds_and_answers_are_true(data: st.DataObject) -> None:
         elif step == "wait":
             rig.wait(data.draw(st.sampled_from([0.3, 1.0, 5.0])))
         elif step == "meet" and rig.sent:
-            one = rig.sent.pop(data.draw(st.integers(0, len(rig.sent) - 1)))
-            meet(rig, server, one, data.draw(st.sampled_from(FATES)))
+            sent = rig.sent.pop(data.draw(st.integers(0, len(rig.sent) - 1)))
+            meet(rig, server, sent, data.draw(st.sampled_from(FATES)))
     while not rig.lanes.is_empty:
         if rig.sent:
             meet(rig, server, rig.sent.pop(0), "answered")
@@ -68,8 +68,8 @@ def test_order_holds_and_answers_are_true(data: st.DataObject) -> None:
     check_answers(rig, server, binds, patches)
 
 
-def meet(rig: LaneRig, server: Server, one: Sent, fate: str) -> None:
-    one.answer(server.meet(one.asked, fate))
+def meet(rig: LaneRig, server: Server, sent: Sent, fate: str) -> None:
+    sent.answer(server.meet(sent.asked, fate))
     rig.lanes.pump()
 
 
@@ -80,8 +80,8 @@ def check_answers(
     patches: dict[str, list[int]],
 ) -> None:
     answers = {answer.call: answer for answer in rig.answers}
-    asked = [*binds.values(), *patches["a"], *patches["b"]]
-    assert sorted(answer.call for answer in rig.answers) == sorted(asked)
+    numbers = [*binds.values(), *patches["a"], *patches["b"]]
+    assert sorted(answer.call for answer in rig.answers) == sorted(numbers)
     for pod, call in binds.items():
         is_bound, answer = pod in server.bound, answers[call]
         if not answer.is_in_doubt:  # else the pod is read

@@ -1,4 +1,4 @@
-"""Who still works keeps the lease, and who does not loses it in its own time."""
+"""A process that works keeps the lease; one that is stuck loses it in time."""
 
 import pytest
 
@@ -13,7 +13,7 @@ class Engine:
         self.liveness = Liveness(renew_seconds, lambda: self.now)
 
     def work(self, seconds: float, *, takes_turns: bool) -> list[bool]:
-        """Let it run for some time; say whether it seemed to work, each second."""
+        """Let it run for some time; return per second whether it seemed to work."""
         seen = []
         for second in range(int(seconds)):
             self.now += 1.0
@@ -25,7 +25,7 @@ class Engine:
         return seen
 
     def stand_still(self, seconds: float) -> bool:
-        """Stop it for some time; say whether it seems to work then."""
+        """Stop it for some time; return whether it seems to work then."""
         self.now += seconds
         return self.liveness.is_alive()
 
@@ -38,7 +38,7 @@ def test_first_list_may_take_as_long_as_it_takes() -> None:
     assert all(Engine().work(300.0, takes_turns=False))
 
 
-def test_a_turn_may_take_much_longer_than_a_renewal_counts() -> None:
+def test_a_turn_may_take_much_longer_than_a_renewal_is_valid() -> None:
     engine = Engine()
     engine.work(10.0, takes_turns=True)
     assert all(engine.work(50.0, takes_turns=False))
@@ -51,7 +51,7 @@ def test_turn_that_does_not_end_is_noticed_after_a_minute() -> None:
 
 
 @pytest.mark.parametrize("has_begun", [False, True], ids=["at the start", "at work"])
-def test_process_that_stands_still_is_noticed_when_a_renewal_counts_no_more(
+def test_stopped_process_is_detected_when_a_renewal_expires(
     has_begun: bool,
 ) -> None:
     engine = Engine(renew_seconds=10.0)

@@ -1,4 +1,4 @@
-"""Requests over real sockets: what is sent, what is lost, and who is asking."""
+"""Requests over real sockets: sending, lost connections and credentials."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -28,9 +28,9 @@ class Client:
         self._outbound = outbound
         self._answers = answers
 
-    def ask(self, asked: Request) -> Response:
-        asked.call = 1
-        self._outbound.post(lambda: self._outbound.take(asked))
+    def ask(self, request: Request) -> Response:
+        request.call = 1
+        self._outbound.post(lambda: self._outbound.take(request))
         return self._answers.get(timeout=30)
 
     def bind(self) -> Response:
@@ -110,16 +110,16 @@ def test_binding_has_the_annotations_that_the_pod_gets_with_it() -> None:
     assert body["metadata"] == named
 
 
-def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
+def test_request_that_was_not_sent_before_the_end_is_not_in_doubt() -> None:
     with writing_server() as server:
         access = Access(name="here", server=server.url)
     answers = SimpleQueue[Response]()
     outbound = Outbound(
         lambda: access, answers.put, counts=RequestCounts(), may_write=lambda: True
     )
-    asked = requests.bind(POD, "node")
-    asked.call = 1
-    outbound.take(asked)
+    request = requests.bind(POD, "node")
+    request.call = 1
+    outbound.take(request)
     outbound.leave(0.0)
     outbound.run()
     answer = answers.get(timeout=30)
@@ -127,7 +127,7 @@ def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
     assert not answer.is_in_doubt
 
 
-def test_token_that_was_written_anew_is_shown_after_a_refusal(
+def test_rewritten_token_is_sent_after_a_rejection(
     server: WritingServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"
@@ -152,7 +152,7 @@ def test_token_that_stays_wrong_is_an_error(server: WritingServer) -> None:
     assert server.taken == []
 
 
-def test_kubeconfig_that_was_written_anew_counts_after_a_refusal(
+def test_rewritten_kubeconfig_is_read_after_a_rejection(
     server: WritingServer,
 ) -> None:
     server.token = "first"

@@ -1,4 +1,4 @@
-"""How many requests are under way at once: more only where more are answered."""
+"""The number of parallel requests grows only where it raises the throughput."""
 
 from collections.abc import Callable
 
@@ -12,16 +12,16 @@ from tests.kit.internals.outbound import Parallelism
 STEP = 0.05  # seconds
 
 Rate = Callable[[int], float]
-"""The answers a second of a server, by how many requests are under way."""
+"""The answers per second of a server, by its number of parallel requests."""
 
 
 def waiting(seconds: float) -> Rate:
-    """A server that takes so long for an answer, however many it works on."""
+    """Return a server with a fixed latency, whatever its load."""
     return lambda under_way: under_way / seconds
 
 
 def busy(most: float) -> Rate:
-    """A server that gives no more answers a second, however many wait."""
+    """Return a server with a fixed throughput, whatever its load."""
     return lambda _: most
 
 
@@ -41,7 +41,7 @@ class Crowd:
     _answers: float = 0.0
 
     def ask(self, rate: Rate, seconds: float) -> None:
-        """Ask a server for some time."""
+        """Send requests to a server for some time."""
         for _ in range(round(seconds / STEP)):
             self.now += STEP
             self._answers += rate(self.width.limit) * STEP
@@ -52,7 +52,7 @@ class Crowd:
             self.seen.append(self.width.limit)
 
 
-def test_slow_server_that_answers_more_at_once_gets_as_many_as_may_be() -> None:
+def test_slow_server_that_answers_in_parallel_gets_the_maximum() -> None:
     crowd = Crowd(Parallelism(16, 128))
     crowd.ask(waiting(0.3), 4.0)
     assert crowd.width.limit == 128
@@ -66,7 +66,7 @@ def test_busy_server_gets_more_for_one_try() -> None:
     assert crowd.seen.count(32) * STEP < 1.5
 
 
-def test_what_helped_is_kept_and_what_did_not_is_taken_back() -> None:
+def test_increase_that_helped_is_kept_and_others_are_undone() -> None:
     def up_to_70_at_once(under_way: int) -> float:
         return min(under_way, 70) / 0.3
 
@@ -83,7 +83,7 @@ def test_more_are_tried_again_after_a_minute() -> None:
     assert crowd.width.limit == 128
 
 
-def test_what_was_found_out_is_forgotten_after_a_quiet_minute() -> None:
+def test_measurements_are_dropped_after_a_quiet_minute() -> None:
     crowd = Crowd(Parallelism(16, 128))
     crowd.ask(waiting(0.3), 4.0)
     crowd.now += 61.0

@@ -1,4 +1,4 @@
-"""What the engine knows of a resource is what the server has, whatever goes wrong."""
+"""The engine's copy of a resource equals the server's, whatever goes wrong."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from tests.kit.following import Following, version_of
 from tests.kit.scripted_server import Ending, ScriptedServer
 
 
-def test_a_watch_begins_with_all_there_is_where_that_is_offered() -> None:
+def test_a_watch_begins_with_all_objects_if_the_server_supports_it() -> None:
     server = ScriptedServer()
     server.put("a")
     server.put("b")
@@ -42,7 +42,7 @@ def test_pages_are_listed_where_such_watches_are_refused() -> None:
     assert following.waits == []
 
 
-def test_a_server_that_refused_is_not_asked_for_such_watches_again() -> None:
+def test_such_watches_are_not_tried_again_after_a_rejection() -> None:
     server = ScriptedServer(offers_lists_by_watch=False)
     following = Following(server)
     following.step()
@@ -53,7 +53,7 @@ def test_a_server_that_refused_is_not_asked_for_such_watches_again() -> None:
     assert ["sendInitialEvents" in query for query in server.asked].count(True) == 1
 
 
-def test_a_watch_that_broke_goes_on_where_it_was() -> None:
+def test_a_broken_watch_continues_where_it_was() -> None:
     server = ScriptedServer()
     server.put("a")
     following = Following(server)
@@ -78,7 +78,7 @@ def test_a_line_that_was_cut_off_comes_again() -> None:
     assert following.told.told == ["added a", "added b"]
 
 
-def test_what_was_missed_is_told_once_the_watch_has_expired() -> None:
+def test_missed_changes_are_reported_after_the_watch_expired() -> None:
     server = ScriptedServer()
     for name in ("stays", "changes", "goes", "returns"):
         server.put(name)
@@ -112,7 +112,7 @@ def test_versions_that_expire_again_at_once_are_waited_for() -> None:
 
 
 @pytest.mark.parametrize("code", [410, 500, 504])
-def test_an_error_in_the_stream_lists_anew(code: int) -> None:
+def test_an_error_in_the_stream_leads_to_a_new_list(code: int) -> None:
     server = ScriptedServer()
     server.put("a")
     following = Following(server)
@@ -124,7 +124,7 @@ def test_an_error_in_the_stream_lists_anew(code: int) -> None:
     assert "sendInitialEvents" in server.asked[-1]
 
 
-def test_a_stream_that_asks_for_patience_is_not_listed_anew() -> None:
+def test_a_stream_with_retry_after_leads_to_no_new_list() -> None:
     server = ScriptedServer()
     following = Following(server)
     following.step()
@@ -137,7 +137,7 @@ def test_a_stream_that_asks_for_patience_is_not_listed_anew() -> None:
     assert "sendInitialEvents" not in server.asked[-1]
 
 
-def test_a_line_that_is_no_json_lists_anew() -> None:
+def test_a_line_that_is_not_json_leads_to_a_new_list() -> None:
     server = ScriptedServer()
     following = Following(server)
     following.step()
@@ -148,7 +148,7 @@ def test_a_line_that_is_no_json_lists_anew() -> None:
     assert "sendInitialEvents" in server.asked[-1]
 
 
-def test_an_end_before_all_was_told_is_no_end_of_a_list() -> None:
+def test_a_stream_that_ends_early_does_not_complete_a_list() -> None:
     server = ScriptedServer()
     server.put("a")
     server.put("b")
@@ -165,7 +165,7 @@ def test_an_end_before_all_was_told_is_no_end_of_a_list() -> None:
     assert following.informers.has_listed
 
 
-def test_pages_that_expired_in_the_midst_are_read_anew_whole() -> None:
+def test_pages_that_expire_are_read_again_from_the_start() -> None:
     server = ScriptedServer(offers_lists_by_watch=False, expired_pages=1)
     for number in range(600):
         server.put(f"p{number}")
@@ -197,7 +197,7 @@ def test_a_list_from_a_replica_that_lags_takes_nothing_back() -> None:
     assert following.names() == ["b"]
 
 
-def test_waits_double_up_to_half_a_minute_and_begin_anew_after_two() -> None:
+def test_waits_double_up_to_half_a_minute_and_restart_after_two() -> None:
     server = ScriptedServer()
     server.refusals.extend([500] * 14)
     following = Following(server)
@@ -210,7 +210,7 @@ def test_waits_double_up_to_half_a_minute_and_begin_anew_after_two() -> None:
     assert following.waits[7:] == [0.8]
 
 
-def test_waits_begin_anew_once_a_watch_has_worked_for_long() -> None:
+def test_waits_restart_once_a_watch_has_worked_for_long() -> None:
     server = ScriptedServer()
     following = Following(server)
     following.step()
@@ -246,7 +246,7 @@ def test_a_watch_that_ends_at_once_again_and_again_is_waited_for() -> None:
     assert following.waits == [0.8, 1.6, 3.2]
 
 
-def test_a_trouble_is_told_once_until_it_is_over() -> None:
+def test_a_problem_is_reported_once_until_it_is_over() -> None:
     server = ScriptedServer()
     server.refusals.extend([403] * 6)
     following = Following(server)
@@ -259,7 +259,7 @@ def test_a_trouble_is_told_once_until_it_is_over() -> None:
     assert following.informers.has_listed
 
 
-def test_a_kind_that_the_server_does_not_have_is_none_at_all() -> None:
+def test_a_kind_that_the_server_does_not_have_is_empty() -> None:
     server = ScriptedServer()
     server.refusals.extend([404] * 4)
     following = Following(server, PodDisruptionBudget)
@@ -295,7 +295,7 @@ def test_a_pod_that_cannot_be_read_is_named_and_left_out(
     assert following.followed.unreadable == 0
 
 
-def test_a_pending_pod_that_cannot_be_read_any_more_is_not_scheduled() -> None:
+def test_a_pending_pod_that_becomes_unreadable_is_not_scheduled() -> None:
     server = ScriptedServer()
     server.put("pending")
     server.put("placed", spec={"nodeName": "n"})
@@ -342,7 +342,7 @@ ENDINGS = st.builds(
 
 @st.composite
 def rounds(draw: st.DrawFn) -> dict[str, Any]:
-    """What happens before and during a request, and what comes of that."""
+    """Draw what happens before and during a request, and its outcome."""
     return {
         "before": draw(st.lists(WRITES, max_size=4)),
         "during": draw(st.lists(WRITES, max_size=4)),
@@ -364,7 +364,7 @@ def play(server: ScriptedServer, write: tuple[str, str]) -> None:
 
 
 @given(st.lists(rounds(), max_size=8), st.booleans())
-def test_whatever_the_server_does_the_engine_knows_in_the_end(
+def test_copy_finally_equals_the_server_whatever_happened(
     script: list[dict[str, Any]], offers_lists_by_watch: bool
 ) -> None:
     server = ScriptedServer(offers_lists_by_watch=offers_lists_by_watch, page=2)
@@ -372,7 +372,7 @@ def test_whatever_the_server_does_the_engine_knows_in_the_end(
     for round_ in script:
         for write in round_["before"]:
             play(server, write)
-        server.waiting.extend(partial(play, server, one) for one in round_["during"])
+        server.waiting.extend(partial(play, server, step) for step in round_["during"])
         server.endings.append(round_["ending"])
         server.refusals.append(round_["refusal"])
         server.lag = round_["lag"] or server.lag

@@ -38,7 +38,7 @@ class Stage:
             0,
             "/things",
             as_text,
-            self._tell,
+            self._report,
             wait=self.pass_time,
             now=lambda: self.seconds,
             uniform=lambda low, _high: low,
@@ -66,7 +66,7 @@ class Stage:
             self.reflector.check()
         self.seconds = end
 
-    def _tell(self, message: Message) -> None:
+    def _report(self, message: Message) -> None:
         if isinstance(message, Trouble):
             self.reports.append((self.seconds, message.why))
 
@@ -104,13 +104,13 @@ def test_a_watch_that_brings_bytes_but_no_event_is_reported_after_30_seconds(
     assert 31 <= stage.reports[0][0] <= 36
 
 
-def test_the_report_is_taken_back_with_the_next_event() -> None:
+def test_the_report_is_withdrawn_with_the_next_event() -> None:
     stage = Stage([LIST, (1.0, ADDED[:9]), (50.0, ADDED[9:]), (9.0, QUIET)])
     stage.reflector.step()
     assert stage.reports == [(35.0, NO_EVENT), (51.0, "")]
 
 
-def test_a_slow_event_of_which_bytes_come_for_less_than_30_seconds_is_none() -> None:
+def test_a_slow_event_of_less_than_30_seconds_is_not_reported() -> None:
     slow = [(10.0, ADDED[:9]), (20.0, ADDED[9:])]
     stage = Stage([LIST, *slow * 4])
     stage.reflector.step()
@@ -129,13 +129,13 @@ def test_a_list_that_falls_silent_is_reported() -> None:
     assert stage.reports == [(30.0, NO_END), (140.0, "")]
 
 
-def test_bookmarks_do_not_end_a_list_but_that_which_says_so() -> None:
+def test_only_the_marked_bookmark_ends_a_list() -> None:
     stage = Stage([(0.0, ADDED), (20.0, QUIET), (20.0, LIST_ENDS)])
     stage.reflector.step()
     assert stage.reports == [(30.0, NO_END), (40.0, "")]
 
 
-def test_what_ended_a_stream_takes_the_place_of_the_report() -> None:
+def test_the_error_that_ended_a_stream_replaces_the_report() -> None:
     stage = Stage([(0.0, ADDED), (100.0, b"")])
     stage.reflector.step()
     (_, stalled), (_, ended) = stage.reports

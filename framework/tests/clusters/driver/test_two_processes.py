@@ -1,4 +1,4 @@
-"""The scheduler's two processes: what one does when something happens to the other."""
+"""The scheduler's two processes: each reacts when the other ends or fails."""
 
 import os
 import signal
@@ -41,15 +41,15 @@ def reached(tmp_path: Path) -> Iterator[tuple[StreamingServer, KubernetesCluster
             yield server, cluster
 
 
-def test_the_engine_is_told_what_the_server_has_and_what_changes(
+def test_the_engine_gets_the_servers_objects_and_their_changes(
     reached: tuple[StreamingServer, KubernetesCluster],
 ) -> None:
     server, cluster = reached
     assert listed_by(cluster) == ["default/a"]
-    news = threading.Event()
-    watch = cluster.watch(Pod, 0, news.set)
+    notified = threading.Event()
+    watch = cluster.watch(Pod, 0, notified.set)
     server.change(lambda: server.put("b"))
-    assert news.wait(10)
+    assert notified.wait(10)
     [event] = watch.take()
     assert (event.type.name, event.object.key) == ("ADDED", "default/b")
 
@@ -60,7 +60,7 @@ def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
     server, cluster = reached
     ended = threading.Event()
     cluster.at_end(ended.set)
-    assert listed_by(cluster) == ["default/a"]  # it has begun, however long that takes
+    assert listed_by(cluster) == ["default/a"]  # wait until it has started
 
     def kill(_path: str) -> None:
         os.kill(cluster.io_process, signal.SIGKILL)
@@ -90,7 +90,7 @@ def test_the_process_ends_with_the_engine(is_stopped: bool, tmp_path: Path) -> N
         assert process.returncode == 0
 
 
-def test_an_engine_that_cannot_be_understood_ends_the_process() -> None:
+def test_an_invalid_message_of_the_engine_ends_the_process() -> None:
     ours, process = io_process()
     with ours:
         ours.sendall(struct.pack("<I", 1) + b"\xc1")
@@ -124,7 +124,7 @@ def test_the_process_logs_as_the_engine_does(tmp_path: Path) -> None:
     ],
     ids=["no message", "no frame", "nothing"],
 )
-def test_a_process_that_cannot_be_understood_is_told(sent: str, why: str) -> None:
+def test_an_invalid_message_of_the_process_is_reported(sent: str, why: str) -> None:
     program = (
         "import socket, sys;"
         f"socket.socket(fileno=int(sys.argv[1])).sendall('{sent}'.encode('latin-1'))"
@@ -134,7 +134,7 @@ def test_a_process_that_cannot_be_understood_is_told(sent: str, why: str) -> Non
 
 
 def listed_by(cluster: KubernetesCluster) -> list[str]:
-    """The keys of all pods, once they are listed."""
+    """Return the keys of all pods once they are listed."""
     while True:
         try:
             return [pod.key for pod in cluster.list(Pod).items]
@@ -158,7 +158,7 @@ def io_process() -> tuple[socket.socket, "subprocess.Popen[str]"]:
 
 
 def ended_with(program: tuple[str, ...]) -> str:
-    """Why a link to a program says that it has ended."""
+    """Return the reason with which the link to a program ends."""
     whys: list[str] = []
     over = threading.Event()
 

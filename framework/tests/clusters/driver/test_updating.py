@@ -1,4 +1,4 @@
-"""Updates of objects of which only some fields are known."""
+"""Updates keep the fields that this version does not model."""
 
 import copy
 from typing import Any
@@ -36,23 +36,23 @@ CLAIM: dict[str, Any] = {
 }
 
 
-def known() -> PersistentVolumeClaim:
+def partial_claim() -> PersistentVolumeClaim:
     return from_wire(CLAIM, PersistentVolumeClaim)
 
 
 def annotated(**annotations: str) -> PersistentVolumeClaim:
-    claim = known()
+    claim = partial_claim()
     metadata = msgspec.structs.replace(claim.metadata, annotations=annotations)
     return msgspec.structs.replace(claim, metadata=metadata)
 
 
-def test_what_is_not_changed_stays_as_the_server_has_it() -> None:
+def test_unchanged_fields_stay_as_on_the_server() -> None:
     whole = copy.deepcopy(CLAIM)
-    updated_tree(whole, known())
+    updated_tree(whole, partial_claim())
     assert whole == CLAIM
 
 
-def test_only_what_is_changed_differs() -> None:
+def test_only_changed_fields_differ() -> None:
     whole = copy.deepcopy(CLAIM)
     updated_tree(whole, annotated(mine="x", selected="new"))
     expected = copy.deepcopy(CLAIM)
@@ -61,7 +61,7 @@ def test_only_what_is_changed_differs() -> None:
 
 
 def test_bound_claim_keeps_fields_that_scheduling_does_not_read() -> None:
-    whole, claim = copy.deepcopy(CLAIM), known()
+    whole, claim = copy.deepcopy(CLAIM), partial_claim()
     spec = msgspec.structs.replace(claim.spec, volume_name="pv-1")
     updated_tree(whole, msgspec.structs.replace(claim, spec=spec))
     assert whole["spec"] == CLAIM["spec"] | {"volumeName": "pv-1"}
@@ -73,7 +73,7 @@ def test_object_that_was_changed_meanwhile_is_a_conflict(field: str) -> None:
     whole = copy.deepcopy(CLAIM)
     whole["metadata"][field] = "other"
     with pytest.raises(ConflictError, match="was changed since it was read"):
-        updated_tree(whole, known())
+        updated_tree(whole, partial_claim())
 
 
 def test_created_object_names_its_type_and_no_empty_fields() -> None:

@@ -1,4 +1,4 @@
-"""All who wait for the server go on once it is back."""
+"""All requests that wait for the server continue once it is back."""
 
 import threading
 from itertools import count
@@ -6,7 +6,7 @@ from itertools import count
 from tests.kit.internals.driver import Wakeup
 
 
-def test_all_waits_end_when_it_rings() -> None:
+def test_all_waits_end_on_a_wakeup() -> None:
     hours = count(step=3600)
     wakeup = Wakeup(lambda: next(hours))
     threads = [threading.Thread(target=wakeup.wait, args=(60.0,)) for _ in range(3)]
@@ -21,7 +21,7 @@ def test_a_wait_ends_by_itself() -> None:
     Wakeup().wait(0.001)
 
 
-def test_it_rings_once_in_ten_seconds() -> None:
+def test_a_wakeup_comes_once_in_ten_seconds() -> None:
     moments = iter([100.0, 105.0, 110.0])
     wakeup = Wakeup(lambda: next(moments))
     rung = []

@@ -1,4 +1,4 @@
-"""Events become objects of the API, and many of one kind a series."""
+"""Events become API objects, and repeated events become a series."""
 
 import json
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from tests.kit.internals.outbound import Events, Note, Reference, Request, Respo
 
 
 class World:
-    """Events, in virtual time, and what is written of them."""
+    """Events in virtual time, and the requests that write them."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.25
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.answers: list[Callable[[Response], None]] = []
         self.is_quick = True
         self.events = Events(self._take, now=lambda: self.now, host="here")
 
-    def _take(self, asked: Request, answered: Callable[[Response], None]) -> None:
-        self.asked.append(asked)
+    def _take(self, request: Request, answered: Callable[[Response], None]) -> None:
+        self.requests.append(request)
         self.answers.append(answered)
 
     def note(self, text: str = "no room", *, version: str = "7") -> None:
@@ -30,7 +30,7 @@ class World:
             self.events.make(lambda: True)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, in which somebody looks after the events."""
+        """Let time pass while the events are maintained each second."""
         for _ in range(int(seconds)):
             self.now += 1
             self.events.look()
@@ -38,15 +38,15 @@ class World:
 
     @property
     def written(self) -> list[tuple[str, Any]]:
-        """Method and content of the requests."""
-        return [(one.method, json.loads(one.body)) for one in self.asked]
+        """Return method and content of the requests."""
+        return [(request.method, json.loads(request.body)) for request in self.requests]
 
 
 def test_event_has_the_fields_that_kube_scheduler_writes() -> None:
     world = World()
     world.note()
     ((method, tree),) = world.written
-    assert world.asked[0].target == "/apis/events.k8s.io/v1/namespaces/team/events"
+    assert world.requests[0].target == "/apis/events.k8s.io/v1/namespaces/team/events"
     assert method == "POST"
     name = tree["metadata"].pop("name")
     assert name == f"web.{int(world.now * 1e9):x}"
@@ -78,7 +78,7 @@ def test_second_event_makes_a_series_and_further_ones_are_counted() -> None:
         world.note(text)
     (_, first), (method, patch) = world.written
     assert method == "PATCH"
-    assert world.asked[1].target.endswith(f"/events/{first['metadata']['name']}")
+    assert world.requests[1].target.endswith(f"/events/{first['metadata']['name']}")
     assert patch == {
         "series": {"count": 2, "lastObservedTime": "2023-11-14T22:13:20.250000Z"}
     }
@@ -90,9 +90,9 @@ def test_series_that_has_ended_is_written_once_more_and_forgotten() -> None:
         world.note()
     world.wait(400)
     assert world.written[-1][1]["series"]["count"] == 5
-    count = len(world.asked)
+    count = len(world.requests)
     world.wait(4000)
-    assert len(world.asked) == count
+    assert len(world.requests) == count
     world.note()
     assert world.written[-1][0] == "POST"
 
@@ -124,14 +124,14 @@ def test_series_whose_event_is_gone_is_created_again() -> None:
     assert (method, tree["series"]["count"]) == ("POST", 2)
 
 
-def test_only_so_many_are_remembered() -> None:
+def test_number_of_kept_series_is_limited() -> None:
     world = World()
     for version in range(20_001):
         world.note(version=str(version))
-    world.asked.clear()
+    world.requests.clear()
     world.note(version="1")
     world.note(version="0")
-    assert [one.method for one in world.asked] == ["PATCH", "POST"]
+    assert [request.method for request in world.requests] == ["PATCH", "POST"]
 
 
 def test_events_that_wait_keep_their_time_and_become_one_series() -> None:
@@ -147,20 +147,20 @@ def test_events_that_wait_keep_their_time_and_become_one_series() -> None:
     assert patch["series"]["lastObservedTime"] == "2023-11-14T22:13:20.250000Z"
 
 
-def test_only_as_many_requests_are_made_as_are_wanted() -> None:
+def test_no_more_requests_are_made_than_the_lane_accepts() -> None:
     world = World()
     world.is_quick = False
     for version in range(5):
         world.note(version=str(version))
-    world.events.make(lambda: len(world.asked) < 2)
-    assert len(world.asked) == 2
+    world.events.make(lambda: len(world.requests) < 2)
+    assert len(world.requests) == 2
     assert not world.events.is_empty
 
 
-def test_what_waits_is_dropped_when_there_is_too_much() -> None:
+def test_oldest_waiting_events_are_dropped_beyond_the_limit() -> None:
     world = World()
     world.is_quick = False
     for version in range(10_003):
         world.note(version=str(version))
     world.events.make(lambda: True)
-    assert (len(world.asked), world.events.dropped) == (10_000, 3)
+    assert (len(world.requests), world.events.dropped) == (10_000, 3)

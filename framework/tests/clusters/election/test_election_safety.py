@@ -25,12 +25,12 @@ FATES = st.builds(
     loses_answers=st.booleans(),
 )
 LONG_ENOUGH = 120.0
-"""Seconds in which somebody has the lease, once all is well: twice its length, the
+"""Seconds until a contender has the lease, once all is well: twice its length, the
 longest way of a late write, and two tries by slow clocks, with room."""
 
 
 class Elections(RuleBasedStateMachine):
-    """Three candidates and more; after each thing that happens, time passes."""
+    """Three or more candidates; time passes after each event."""
 
     contenders = Bundle("contenders")
 
@@ -38,48 +38,48 @@ class Elections(RuleBasedStateMachine):
     def begin(self, rates: tuple[float, float, float]) -> object:
         self.count = 0
         self.world = ElectionWorld()
-        self.world.after_each = self.nobody_writes_beside_another
+        self.world.after_each = self.at_most_one_contender_writes
         return multiple(*(self.start(0.0, rate, 1.0) for rate in rates))
 
     @rule(target=contenders, ahead=AHEAD, rate=RATES, then=MOMENTS)
     def start_another(self, ahead: float, rate: float, then: float) -> Contender:
         return self.start(ahead, rate, then)
 
-    @rule(one=contenders, fate=FATES, then=MOMENTS)
-    def network_is_bad(self, one: Contender, fate: Network, then: float) -> None:
-        one.network = fate
+    @rule(contender=contenders, fate=FATES, then=MOMENTS)
+    def network_is_bad(self, contender: Contender, fate: Network, then: float) -> None:
+        contender.network = fate
         self.world.elapse(then)
 
-    @rule(one=contenders, then=MOMENTS)
-    def network_is_good(self, one: Contender, then: float) -> None:
-        one.network = Network(there=0.01, back=0.01)
+    @rule(contender=contenders, then=MOMENTS)
+    def network_is_good(self, contender: Contender, then: float) -> None:
+        contender.network = Network(there=0.01, back=0.01)
         self.world.elapse(then)
 
-    @rule(one=contenders, then=MOMENTS)
-    def process_stands_still(self, one: Contender, then: float) -> None:
-        one.stand_still()
+    @rule(contender=contenders, then=MOMENTS)
+    def process_stops(self, contender: Contender, then: float) -> None:
+        contender.stand_still()
         self.world.elapse(then)
 
-    @rule(one=contenders, then=MOMENTS)
-    def process_wakes(self, one: Contender, then: float) -> None:
-        one.wake()
+    @rule(contender=contenders, then=MOMENTS)
+    def process_wakes(self, contender: Contender, then: float) -> None:
+        contender.wake()
         self.world.elapse(then)
 
-    @rule(one=contenders, is_alive=st.booleans(), then=MOMENTS)
-    def engine_stands_still_or_wakes(
-        self, one: Contender, is_alive: bool, then: float
+    @rule(contender=contenders, is_alive=st.booleans(), then=MOMENTS)
+    def engine_stops_or_wakes(
+        self, contender: Contender, is_alive: bool, then: float
     ) -> None:
-        one.is_alive = is_alive
+        contender.is_alive = is_alive
         self.world.elapse(then)
 
-    @rule(one=consumes(contenders), then=MOMENTS)
-    def process_is_killed(self, one: Contender, then: float) -> None:
-        one.kill()
+    @rule(contender=consumes(contenders), then=MOMENTS)
+    def process_is_killed(self, contender: Contender, then: float) -> None:
+        contender.kill()
         self.world.elapse(then)
 
-    @rule(one=contenders, then=MOMENTS)
-    def process_ends_cleanly(self, one: Contender, then: float) -> None:
-        one.stop()
+    @rule(contender=contenders, then=MOMENTS)
+    def process_ends_cleanly(self, contender: Contender, then: float) -> None:
+        contender.stop()
         self.world.elapse(then)
 
     @rule(code=st.sampled_from([0, 0, 403, 429, 500]), then=MOMENTS)
@@ -89,13 +89,13 @@ class Elections(RuleBasedStateMachine):
 
     @rule(then=MOMENTS)
     def lease_is_deleted(self, then: float) -> None:
-        if all(one.has_seen_the_lease for one in self.world.contenders):
+        if all(contender.has_seen_the_lease for contender in self.world.contenders):
             self.world.server.lease = None
         self.world.elapse(then)
 
     def start(self, ahead: float, rate: float, then: float) -> Contender:
         if self.count and self.world.server.lease is None:
-            # As is said of new replicas: they know nothing of a lease that is gone.
+            # As documented for new replicas: they have not seen the deleted lease.
             self.world.elapse(15.0)
         self.count += 1
         started = self.world.start(f"number {self.count}", ahead=ahead, rate=rate)
@@ -103,23 +103,23 @@ class Elections(RuleBasedStateMachine):
         return started
 
     @invariant()
-    def nobody_writes_beside_another(self) -> None:
+    def at_most_one_contender_writes(self) -> None:
         assert len(self.world.writers()) <= 1
 
     @invariant()
-    def loss_is_told_once_and_never_taken_back(self) -> None:
-        for one in self.world.contenders:
-            assert len(one.started) <= 1
-            assert len(one.lost) <= len(one.started)
-            assert not (one.lost and one.fence.may_write())
+    def loss_is_reported_once_and_is_final(self) -> None:
+        for contender in self.world.contenders:
+            assert len(contender.started) <= 1
+            assert len(contender.lost) <= len(contender.started)
+            assert not (contender.lost and contender.fence.may_write())
 
     def teardown(self) -> None:
-        """Somebody leads once all is well again."""
+        """Check that a contender leads once all is well again."""
         self.world.server.refuses = 0
-        for one in self.world.contenders:
-            one.network = Network(there=0.01, back=0.01)
-            one.is_alive = True
-            one.wake()
+        for contender in self.world.contenders:
+            contender.network = Network(there=0.01, back=0.01)
+            contender.is_alive = True
+            contender.wake()
         self.start(0.0, 1.0, LONG_ENOUGH)
         assert len(self.world.writers()) == 1
 

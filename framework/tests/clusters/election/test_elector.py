@@ -1,4 +1,4 @@
-"""A leader election as a thread runs it, against a server."""
+"""A leader election runs in a thread against a server."""
 
 from collections.abc import Mapping
 from email.message import Message
@@ -76,7 +76,7 @@ def test_fence_is_shut_if_the_election_breaks() -> None:
     assert not elector.fence.may_write()
 
 
-def test_server_that_asks_for_patience_does_not_hold_up_the_election() -> None:
+def test_429_of_the_server_does_not_delay_the_election() -> None:
     with fake_api_server() as server:
         server.refusals[LEASE] = [ApiRefusal(429, headers={"Retry-After": "3600"})]
         access = Access(name="here", server=server.url)
@@ -94,5 +94,5 @@ def test_clock_of_the_fence_goes_on() -> None:
     assert boot_seconds() <= boot_seconds()
 
 
-def test_identities_are_names_of_one_process() -> None:
+def test_each_identity_belongs_to_one_process() -> None:
     assert new_identity() != new_identity()

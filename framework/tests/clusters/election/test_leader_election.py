@@ -1,4 +1,4 @@
-"""What one candidate does about a lease, and what it is told."""
+"""A candidate acquires, renews and loses a lease, and reports its status."""
 
 import json
 from datetime import timedelta
@@ -23,7 +23,7 @@ def leader(world: ElectionWorld) -> Contender:
     return contender
 
 
-def test_lease_that_is_not_there_is_made(world: ElectionWorld) -> None:
+def test_missing_lease_is_created(world: ElectionWorld) -> None:
     contender = world.start("a")
     world.elapse(0)
     assert world.server.asked == ["GET", "POST"]
@@ -82,7 +82,7 @@ def test_clocks_of_two_machines_are_never_compared(
     assert other.started
 
 
-def test_lost_answer_costs_a_look_at_the_lease(
+def test_lost_answer_costs_one_read_of_the_lease(
     world: ElectionWorld, leader: Contender
 ) -> None:
     leader.network.loses_answers = True
@@ -93,7 +93,7 @@ def test_lost_answer_costs_a_look_at_the_lease(
     assert leader.statuses[-1].slow_renewals == 1
 
 
-def test_lease_changed_by_somebody_is_renewed_with_the_change(
+def test_lease_changed_by_another_client_is_renewed_with_the_change(
     world: ElectionWorld, leader: Contender
 ) -> None:
     assert world.server.lease is not None
@@ -137,7 +137,7 @@ def test_short_outage_costs_nothing(world: ElectionWorld, leader: Contender) -> 
     assert not leader.lost
 
 
-def test_lease_that_somebody_has_taken_is_lost_at_once(
+def test_lease_that_another_process_took_is_lost_at_once(
     world: ElectionWorld, leader: Contender
 ) -> None:
     assert world.server.lease is not None
@@ -149,7 +149,7 @@ def test_lease_that_somebody_has_taken_is_lost_at_once(
     assert world.server.spec["holderIdentity"] == "b"
 
 
-def test_lease_that_was_deleted_is_made_again_by_its_holder(
+def test_deleted_lease_is_created_again_by_its_holder(
     world: ElectionWorld, leader: Contender
 ) -> None:
     world.server.lease = None
@@ -193,7 +193,7 @@ def test_lease_is_not_acquired_for_an_engine_that_stands_still(
     assert contender.started
 
 
-def test_leader_that_is_stopped_gives_the_lease_back(
+def test_leader_that_is_stopped_releases_the_lease(
     world: ElectionWorld, leader: Contender
 ) -> None:
     other = world.start("b")
@@ -209,7 +209,7 @@ def test_leader_that_is_stopped_gives_the_lease_back(
     assert other.started == [HeldLease("24", 1)]
 
 
-def test_lease_of_another_one_is_not_given_back(
+def test_lease_of_another_process_is_not_released(
     world: ElectionWorld, leader: Contender
 ) -> None:
     assert world.server.lease is not None
@@ -279,10 +279,13 @@ def test_times_and_names_are_those_of_the_settings() -> None:
     assert contender.lost
 
 
-def test_status_tells_who_leads(world: ElectionWorld, leader: Contender) -> None:
+def test_status_names_the_leader(world: ElectionWorld, leader: Contender) -> None:
     other = world.start("b")
     world.elapse(10)
     leader.kill()
     world.elapse(30)
-    told = [(one.is_leader, one.leader, one.transitions) for one in other.statuses]
-    assert told == [(False, "", 0), (False, "a", 0), (True, "b", 1)]
+    states = [
+        (status.is_leader, status.leader, status.transitions)
+        for status in other.statuses
+    ]
+    assert states == [(False, "", 0), (False, "a", 0), (True, "b", 1)]

@@ -1,4 +1,4 @@
-"""What was read from a cluster is input as it stands: nothing moves in it again."""
+"""A dump of a cluster is loaded unchanged: its objects do not move."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -85,7 +85,7 @@ def workloads() -> list[ApiObject]:
 
 
 def dump() -> list[Tree]:
-    """All objects of a small cluster in which everything runs."""
+    """Return all objects of a small cluster in which everything runs."""
     clock = VirtualClock()
     cluster = InMemoryCluster(clock)
     nodes = [make_node(name=f"n{number}") for number in range(2)]
@@ -102,7 +102,7 @@ def loaded(trees: Sequence[Tree], folder: Path) -> Loaded:
     return load([folder / "dump.json"])
 
 
-def one(trees: Sequence[Tree], kind: str, name: str) -> Tree:
+def tree_of(trees: Sequence[Tree], kind: str, name: str) -> Tree:
     return next(
         tree
         for tree in trees
@@ -162,13 +162,13 @@ def test_pods_in_any_state_stay_where_they_are(
 ) -> None:
     trees = dump()
     for name in ("web", "db-0", "agent"):
-        harm(one(trees, "Pod", name))
+        harm(tree_of(trees, "Pod", name))
     assert run(loaded(trees, tmp_path).objects).pods == 0
 
 
-def test_pods_on_a_missing_node_stay_there_with_a_word(tmp_path: Path) -> None:
+def test_pods_on_a_missing_node_stay_there_with_a_notice(tmp_path: Path) -> None:
     trees = dump()
-    one(trees, "Pod", "web")["spec"]["nodeName"] = "gone"
+    tree_of(trees, "Pod", "web")["spec"]["nodeName"] = "gone"
     result = run(loaded(trees, tmp_path).objects)
     assert result.pods == 0
     assert [notice.reason for notice in result.notices] == [NoticeReason.STRAY_PODS]
@@ -180,7 +180,7 @@ def test_a_pod_that_has_ended_is_replaced_wherever_it_was(
     name: str, phase: str, tmp_path: Path
 ) -> None:
     trees = dump()
-    pod = one(trees, "Pod", name)
+    pod = tree_of(trees, "Pod", name)
     evict(pod)
     pod["status"]["phase"] = phase
     result = run(loaded(trees, tmp_path).objects)
@@ -192,16 +192,16 @@ def test_a_pod_that_has_ended_is_replaced_wherever_it_was(
 
 def test_a_replica_waits_until_its_ended_self_is_gone(tmp_path: Path) -> None:
     trees = dump()
-    pod = one(trees, "Pod", "db-1")
+    pod = tree_of(trees, "Pod", "db-1")
     evict(pod)
     pod["metadata"]["finalizers"] = ["example.com/wait"]
     *_, notice = run(loaded(trees, tmp_path).objects).notices
     assert str(notice) == "StatefulSet default/db: 1 more waits for db-1"
 
 
-def test_ended_pods_beside_their_replacements_are_no_surplus(tmp_path: Path) -> None:
+def test_ended_pods_beside_their_replacements_are_not_surplus(tmp_path: Path) -> None:
     trees = dump()
-    old = msgspec.json.decode(msgspec.json.encode(one(trees, "Pod", "web")))
+    old = msgspec.json.decode(msgspec.json.encode(tree_of(trees, "Pod", "web")))
     old["metadata"].update(name="web-old", uid="old")
     old["status"]["phase"] = "Succeeded"
     objects = loaded([*trees, old], tmp_path).objects
@@ -209,13 +209,13 @@ def test_ended_pods_beside_their_replacements_are_no_surplus(tmp_path: Path) -> 
     assert (result.pods, result.preempted) == (0, ())
 
 
-def test_pods_on_nodes_that_came_before_are_no_strays() -> None:
+def test_pods_on_nodes_of_earlier_input_are_not_strays() -> None:
     cluster = make_cluster(nodes=1)
     cluster.load([make_pod(node="n0")])
     assert cluster.notices() == ()
 
 
-def test_an_ended_pod_on_a_missing_node_is_no_stray() -> None:
+def test_an_ended_pod_on_a_missing_node_is_not_a_stray() -> None:
     gone = make_pod(name="evicted", node="gone")
     result = run([make_node(), replace(gone, status=PodStatus(phase="Failed"))])
     assert [notice.reason for notice in result.notices] == [NoticeReason.ENDED_PODS]
@@ -234,25 +234,25 @@ def test_a_deleted_pod_without_a_node_waits_for_nothing() -> None:
     assert run([make_node(), from_wire(tree, Pod)]).pods == 0
 
 
-def test_revisions_that_differ_in_unread_fields_are_told_by_number(
+def test_revisions_that_differ_in_unread_fields_are_distinguished_by_number(
     tmp_path: Path,
 ) -> None:
     trees = dump()
-    current = one(trees, "ReplicaSet", "web")
+    current = tree_of(trees, "ReplicaSet", "web")
     older = msgspec.json.decode(msgspec.json.encode(current))
     older["metadata"].update(name="web-older", uid="older")
     older["spec"]["replicas"] = 0
     current["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "2"
     current["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "NEW"}]
-    web = one(trees, "Deployment", "web")
+    web = tree_of(trees, "Deployment", "web")
     web["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
     result = run(loaded([older, *trees], tmp_path).objects)
     assert (result.pods, result.preempted) == (0, ())
 
 
-def test_one_object_in_two_readings_is_there_once(tmp_path: Path) -> None:
+def test_an_object_that_is_read_twice_exists_once(tmp_path: Path) -> None:
     trees = dump()
-    newer = msgspec.json.decode(msgspec.json.encode(one(trees, "Node", "n0")))
+    newer = msgspec.json.decode(msgspec.json.encode(tree_of(trees, "Node", "n0")))
     newer["metadata"]["resourceVersion"] = "99999"
     newer["metadata"]["labels"]["new"] = "yes"
     found = loaded([newer, *trees, *trees], tmp_path)
@@ -271,7 +271,7 @@ def test_a_running_pod_keeps_the_priority_that_its_class_had() -> None:
     assert cluster.get(Pod, pod.key).priority == 5
 
 
-def test_two_default_priority_classes_of_one_server_are_taken() -> None:
+def test_two_default_priority_classes_of_a_server_are_accepted() -> None:
     classes = [
         PriorityClass(
             metadata=ObjectMeta(name=name, resource_version="1"),
@@ -287,7 +287,7 @@ def test_two_default_priority_classes_of_one_server_are_taken() -> None:
     assert cluster.get(Pod, "default/pod").priority == 2
 
 
-def test_nodes_that_are_not_ready_but_have_no_taint_are_told() -> None:
+def test_nodes_that_are_not_ready_but_have_no_taint_get_a_notice() -> None:
     down = (NodeCondition(type="Ready", status="Unknown"),)
     node = replace(make_node(), status=NodeStatus(conditions=down))
     (notice,) = run([node]).notices
@@ -315,13 +315,13 @@ def test_replicas_that_wait_for_their_predecessor_are_missing_pods() -> None:
         volume_claim_templates=(),
     )
     result = run([make_node(), replace(owner, spec=spec)])
-    assert [one.pod for one in result.unscheduled] == ["default/db-0"]
+    assert [pod.pod for pod in result.unscheduled] == ["default/db-0"]
     (notice,) = result.notices
     assert notice.reason is NoticeReason.MISSING_PODS
     assert str(notice) == "StatefulSet default/db: 4 more wait for db-0"
 
 
-def test_an_assumed_storage_class_is_told_with_its_claims() -> None:
+def test_an_assumed_storage_class_is_reported_with_its_claims() -> None:
     (notice,) = run([make_node(), workloads()[1]]).notices
     assert notice.reason is NoticeReason.IMPLIED_STORAGE_CLASS
     assert notice.message == (

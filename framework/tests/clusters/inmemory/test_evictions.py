@@ -1,4 +1,4 @@
-"""Evictions, as ``pkg/registry/core/pod/storage/eviction.go`` decides them."""
+"""Evictions follow ``pkg/registry/core/pod/storage/eviction.go``."""
 
 import pytest
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ def deployed(
     min_available: int | None = None,
     max_unavailable: int | None = None,
 ) -> InMemoryCluster:
-    """A Deployment whose pods all run, and its budget."""
+    """Return a Deployment whose pods all run, and its budget."""
     cluster = make_cluster(make_deployment(name="web", replicas=replicas), nodes=1)
     cluster.create(
         make_pod_disruption_budget(
@@ -50,7 +50,7 @@ def with_policy(policy: str, *, min_available: int) -> PodDisruptionBudget:
 
 
 def sick_pod(name: str) -> Pod:
-    """A pod that runs and is not ready."""
+    """Return a pod that runs and is not ready."""
     unready = PodCondition(type="Ready", status="False")
     status = PodStatus(phase="Running", conditions=(unready,))
     return replace(make_pod(name=name, labels=LABELS, node="n0"), status=status)
@@ -70,7 +70,7 @@ def test_a_pod_that_does_not_exist_cannot_be_evicted() -> None:
         make_cluster().evict("default/p")
 
 
-def test_a_budget_lets_no_more_pods_go_than_it_allows() -> None:
+def test_a_budget_allows_no_more_evictions_than_its_limit() -> None:
     cluster = deployed(3, min_available=2)
     first, second, _ = pods_of(cluster)
     cluster.evict(first.key)
@@ -86,7 +86,7 @@ def test_a_budget_lets_no_more_pods_go_than_it_allows() -> None:
 
 
 def test_two_evictions_at_the_same_moment_are_both_counted() -> None:
-    """The controller has not seen the first one yet; the budget itself knows of it."""
+    """The controller has not seen the first eviction; the budget records it."""
     cluster = deployed(4, max_unavailable=2)
     first, second, third, _ = pods_of(cluster)
     cluster.evict(first.key)
@@ -98,7 +98,7 @@ def test_two_evictions_at_the_same_moment_are_both_counted() -> None:
     assert budget_of(cluster).status.disrupted_pods == {}
 
 
-def test_a_budget_that_no_controller_has_looked_at_lets_nothing_go() -> None:
+def test_a_budget_that_no_controller_has_observed_allows_nothing() -> None:
     cluster = deployed(3, max_unavailable=3)
     cluster.delete(PodDisruptionBudget, "default/budget")
     cluster.create(make_pod_disruption_budget(selector=LABELS, max_unavailable=3))
@@ -157,7 +157,7 @@ def test_an_unhealthy_pod_may_go_while_enough_others_are_healthy() -> None:
 @pytest.mark.parametrize(
     ("policy", "may_go"), [("IfHealthyBudget", False), ("AlwaysAllow", True)]
 )
-def test_the_policy_says_whether_unhealthy_pods_may_go_of_too_few(
+def test_the_policy_decides_on_unhealthy_pods_of_a_disrupted_workload(
     policy: str, may_go: bool
 ) -> None:
     cluster = make_cluster(

@@ -1,4 +1,4 @@
-"""The in-memory cluster as an API server: storing, loading, recording."""
+"""The in-memory cluster stores, loads and records like an API server."""
 
 import pytest
 from msgspec.structs import replace
@@ -132,7 +132,7 @@ def test_update_without_a_version_wins() -> None:
     assert cluster.get(Node, "n").spec.unschedulable
 
 
-def test_update_that_changes_nothing_is_no_change() -> None:
+def test_update_that_changes_nothing_is_not_an_event() -> None:
     cluster = make_cluster(make_node(name="n"))
     version = cluster.resource_version
     cluster.update(cluster.get(Node, "n"))

@@ -123,7 +123,7 @@ def test_transition_time_moves_only_with_the_status() -> None:
     assert (written.message, written.last_transition_time) == ("second", 10.0)
 
 
-def test_same_condition_again_is_no_change() -> None:
+def test_same_condition_again_is_not_an_event() -> None:
     cluster = make_cluster(make_pod(name="a"))
     pod = cluster.get(Pod, "default/a")
     patch = PodStatusPatch(condition=PodCondition(type="X", status="False"))
@@ -163,7 +163,7 @@ def test_running_pod_terminates_and_vanishes_after_its_grace_period() -> None:
     assert not cluster.list(Pod).items
 
 
-def test_given_grace_period_overrides_the_pods_own() -> None:
+def test_grace_period_of_the_call_overrides_the_pods_own() -> None:
     clock = VirtualClock()
     cluster = make_cluster(
         make_node(name="n"),

@@ -1,4 +1,4 @@
-"""What a watch of the in-memory cluster sees, and for how long."""
+"""Watches of the in-memory cluster deliver events for a limited history."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def relabel(cluster: InMemoryCluster, name: str, value: str) -> None:
 
 
 def ignore() -> None:
-    """Does nothing when there is news."""
+    """Ignore the notification of new events."""
 
 
 def test_watch_sees_every_change_after_its_version_in_order() -> None:
@@ -80,7 +80,7 @@ def test_other_kinds_move_the_version_but_are_not_seen() -> None:
     assert len(watch.take()) == 0
 
 
-def test_notify_comes_once_for_all_news_and_again_after_they_are_taken() -> None:
+def test_notify_comes_once_until_the_events_are_taken() -> None:
     cluster = make_cluster()
     calls: list[int] = []
     watch = cluster.watch(Namespace, cluster.resource_version, lambda: calls.append(1))
@@ -155,7 +155,7 @@ def test_list_and_later_events_give_the_later_list(
     cluster = make_cluster(history=history)
     play(cluster, before)
     listed = cluster.list(Namespace)
-    known = {namespace.name: namespace for namespace in listed.items}
+    replayed = {namespace.name: namespace for namespace in listed.items}
     watch = cluster.watch(Namespace, listed.resource_version, ignore)
     for change in after:
         play(cluster, [change])
@@ -163,10 +163,10 @@ def test_list_and_later_events_give_the_later_list(
             continue
         for event in watch.take():
             if event.type is WatchEventType.DELETED:
-                del known[event.object.name]
+                del replayed[event.object.name]
             else:
-                known[event.object.name] = event.object
-        assert known == {n.name: n for n in cluster.list(Namespace).items}
+                replayed[event.object.name] = event.object
+        assert replayed == {n.name: n for n in cluster.list(Namespace).items}
 
 
 @given(changes=CHANGES, cut=st.integers(0, 40))
@@ -184,7 +184,7 @@ def test_resumed_watch_sees_what_the_first_one_saw(
 
 
 def play(cluster: InMemoryCluster, changes: list[tuple[str, str]]) -> None:
-    """Make changes: put creates or changes, delete deletes what is there."""
+    """Apply changes: put creates or updates, delete deletes existing objects."""
     for number, (name, action) in enumerate(changes):
         exists = any(n.name == name for n in cluster.list(Namespace).items)
         if action == "delete" and exists:

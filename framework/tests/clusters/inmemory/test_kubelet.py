@@ -1,4 +1,4 @@
-"""Pods of the in-memory cluster that run, and come to an end."""
+"""Pods of the in-memory cluster run and end."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def phase(cluster: InMemoryCluster, name: str = "pod") -> str:
         ("0", 0.0),
     ],
 )
-def test_pod_succeeds_so_long_after_it_was_bound(text: str, seconds: float) -> None:
+def test_pod_succeeds_after_its_run_time(text: str, seconds: float) -> None:
     clock = VirtualClock(start=1000.0)
     pod = make_pod(annotations=run_for(text))
     cluster = make_cluster(pod, nodes=1, clock=clock)
@@ -47,7 +47,7 @@ def test_pod_succeeds_so_long_after_it_was_bound(text: str, seconds: float) -> N
 @pytest.mark.parametrize(
     "text", ["", "soon", "-1", "5 m", "m", "1h30", "1d", "inf", "nan", "٣"]
 )
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_run_time_is_rejected(text: str) -> None:
     with pytest.raises(AdmissionError, match="expected seconds or a duration"):
         make_cluster(make_pod(annotations=run_for(text)), nodes=1)
 

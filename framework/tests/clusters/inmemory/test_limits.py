@@ -1,4 +1,4 @@
-"""What asks for more than memory holds is told before anything is made."""
+"""Input with more objects than memory holds is rejected before their creation."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ def with_metadata(obj: ApiObject, **fields: object) -> ApiObject:
     return from_wire(tree, type(obj))
 
 
-def test_what_is_changed_later_counts_too() -> None:
+def test_later_updates_count_too() -> None:
     cluster = make_cluster(make("Deployment", replicas=10), max_pods=10)
     larger = make("Deployment", replicas=11)
     with pytest.raises(AdmissionError, match="asks for 11 pods"):
@@ -127,17 +127,17 @@ def test_what_is_changed_later_counts_too() -> None:
 @pytest.mark.parametrize(
     "spec", ["1000000000:cpu=4,memory=8Gi", "60000:cpu=4,memory=8Gi"]
 )
-def test_too_many_nodes_are_not_made(spec: str) -> None:
+def test_too_many_nodes_are_not_created(spec: str) -> None:
     with pytest.raises(NodesSpecError, match=r"more than the limit of 100000 \(--max"):
         make_nodes([spec, spec])
 
 
-def test_number_of_nodes_that_is_absurdly_long_is_no_number() -> None:
+def test_number_of_nodes_with_too_many_digits_is_rejected() -> None:
     with pytest.raises(NodesSpecError, match="expected at most 18 digits"):
         make_nodes(["9" * 5000 + ":cpu=4,memory=8Gi"])
 
 
-def test_one_pod_is_told_in_the_singular() -> None:
+def test_message_about_one_pod_is_in_the_singular() -> None:
     [problem] = refused(make("Deployment"), max_pods=0)
     assert "asks for 1 pod, more than the limit of 0" in problem
     both = [make("Deployment", name) for name in "ab"]

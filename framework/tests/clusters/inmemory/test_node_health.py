@@ -1,4 +1,4 @@
-"""Nodes that do not answer, as ``pkg/controller/nodelifecycle`` treats them.
+"""Nodes that do not answer are handled as by ``pkg/controller/nodelifecycle``.
 
 The times are those of kube-controller-manager's default flags (Kubernetes v1.36).
 """
@@ -29,7 +29,7 @@ FOREVER = Toleration(key=UNREACHABLE, operator="Exists", effect="NoExecute")
 def cluster_of(
     *objects: ApiObject, zones: Sequence[str] = ("a", "b")
 ) -> InMemoryCluster:
-    """A cluster with one node for each zone named, ``n0`` and so on."""
+    """Return a cluster with one node for each given zone: ``n0`` and so on."""
     nodes = [
         make_node(name=f"n{index}", labels={ZONE: zone})
         for index, zone in enumerate(zones)
@@ -40,18 +40,18 @@ def cluster_of(
 
 
 def effects(cluster: InMemoryCluster, name: str) -> list[str]:
-    """The effects of the taints that say that a node does not answer."""
+    """Return the effects of the taints of a node that does not answer."""
     taints = cluster.get(Node, name).spec.taints
     return [taint.effect for taint in taints if taint.key == UNREACHABLE]
 
 
 def readiness(cluster: InMemoryCluster, pod: str) -> list[str]:
     conditions = cluster.get(Pod, f"default/{pod}").status.conditions
-    return [one.status for one in conditions if one.type == "Ready"]
+    return [condition.status for condition in conditions if condition.type == "Ready"]
 
 
 def executed(cluster: InMemoryCluster) -> list[str]:
-    """The nodes whose pods are given up."""
+    """Return the nodes whose pods are evicted."""
     return [
         node.name
         for node in cluster.list(Node).items
@@ -76,7 +76,7 @@ def test_a_cluster_notices_a_silent_node_after_fifty_seconds() -> None:
     )
 
 
-def test_a_pod_goes_after_its_toleration_and_is_made_anew_at_once() -> None:
+def test_a_pod_is_evicted_after_its_toleration_and_replaced_at_once() -> None:
     cluster = cluster_of(make_deployment(name="web", replicas=1))
     deleted: list[str] = []
     observer = HealthObserver(deleted=lambda pod: deleted.append(pod.name))
@@ -89,7 +89,9 @@ def test_a_pod_goes_after_its_toleration_and_is_made_anew_at_once() -> None:
     old, new = pods_of(cluster)
     assert old.is_terminating
     assert new.node_name == ""
-    assert "DeletionByTaintManager" in [one.reason for one in old.status.conditions]
+    assert "DeletionByTaintManager" in [
+        condition.reason for condition in old.status.conditions
+    ]
 
 
 def test_the_successor_in_a_stateful_set_waits_until_the_node_is_deleted() -> None:
@@ -134,7 +136,7 @@ def test_a_node_that_answers_in_time_keeps_its_pods() -> None:
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 def test_a_node_that_renews_its_lease_in_time_is_never_lost(version: str) -> None:
-    """As with NodeControllerLeaseCircuitBreaker: the lease itself is asked."""
+    """As with NodeControllerLeaseCircuitBreaker: the lease itself is read."""
     cluster = make_cluster(
         make_node(name="n0"),
         make_pod(name="p", node="n0"),
@@ -159,7 +161,7 @@ def test_a_node_that_answers_late_ends_what_was_deleted() -> None:
     assert [pod.name for pod in pods_of(cluster)] == ["q"]
 
 
-def test_a_pod_bound_before_anybody_noticed_begins_when_the_node_is_back() -> None:
+def test_a_pod_bound_to_a_silent_node_starts_when_the_node_is_back() -> None:
     cluster = cluster_of()
     cluster.stop_kubelets(["n0"])
     pod = cluster.create(make_pod(name="p"))
@@ -181,12 +183,12 @@ def test_a_zone_loses_one_node_every_ten_seconds_if_it_is_lost_as_a_whole() -> N
 
 
 def test_no_pod_goes_where_most_of_a_small_zone_is_lost() -> None:
-    told: list[str] = []
+    notices: list[str] = []
     cluster = cluster_of(zones=("a", "a", "a", "a", "b"))
-    cluster.stop_kubelets(["n0", "n1", "n2"], HealthObserver(told=told.append))
+    cluster.stop_kubelets(["n0", "n1", "n2"], HealthObserver(told=notices.append))
     pass_time(cluster, 3600)
     assert executed(cluster) == []
-    assert told[0].startswith("3 of 4 nodes of zone a do not answer")
+    assert notices[0].startswith("3 of 4 nodes of zone a do not answer")
 
 
 def test_pods_of_a_large_zone_that_is_mostly_lost_go_slowly() -> None:
@@ -224,7 +226,7 @@ def test_another_node_of_the_same_name_is_not_silent() -> None:
     assert effects(cluster, "n0") == []
 
 
-def test_an_unknown_node_is_refused_and_nothing_has_changed() -> None:
+def test_an_unknown_node_is_rejected_and_nothing_changes() -> None:
     cluster = cluster_of()
     with pytest.raises(NotFoundError):
         cluster.stop_kubelets(["n0", "n9"])

@@ -1,4 +1,4 @@
-"""Nodes that are described by a line of text."""
+"""A line of text describes nodes."""
 
 import pytest
 from hypothesis import given
@@ -109,7 +109,7 @@ def test_several_lines_count_on() -> None:
     assert names(nodes) == ["node-000", "node-001", "node-002", "gpu-000", "node-003"]
 
 
-def test_taken_names_are_left_out() -> None:
+def test_existing_names_are_skipped() -> None:
     nodes = make_nodes(["2:cpu=1,memory=1Gi"], taken=["node-000", "node-002"])
     assert names(nodes) == ["node-001", "node-003"]
 
@@ -119,7 +119,7 @@ def test_large_groups_get_more_digits() -> None:
     assert names(make_nodes(["1001:cpu=1,memory=1Gi"]))[0] == "node-0000"
 
 
-def test_no_nodes_are_no_error() -> None:
+def test_zero_nodes_are_not_an_error() -> None:
     assert make_nodes(["0:cpu=1,memory=1Gi"]) == []
     assert make_nodes([]) == []
 
@@ -152,7 +152,7 @@ def test_no_nodes_are_no_error() -> None:
         ("3:taint:a=b:Never", "taint: expected KEY=VALUE:EFFECT"),
     ],
 )
-def test_line_that_cannot_be_read_says_what_was_expected(
+def test_error_of_an_invalid_line_shows_the_expected_form(
     spec: str, message: str
 ) -> None:
     with pytest.raises(NodesSpecError) as caught:

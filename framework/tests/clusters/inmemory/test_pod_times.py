@@ -1,4 +1,4 @@
-"""How long pods of the in-memory cluster need to start and to end."""
+"""Pods of the in-memory cluster take time to start and to end."""
 
 import math
 from typing import Final
@@ -113,7 +113,7 @@ def test_pod_that_never_is_ready_runs() -> None:
     assert not is_ready(cluster)
 
 
-def test_start_up_time_that_is_no_duration_is_refused() -> None:
+def test_start_up_time_that_is_not_a_duration_is_rejected() -> None:
     pod = make_pod(annotations={STARTUP_SECONDS_ANNOTATION: "soon"})
     with pytest.raises(AdmissionError, match=r"startup-seconds\]: expected seconds"):
         cluster_of(pod)

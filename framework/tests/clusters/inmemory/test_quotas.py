@@ -1,4 +1,4 @@
-"""ResourceQuotas: what they count, what they keep out, and what comes later.
+"""ResourceQuotas count objects and reject those beyond the limits.
 
 Cases follow upstream's ``plugin/pkg/admission/resourcequota/admission_test.go`` and
 ``pkg/quota/v1/evaluator/core`` (Kubernetes v1.36).
@@ -78,7 +78,7 @@ def refusal(cluster: InMemoryCluster, obj: ApiObject) -> str:
     return str(caught.value)
 
 
-def test_pods_beyond_a_quota_are_not_created_and_told() -> None:
+def test_pods_beyond_a_quota_are_not_created_and_reported() -> None:
     cluster = make_cluster(
         make_quota({"pods": 2, "requests.cpu": "1500m"}),
         deployment_of(5, requests={"cpu": "500m"}),
@@ -113,7 +113,7 @@ def test_all_limits_that_are_exceeded_are_named_in_upstreams_words() -> None:
     )
 
 
-def test_pods_must_say_what_a_quota_of_cpu_or_memory_limits() -> None:
+def test_pods_must_set_the_resources_that_a_quota_of_cpu_or_memory_limits() -> None:
     cluster = make_cluster(make_quota({"limits.cpu": "2", "requests.memory": "1Gi"}))
     pod = make_pod_of(
         "a",
@@ -129,7 +129,7 @@ def test_pods_must_say_what_a_quota_of_cpu_or_memory_limits() -> None:
     assert cluster.create(whole).name == "b"
 
 
-def test_other_resources_need_not_be_asked_for() -> None:
+def test_other_resources_need_not_be_requested() -> None:
     cluster = make_cluster(
         make_quota({"requests.nvidia.com/gpu": "1", "requests.ephemeral-storage": 1})
     )
@@ -139,7 +139,7 @@ def test_other_resources_need_not_be_asked_for() -> None:
     assert "requests.nvidia.com/gpu=1" in refusal(cluster, make_pod_of("two", gpu))
 
 
-def test_pods_of_a_file_that_find_no_room_are_left_out_with_a_word() -> None:
+def test_pods_of_a_file_beyond_the_quota_are_left_out_with_a_notice() -> None:
     pods = [make_pod_of(name) for name in ("a", "b", "c", "d")]
     cluster = make_cluster(*pods, make_quota({"pods": "1"}))
     assert [pod.name for pod in cluster.list(Pod).items] == ["a"]
@@ -151,23 +151,23 @@ def test_pods_of_a_file_that_find_no_room_are_left_out_with_a_word() -> None:
     )
 
 
-def test_pods_of_a_dump_are_counted_and_never_refused() -> None:
+def test_pods_of_a_dump_are_counted_and_never_rejected() -> None:
     running = [make_pod_of(name, nodeName="n") for name in ("a", "b", "c")]
     cluster = make_cluster(make_pod_of("new"), *running, make_quota({"pods": "2"}))
     assert used(cluster) == {"pods": "3"}
     assert [pod.name for pod in cluster.list(Pod).items] == ["a", "b", "c"]
 
 
-def test_what_a_quota_says_itself_is_counted_anew() -> None:
+def test_loaded_status_of_a_quota_is_recounted() -> None:
     quota = make_quota({"pods": "5", "configmaps": "9"})
-    told = {"pods": Quantity(4), "configmaps": Quantity(7)}
+    counts = {"pods": Quantity(4), "configmaps": Quantity(7)}
     cluster = make_cluster(
-        replace(quota, status=replace(quota.status, used=told)), make_pod_of("a")
+        replace(quota, status=replace(quota.status, used=counts)), make_pod_of("a")
     )
     assert used(cluster) == {"pods": "1", "configmaps": "7"}
 
 
-def test_pods_that_have_ended_use_nothing_but_their_place_in_the_store() -> None:
+def test_ended_pods_count_only_as_stored_objects() -> None:
     ended = make_pod_of("a", container(requests={"cpu": "1"}), nodeName="n")
     cluster = make_cluster(
         replace(ended, status=replace(ended.status, phase="Succeeded")),
@@ -176,7 +176,7 @@ def test_pods_that_have_ended_use_nothing_but_their_place_in_the_store() -> None
     assert used(cluster) == {"pods": "0", "count/pods": "1", "cpu": "0"}
 
 
-def test_a_job_goes_on_when_its_pods_have_made_room() -> None:
+def test_a_job_continues_when_its_pods_have_made_room() -> None:
     template = {
         "metadata": {"annotations": {RUN_SECONDS_ANNOTATION: "60"}},
         "spec": {"containers": [container()], "restartPolicy": "Never"},
@@ -315,7 +315,7 @@ def test_objects_of_any_kind_can_be_counted() -> None:
     assert "requested: services.loadbalancers=1,services=1" in refusal(cluster, other)
 
 
-def test_an_object_without_pods_that_finds_no_room_is_told_but_not_missed() -> None:
+def test_an_object_without_pods_beyond_the_quota_is_reported_but_not_missed() -> None:
     service = from_wire({"metadata": {"name": "web"}}, Service)
     notices = make_cluster(make_quota({"services": "0"}), service).notices()
     assert [notice.reason for notice in notices] == [NoticeReason.REFUSED_OBJECTS]
@@ -351,7 +351,7 @@ AFFINITY = {
         ({"scopes": ["PriorityClass"]}, {}, False),
     ],
 )
-def test_scopes_say_which_pods_count(fields: Tree, spec: Tree, counts: bool) -> None:
+def test_scopes_decide_which_pods_count(fields: Tree, spec: Tree, counts: bool) -> None:
     high = from_wire({"metadata": {"name": "high"}, "value": 5}, PriorityClass)
     cluster = make_cluster(
         high, make_quota({"pods": "9"}, **fields), make_pod_of("a", **spec)
@@ -447,7 +447,7 @@ def test_wrong_quotas_are_refused(fields: Tree, path: str) -> None:
     assert [problem.path for problem in caught.value.problems] == [path]
 
 
-def test_a_resource_that_no_quota_counts_is_told_with_what_comes_near() -> None:
+def test_error_for_an_unknown_quota_resource_suggests_similar_ones() -> None:
     with pytest.raises(AdmissionError, match=r"did you mean 'limits\.cpu'"):
         make_cluster(make_quota({"limit.cpu": "1"}))
 
@@ -462,7 +462,7 @@ def test_a_resource_that_no_quota_counts_is_told_with_what_comes_near() -> None:
         "services.nodeports",
     ],
 )
-def test_what_a_server_lets_a_quota_count_is_taken(name: str) -> None:
+def test_all_resources_that_a_server_counts_are_accepted(name: str) -> None:
     assert used(make_cluster(make_quota({name: "1"}))) is not None
 
 
@@ -475,7 +475,7 @@ ACTS = st.lists(
 
 
 @given(acts=ACTS)
-def test_the_account_is_what_a_count_of_all_pods_gives(
+def test_incremental_usage_equals_a_recount(
     acts: list[tuple[str, int]],
 ) -> None:
     cluster = make_cluster(
@@ -503,9 +503,9 @@ def test_the_account_is_what_a_count_of_all_pods_gives(
         pods = cluster.list(Pod).items
         live = [pod for pod in pods if not pod.is_finished]
         cpu_milli = sum(
-            one.resources.requests["cpu"].milli_value
+            spec_container.resources.requests["cpu"].milli_value
             for pod in live
-            for one in pod.spec.containers
+            for spec_container in pod.spec.containers
         )
         assert used(cluster) == {
             "pods": str(len(live)),

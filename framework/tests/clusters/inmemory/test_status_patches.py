@@ -21,7 +21,7 @@ def test_fields_that_are_not_given_stay() -> None:
     assert cluster.get(PodGroup, "default/gang") == group
 
 
-def test_nothing_new_is_no_change() -> None:
+def test_equal_patch_is_not_an_event() -> None:
     cluster = make_cluster()
     group = cluster.patch_status(cluster.create(make_group()), {"scheduled": 1})
     before = cluster.resource_version
@@ -29,7 +29,7 @@ def test_nothing_new_is_no_change() -> None:
     assert cluster.resource_version == before
 
 
-def test_who_knows_an_older_object_meets_a_conflict() -> None:
+def test_patch_of_an_older_version_is_a_conflict() -> None:
     cluster = make_cluster()
     old = cluster.create(make_group())
     cluster.patch_status(old, {"scheduled": 1})
@@ -75,7 +75,7 @@ def test_object_without_a_status_is_refused() -> None:
         cluster.patch_status(namespace, {"phase": "Active"})
 
 
-def test_calls_fail_as_others_do() -> None:
+def test_status_patches_fail_like_other_calls() -> None:
     clock = VirtualClock()
     cluster = make_cluster(clock=clock)
     group = cluster.create(make_group())

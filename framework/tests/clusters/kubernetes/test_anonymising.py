@@ -1,4 +1,4 @@
-"""Other names for everything: nothing is told, and decisions stay the same."""
+"""Anonymised objects reveal no names and lead to the same decisions."""
 
 import json
 import re
@@ -204,7 +204,7 @@ CONFIG = load_config("default", REGISTRY)
 
 
 def placed(trees: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
-    """The nodes that pods get, one after another, and why others get none."""
+    """Return the nodes of the pods in order, and the messages of the others."""
     kinds = KindSet()
     objects = []
     for tree in trees:
@@ -213,18 +213,18 @@ def placed(trees: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
         objects.append(from_wire(tree, kind))
     result = simulate(objects, config=CONFIG, registry=REGISTRY)
     return (
-        [one.node for one in result.placements],
+        [placement.node for placement in result.placements],
         # Some messages name a claim or the like.
-        [re.sub('"[^"]*"', "it", one.message) for one in result.unscheduled],
+        [re.sub('"[^"]*"', "it", pod.message) for pod in result.unscheduled],
     )
 
 
 def decisions_stay_the_same(trees: list[dict[str, Any]]) -> None:
     others = anonymised(trees, KindSet())
     names = {
-        one["metadata"]["name"]: new["metadata"]["name"]
-        for one, new in zip(trees, others, strict=True)
-        if one["kind"] == "Node"
+        tree["metadata"]["name"]: new["metadata"]["name"]
+        for tree, new in zip(trees, others, strict=True)
+        if tree["kind"] == "Node"
     }
     (nodes, messages), (other_nodes, other_messages) = placed(trees), placed(others)
     assert [names[node] for node in nodes] == other_nodes
@@ -238,7 +238,7 @@ def test_decisions_stay_the_same(trees: list[dict[str, Any]]) -> None:
     assert messages
 
 
-def test_a_claim_of_the_class_that_simulations_imply_stays_one() -> None:
+def test_a_claim_of_the_implied_storage_class_keeps_it() -> None:
     claim = make_persistent_volume_claim(name="data", storage_class="standard")
     objects = make_node(name="n"), claim, make_pod(name="p", claims=["data"])
     trees = [to_wire(obj) for obj in objects]
@@ -258,8 +258,80 @@ def test_decisions_about_any_cluster_stay_the_same(cluster: SmallCluster) -> Non
         reject()
 
 
-def test_no_name_and_no_secret_is_left(other: list[dict[str, Any]]) -> None:
+def test_no_name_and_no_secret_remains(other: list[dict[str, Any]]) -> None:
     text = json.dumps(other)
+    assert [word for word in SECRETS if word in text] == []
+
+
+AUTOSCALERS: list[dict[str, Any]] = [
+    {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": {
+            "name": "crane",
+            "annotations": {"autoscaling.keda.sh/paused-replicas": "3"},
+        },
+        "spec": {
+            "scaleTargetRef": {"name": "crane"},
+            "triggers": [
+                {
+                    "type": "kafka",
+                    "metadata": {"topic": "cargo"},
+                    "authenticationRef": {"name": "hunter2"},
+                }
+            ],
+        },
+        "status": {"hpaName": "keda-hpa-crane", "externalMetricNames": ["s0-cargo"]},
+    },
+    {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": "berth"},
+        "spec": {
+            "targetRef": {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "name": "crane",
+            },
+            "resourcePolicy": {"containerPolicies": [{"containerName": "*"}]},
+        },
+        "status": {
+            "recommendation": {
+                "containerRecommendations": [
+                    {"containerName": "orca", "target": {"cpu": "2"}}
+                ]
+            }
+        },
+    },
+]
+
+
+def test_autoscalers_keep_their_workloads_under_other_names() -> None:
+    containers = [{"name": "orca", "image": "tuna"}]
+    template = {
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"containers": containers},
+    }
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "crane"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template},
+    }
+    deployment, scaled, scaler = anonymised([workload, *AUTOSCALERS], KindSet())
+    name = deployment["metadata"]["name"]
+    assert scaled["spec"]["scaleTargetRef"]["name"] == name != "crane"
+    assert (
+        scaled["metadata"]["annotations"] == AUTOSCALERS[0]["metadata"]["annotations"]
+    )
+    assert scaled["spec"]["triggers"] == [{"type": "kafka"}]
+    assert scaler["spec"]["targetRef"]["name"] == name
+    container = deployment["spec"]["template"]["spec"]["containers"][0]["name"]
+    (entry,) = scaler["status"]["recommendation"]["containerRecommendations"]
+    assert entry["containerName"] == container != "orca"
+    (policy,) = scaler["spec"]["resourcePolicy"]["containerPolicies"]
+    assert policy["containerName"] == "*"
+    text = json.dumps([deployment, scaled, scaler])
     assert [word for word in SECRETS if word in text] == []
 
 
@@ -269,9 +341,9 @@ def test_values_of_kubernetes_own_labels_stay(other: list[dict[str, Any]]) -> No
     assert labels["kubernetes.io/hostname"] == other[0]["metadata"]["name"]
 
 
-def test_names_that_are_put_together_still_are(other: list[dict[str, Any]]) -> None:
-    [pod] = [one for one in other if one["kind"] == "Pod"]
-    [owner] = [one for one in other if one["kind"] == "StatefulSet"]
+def test_composed_names_stay_composed(other: list[dict[str, Any]]) -> None:
+    [pod] = [tree for tree in other if tree["kind"] == "Pod"]
+    [owner] = [tree for tree in other if tree["kind"] == "StatefulSet"]
     template = owner["spec"]["volumeClaimTemplates"][0]["metadata"]["name"]
     name = owner["metadata"]["name"]
     assert pod["metadata"]["name"] == f"{name}-0"

@@ -1,4 +1,4 @@
-"""The client of an API server: what it shows, and what it does about refusals."""
+"""The client of an API server sends credentials and retries rejections."""
 
 import json
 import sys
@@ -81,7 +81,7 @@ def test_list_that_expires_between_pages_is_read_whole(
     server.items[PATH] *= 250
     server.refusals[PATH] = [None, ApiRefusal(410, "Expired")]
     assert len(names(list_pages(client, PODS))) == 750
-    assert [one.query.get("continue") for one in server.asked(PATH)] == [
+    assert [request.query.get("continue") for request in server.asked(PATH)] == [
         None,
         "500",
         None,
@@ -89,7 +89,7 @@ def test_list_that_expires_between_pages_is_read_whole(
     assert server.asked(PATH)[-1].query == {}
 
 
-def test_busy_server_is_asked_again_when_it_says(
+def test_request_to_a_busy_server_is_repeated_after_retry_after(
     server: FakeApiServer, client: ApiClient, slept: list[float]
 ) -> None:
     server.refusals[PATH] = [
@@ -101,7 +101,7 @@ def test_busy_server_is_asked_again_when_it_says(
     assert slept == [7, 1, 60]
 
 
-def test_server_that_stays_busy_is_given_up(
+def test_server_that_stays_busy_is_an_error(
     server: FakeApiServer, client: ApiClient, slept: list[float]
 ) -> None:
     server.refusals[PATH] = [ApiRefusal(429, "TooManyRequests")] * 99
@@ -128,7 +128,9 @@ def test_redirection_is_a_refusal(server: FakeApiServer, client: ApiClient) -> N
         client.get(PATH)
 
 
-def test_token_that_cannot_be_sent_is_told_without_it(server: FakeApiServer) -> None:
+def test_error_about_a_token_that_cannot_be_sent_does_not_show_it(
+    server: FakeApiServer,
+) -> None:
     client = ApiClient(Access(name="here", server=server.url, token="a\nb"))
     with pytest.raises(ApiError, match=r"contains characters invalid in HTTP$"):
         client.get(PATH)
@@ -141,7 +143,7 @@ def test_answers_are_compressed_unless_that_is_switched_off(
     plain = ApiClient(Access(name="here", server=server.url, compresses=False))
     plain.get(PATH)
     plain.close()
-    accepted = [one.headers.get("Accept-Encoding") for one in server.requests]
+    accepted = [request.headers.get("Accept-Encoding") for request in server.requests]
     assert accepted == ["gzip", None]
 
 
@@ -155,13 +157,13 @@ def test_kept_connection_that_was_closed_is_made_again(
     assert client.get(PATH)
 
 
-def test_server_that_is_not_there_is_one_line() -> None:
+def test_unreachable_server_is_an_error_of_one_line() -> None:
     client = ApiClient(Access(name="here", server="http://127.0.0.1:1"))
     with pytest.raises(ApiError, match=r"here .*: connection refused$"):
         client.get(PATH)
 
 
-def test_token_file_is_read_anew(server: FakeApiServer, tmp_path: Path) -> None:
+def test_token_file_is_read_again(server: FakeApiServer, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("one\n")
     client = ApiClient(Access(name="here", server=server.url, token_file=str(file)))
@@ -169,17 +171,17 @@ def test_token_file_is_read_anew(server: FakeApiServer, tmp_path: Path) -> None:
     file.write_text("two\n")
     client.get(PATH)
     client.close()
-    shown = [one.headers["Authorization"] for one in server.requests]
+    shown = [request.headers["Authorization"] for request in server.requests]
     assert shown == ["Bearer one", "Bearer two"]
 
 
-def test_missing_token_file_is_told(server: FakeApiServer) -> None:
+def test_missing_token_file_is_an_error(server: FakeApiServer) -> None:
     client = ApiClient(Access(name="here", server=server.url, token_file="nowhere"))
     with pytest.raises(CredentialsError, match=r"^nowhere: no such file or directory$"):
         client.get(PATH)
 
 
-def test_name_and_password_and_whom_to_act_as_are_shown(server: FakeApiServer) -> None:
+def test_basic_credentials_and_impersonation_are_sent(server: FakeApiServer) -> None:
     access = Access(
         name="here",
         server=server.url,
@@ -213,7 +215,7 @@ Program: TypeAlias = Callable[..., AccessAndLog]
 
 @pytest.fixture
 def program(server: FakeApiServer, tmp_path: Path) -> Program:
-    """Makes an access by a program, and what that was told each time."""
+    """Return a function that configures a credential program and reads its inputs."""
 
     def made(
         version: str = VERSIONS[0], **settings: Any
@@ -239,60 +241,60 @@ def program(server: FakeApiServer, tmp_path: Path) -> Program:
             cluster={"extensions": [extension]},
         )
 
-        def told() -> list[Any]:
+        def inputs() -> list[Any]:
             return [json.loads(line) for line in log.read_text().splitlines()]
 
-        return find_access(kubeconfig=str(file)), told
+        return find_access(kubeconfig=str(file)), inputs
 
     return made
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_program_gives_a_token_and_is_asked_again_after_a_refusal(
+def test_program_returns_a_token_and_runs_again_after_a_rejection(
     server: FakeApiServer, program: Program, version: str
 ) -> None:
-    access, told = program(version)
+    access, inputs = program(version)
     server.token = "token-1"
     client = ApiClient(access)
     client.get(PATH)
     client.get(PATH)
     client.close()
-    assert [one["apiVersion"] for one in told()] == [version, version]
-    assert told()[0]["spec"] == {"interactive": False}
+    assert [call["apiVersion"] for call in inputs()] == [version, version]
+    assert inputs()[0]["spec"] == {"interactive": False}
 
 
-def test_program_that_is_refused_twice_is_given_up(
+def test_program_whose_tokens_are_rejected_twice_is_an_error(
     server: FakeApiServer, program: Program
 ) -> None:
-    access, told = program()
+    access, inputs = program()
     server.token = "another"
     client = ApiClient(access)
     with pytest.raises(ApiError, match="401 Unauthorized"):
         client.get(PATH)
     client.close()
-    assert len(told()) == 2
+    assert len(inputs()) == 2
 
 
-def test_program_is_asked_again_once_its_token_expires(
+def test_program_runs_again_once_its_token_expires(
     server: FakeApiServer, program: Program
 ) -> None:
-    access, told = program(status={"expirationTimestamp": "1970-01-01T00:01:40Z"})
+    access, inputs = program(status={"expirationTimestamp": "1970-01-01T00:01:40Z"})
     now = 99.0
     client = ApiClient(access, now=lambda: now)
     client.get(PATH)
     client.get(PATH)
-    assert len(told()) == 1
+    assert len(inputs()) == 1
     now = 100.0
     client.get(PATH)
     client.close()
-    assert len(told()) == 2
+    assert len(inputs()) == 2
     assert server.requests[-1].headers["Authorization"] == "Bearer token-1"
 
 
-def test_program_is_asked_once_for_many_clients(
+def test_program_runs_once_for_many_clients(
     server: FakeApiServer, program: Program
 ) -> None:
-    access, told = program()
+    access, inputs = program()
     server.token = "token-1"
     issuer = Issuer()
     clients = [ApiClient(access, issuer=issuer) for _ in range(3)]
@@ -301,19 +303,19 @@ def test_program_is_asked_once_for_many_clients(
             client.get(PATH)
     for client in clients:
         client.close()
-    # Once at first, and once since the first answer was refused: to all of them.
-    assert len(told()) == 2
+    # Once at first, and once after the token was rejected, for all clients.
+    assert len(inputs()) == 2
 
 
-def test_program_is_told_about_the_cluster_if_it_wants(
+def test_program_gets_the_cluster_info_if_configured(
     server: FakeApiServer, program: Program
 ) -> None:
-    access, told = program(provideClusterInfo=True)
+    access, inputs = program(provideClusterInfo=True)
     client = ApiClient(access)
     client.get(PATH)
     client.close()
     cluster = {"server": server.url, "config": {"audience": "harbour"}}
-    assert told()[0]["spec"]["cluster"] == cluster
+    assert inputs()[0]["spec"]["cluster"] == cluster
 
 
 @pytest.mark.parametrize(
@@ -333,7 +335,7 @@ def test_program_is_told_about_the_cluster_if_it_wants(
     ],
     ids=["fails", "says something else", "is missing", "must ask", "half a pair"],
 )
-def test_program_that_gives_nothing_is_told(
+def test_program_without_credentials_is_an_error(
     program: Program, settings: dict[str, Any], message: str
 ) -> None:
     access, _ = program(**settings)
@@ -344,13 +346,13 @@ def test_program_that_gives_nothing_is_told(
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate for harbour.example that vouches for itself."""
+    """Return a folder with a self-signed certificate for harbour.example."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[FakeApiServer]:
-    """A server that wants to know who its clients are."""
+    """Start a server that requires client certificates."""
     context = asking_for_certificates(certificates)
     with fake_api_server([make_pod(name="p")], tls=context) as server:
         yield server
@@ -381,7 +383,7 @@ def test_certificates_of_both_sides_are_shown_and_checked(
     assert secure.requests[0].client == "harbour.example"
 
 
-def test_server_that_nobody_vouches_for_is_not_asked(
+def test_server_with_an_untrusted_certificate_gets_no_request(
     secure: FakeApiServer, tmp_path: Path
 ) -> None:
     file = str(kubeconfig_for(secure, tmp_path))
@@ -424,7 +426,7 @@ def test_program_may_give_a_certificate(
     assert secure.requests[0].client == "harbour.example"
 
 
-def test_client_goes_by_a_kubeconfig_that_was_written_anew(tmp_path: Path) -> None:
+def test_client_reads_a_rewritten_kubeconfig(tmp_path: Path) -> None:
     with fake_api_server([make_pod(name="p0")]) as server:
         server.token = "first"
 

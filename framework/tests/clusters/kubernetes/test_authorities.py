@@ -1,4 +1,4 @@
-"""Whose certificates a cluster knows, as its ConfigMap says."""
+"""The authorities that a cluster trusts are read from its ConfigMap."""
 
 import json
 
@@ -11,7 +11,7 @@ PATH = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentica
 
 
 class Server:
-    """Has the ConfigMap that a test wants, or refuses."""
+    """Returns the ConfigMap of the test, or rejects the request."""
 
     def __init__(self, data: dict[str, str]) -> None:
         self.data = data
@@ -37,7 +37,7 @@ def test_authorities_are_those_of_the_cluster_now() -> None:
 
 
 @pytest.mark.parametrize("error", [None, NotFoundError("no such ConfigMap")])
-def test_cluster_that_names_none_knows_clients_by_tokens_and_that_is_all_right(
+def test_cluster_without_authorities_is_not_an_error(
     error: ApiError | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server({"client-ca-file": "one"})
@@ -48,7 +48,7 @@ def test_cluster_that_names_none_knows_clients_by_tokens_and_that_is_all_right(
     assert (authorities.text(), caplog.messages) == ("", [])
 
 
-def test_refusal_is_told_once_and_changes_nothing(
+def test_rejection_is_reported_once_and_changes_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = Server({"client-ca-file": "one"})
@@ -69,7 +69,9 @@ def test_refusal_is_told_once_and_changes_nothing(
     assert caplog.messages == [message]
 
 
-def test_what_is_no_configmap_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_answer_that_is_not_a_configmap_is_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     authorities = ClusterAuthorities(lambda _: b"[]")
     authorities.refresh()
     assert "Expected `object`, got `array`" in caplog.text

@@ -1,4 +1,4 @@
-"""Kubeconfig files: how they are merged, and what is wrong with them."""
+"""Kubeconfig files are merged and checked."""
 
 import base64
 import json
@@ -34,7 +34,7 @@ def tree(
     user: Mapping[str, Any] | None = None,
     name: str = "a",
 ) -> dict[str, Any]:
-    """A kubeconfig with one cluster, user and context, all of one name."""
+    """Return a kubeconfig with one cluster, user and context of the same name."""
     return {
         "current-context": name,
         "clusters": [{"name": name, "cluster": {"server": SERVER, **(cluster or {})}}],
@@ -52,7 +52,7 @@ def write(tmp_path: Path) -> Callable[..., str]:
     return written
 
 
-def test_first_file_to_name_something_wins_with_all_it_says(
+def test_first_file_that_names_an_entry_wins_with_the_whole_entry(
     write: Callable[..., str],
 ) -> None:
     first = write(tree(user={"token": "one"}), "first")
@@ -65,7 +65,7 @@ def test_first_file_to_name_something_wins_with_all_it_says(
     assert (access.token, access.headers) == ("one", ())
 
 
-def test_explicit_file_stands_alone_and_must_exist(write: Callable[..., str]) -> None:
+def test_explicit_file_is_not_merged_and_must_exist(write: Callable[..., str]) -> None:
     file = write(tree(user={"token": "one"}))
     environment = {"KUBECONFIG": write(tree(user={"token": "two"}), "other")}
     access = find_access(kubeconfig=file, environment=environment)
@@ -79,7 +79,7 @@ NAMES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 9), max_size=3)
 
 @st.composite
 def configs(draw: st.DrawFn) -> Kubeconfig:
-    """Any names with any content: merging does not look into them."""
+    """Draw names with any content, because merging ignores the content."""
     content: Any = [draw(NAMES) for _ in range(3)]
     return Kubeconfig(
         current_context=draw(st.sampled_from(["", "a", "b"])),
@@ -91,16 +91,16 @@ def configs(draw: st.DrawFn) -> Kubeconfig:
 
 @given(configs(), configs(), configs())
 def test_merging_is_associative_and_keeps_the_first(
-    one: Kubeconfig, two: Kubeconfig, three: Kubeconfig
+    first: Kubeconfig, second: Kubeconfig, third: Kubeconfig
 ) -> None:
-    whole = merged([one, two, three])
-    assert merged([merged([one, two]), three]) == whole
-    assert merged([one, merged([two, three])]) == whole
-    assert merged([one, one, two]) == merged([one, two])
+    whole = merged([first, second, third])
+    assert merged([merged([first, second]), third]) == whole
+    assert merged([first, merged([second, third])]) == whole
+    assert merged([first, first, second]) == merged([first, second])
     for part in ("clusters", "users", "contexts"):
         found = getattr(whole, part)
         for name, value in found.items():
-            holders = [getattr(each, part) for each in (one, two, three)]
+            holders = [getattr(each, part) for each in (first, second, third)]
             assert value == next(each[name] for each in holders if name in each)
 
 
@@ -120,7 +120,7 @@ def test_paths_are_relative_to_the_file_that_names_them(
     [("bin/get", "{}/bin/get"), ("get", "get"), ("/bin/get", "/bin/get")],
     ids=["below the file", "in the path", "absolute"],
 )
-def test_program_is_found_where_its_file_says(
+def test_program_path_is_relative_to_its_file(
     write: Callable[..., str], tmp_path: Path, command: str, expected: str
 ) -> None:
     file = write(tree(user={"exec": {**EXEC, "command": command}}))
@@ -129,7 +129,9 @@ def test_program_is_found_where_its_file_says(
     assert found.command == expected.format(tmp_path)
 
 
-def test_program_is_not_asked_for_what_the_file_has(write: Callable[..., str]) -> None:
+def test_program_does_not_run_if_the_file_has_credentials(
+    write: Callable[..., str],
+) -> None:
     file = write(tree(user={"exec": EXEC, "token": "one"}))
     assert find_access(kubeconfig=file).exec is None
 
@@ -249,7 +251,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("parts", "message"), MISTAKES.values(), ids=list(MISTAKES))
-def test_mistake_is_told_with_its_place(
+def test_mistake_is_reported_with_its_place(
     write: Callable[..., str], parts: dict[str, Any], message: str
 ) -> None:
     file = write(tree(**parts))
@@ -258,14 +260,16 @@ def test_mistake_is_told_with_its_place(
     assert f"{file}: {message}" in str(error.value).splitlines()
 
 
-def test_all_mistakes_are_told_at_once(write: Callable[..., str]) -> None:
+def test_all_mistakes_are_reported_at_once(write: Callable[..., str]) -> None:
     content = tree(cluster={"server": "x"}, user={"token": "t", "password": "p"})
     with pytest.raises(ConfigErrors) as error:
         find_access(kubeconfig=write(content))
     assert len(error.value.problems) == 2
 
 
-def test_unknown_context_is_told_with_what_there_is(write: Callable[..., str]) -> None:
+def test_error_for_an_unknown_context_lists_the_existing_ones(
+    write: Callable[..., str],
+) -> None:
     file = write(tree(name="harbour"))
     with pytest.raises(ConfigErrors, match="no context 'harbor'; did you mean 'harb"):
         find_access(kubeconfig=file, context="harbor")
@@ -278,7 +282,7 @@ def test_names_come_once_in_a_file(write: Callable[..., str]) -> None:
         read_kubeconfig(write(content))
 
 
-def test_without_any_file_that_is_said(tmp_path: Path) -> None:
+def test_missing_kubeconfig_is_an_error_that_names_the_places(tmp_path: Path) -> None:
     with pytest.raises(ConfigErrors, match="names an existing file"):
         find_access(environment={"HOME": str(tmp_path)})
 

@@ -23,15 +23,15 @@ def server() -> Iterator[FakeApiServer]:
 
 @contextmanager
 def proxy(agree: Agree) -> Iterator[tuple[int, list[bytes]]]:
-    """A proxy for one connection: its port, and what it was told."""
-    told: list[bytes] = []
+    """Run a proxy for one connection; return its port and what it received."""
+    received: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
         with ExitStack() as stack:
             client, _ = listener.accept()
             stack.enter_context(client)
-            target = agree(client, told)
+            target = agree(client, received)
             if target is None:
                 return
             stack.enter_context(target)
@@ -43,7 +43,7 @@ def proxy(agree: Agree) -> Iterator[tuple[int, list[bytes]]]:
     thread = threading.Thread(target=serve)
     thread.start()
     with listener:
-        yield listener.getsockname()[1], told
+        yield listener.getsockname()[1], received
         thread.join()
 
 
@@ -53,26 +53,26 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
     sink.shutdown(socket.SHUT_WR)
 
 
-def by_http(client: socket.socket, told: list[bytes]) -> socket.socket:
+def by_http(client: socket.socket, received: list[bytes]) -> socket.socket:
     request = b""
     while not request.endswith(b"\r\n\r\n"):
         request += client.recv(1)
-    told += request.splitlines()
+    received += request.splitlines()
     host, _, port = request.split()[1].decode().rpartition(":")
     client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
     return socket.create_connection((host, int(port)))
 
 
-def refusing(client: socket.socket, told: list[bytes]) -> None:
+def refusing(client: socket.socket, received: list[bytes]) -> None:
     client.recv(1 << 16)
     client.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
 
 
-def by_socks(client: socket.socket, told: list[bytes]) -> socket.socket:
-    told.append(client.recv(3))
-    client.sendall(bytes([5, told[0][2]]))
-    if told[0][2]:
-        told.append(client.recv(64))
+def by_socks(client: socket.socket, received: list[bytes]) -> socket.socket:
+    received.append(client.recv(3))
+    client.sendall(bytes([5, received[0][2]]))
+    if received[0][2]:
+        received.append(client.recv(64))
         client.sendall(bytes([1, 0]))
     *_, length = client.recv(5)
     host, port = client.recv(length).decode(), client.recv(2)
@@ -80,7 +80,7 @@ def by_socks(client: socket.socket, told: list[bytes]) -> socket.socket:
     return socket.create_connection((host, int.from_bytes(port, "big")))
 
 
-def full(client: socket.socket, told: list[bytes]) -> None:
+def full(client: socket.socket, received: list[bytes]) -> None:
     client.recv(3)
     client.sendall(bytes([5, 0]))
     client.recv(64)
@@ -93,11 +93,11 @@ def ask(server: FakeApiServer, proxy_url: str) -> bytes:
         return client.get(PATH)
 
 
-def test_http_proxy_is_told_where_to_and_who(server: FakeApiServer) -> None:
-    with proxy(by_http) as (port, told):
+def test_http_proxy_gets_the_target_and_the_credentials(server: FakeApiServer) -> None:
+    with proxy(by_http) as (port, received):
         assert b'"name": "p"' in ask(server, f"http://jane:a%40b@127.0.0.1:{port}")
-    assert told[0].startswith(f"CONNECT {server.url[7:]} HTTP/1.".encode())
-    assert b"Proxy-Authorization: Basic amFuZTphQGI=" in told
+    assert received[0].startswith(f"CONNECT {server.url[7:]} HTTP/1.".encode())
+    assert b"Proxy-Authorization: Basic amFuZTphQGI=" in received
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_http_proxy_is_told_where_to_and_who(server: FakeApiServer) -> None:
     [("", [bytes([5, 1, 0])]), ("jane:x@", [bytes([5, 1, 2]), b"\1\4jane\1x"])],
     ids=["anybody", "by name"],
 )
-def test_socks_proxy_lets_through(
+def test_socks_proxy_works(
     server: FakeApiServer, who: str, expected: list[bytes]
 ) -> None:
-    with proxy(by_socks) as (port, told):
+    with proxy(by_socks) as (port, received):
         assert b'"name": "p"' in ask(server, f"socks5://{who}127.0.0.1:{port}")
-    assert told == expected
+    assert received == expected
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_socks_proxy_lets_through(
     ],
     ids=["http", "socks"],
 )
-def test_proxy_that_refuses_is_told(
+def test_proxy_that_refuses_is_an_error(
     server: FakeApiServer, agree: Agree, scheme: str, message: str
 ) -> None:
     with (
@@ -131,14 +131,14 @@ def test_proxy_that_refuses_is_told(
         ask(server, f"{scheme}://127.0.0.1:{port}")
 
 
-def test_proxy_of_the_environment_is_not_for_this_machine(
+def test_proxy_of_the_environment_is_not_used_for_this_machine(
     server: FakeApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     assert ask(server, "")
 
 
-def test_proxy_of_the_environment_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     access = Access(name="here", server="https://harbour.invalid")
     with proxy(refusing) as (port, _):
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")

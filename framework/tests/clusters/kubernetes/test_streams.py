@@ -21,7 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def received(parts: list[bytes]) -> bytes:
-    """The content of an answer that is sent part by part."""
+    """Return the content of an answer that is sent in parts."""
     ours, theirs = socket.socketpair()
 
     def send() -> None:
@@ -40,7 +40,7 @@ def received(parts: list[bytes]) -> bytes:
         ours.close()
 
 
-def test_a_block_is_empty_if_what_has_come_is_no_content_yet() -> None:
+def test_a_block_is_empty_before_the_first_content() -> None:
     ours, theirs = socket.socketpair()
     text = gzip.compress(b"{}\n")
     with theirs, closing(ours), closing(http.client.HTTPResponse(ours)) as response:
@@ -53,11 +53,13 @@ def test_a_block_is_empty_if_what_has_come_is_no_content_yet() -> None:
 
 
 def chunked(contents: list[bytes]) -> bytes:
-    return b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in contents if one)
+    return b"".join(
+        b"%x\r\n%s\r\n" % (len(content), content) for content in contents if content
+    )
 
 
 def cut(sent: bytes, cuts: list[int]) -> list[bytes]:
-    """The same bytes in several parts."""
+    """Split bytes into several parts."""
     places = sorted({0, len(sent), *(cut for cut in cuts if cut < len(sent))})
     return [sent[a:b] for a, b in itertools.pairwise(places)]
 

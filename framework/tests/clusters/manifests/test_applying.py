@@ -1,4 +1,4 @@
-"""Manifests on top of what a cluster has: what becomes of both."""
+"""Manifests are applied on top of the objects of a cluster."""
 
 import json
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ from quaymaster.testing import (
 
 def on_top(folder: Path, stored: Sequence[ApiObject], *written: ApiObject) -> Loaded:
     """Load manifests on top of what a server has stored."""
-    trees: list[Any] = [to_wire(one) for one in written]
+    trees: list[Any] = [to_wire(obj) for obj in written]
     for tree in trees:
-        tree["metadata"].pop("uid", None)  # which only a server gives
+        tree["metadata"].pop("uid", None)  # only a server sets it
         if tree["kind"] == "Pod":
             tree.pop("status", None)
     (folder / "new.json").write_text("\n".join(map(json.dumps, trees)))
-    items = [to_wire(one) for one in stored]
+    items = [to_wire(obj) for obj in stored]
     content = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
     return load([folder / "new.json"], stored=[("here", content.encode())])
 
@@ -47,33 +47,33 @@ def nodes_of_new_pods(loaded: Loaded) -> list[str]:
     config = load_config("default", registry)
     result = simulate(loaded.objects, config=config, registry=registry)
     assert not result.unscheduled
-    return [one.node for one in result.placements]
+    return [placement.node for placement in result.placements]
 
 
-def test_manifest_counts_and_the_cluster_keeps_what_only_it_can_say(
+def test_manifest_wins_and_the_fields_of_the_server_are_kept(
     tmp_path: Path,
 ) -> None:
-    known = make_pod(name="p", node="n", labels={"app": "a", "by": "server"})
+    stored = make_pod(name="p", node="n", labels={"app": "a", "by": "server"})
     written = make_pod(name="p", labels={"app": "b"}, requests={"cpu": "1"})
-    [pod] = on_top(tmp_path, [known], written).of(Pod)
+    [pod] = on_top(tmp_path, [stored], written).of(Pod)
     assert pod.labels == {"app": "b", "by": "server"}
-    assert (pod.uid, pod.node_name, pod.status) == (known.uid, "n", known.status)
+    assert (pod.uid, pod.node_name, pod.status) == (stored.uid, "n", stored.status)
     assert pod.spec.containers[0].resources.requests
 
 
 def test_claim_keeps_its_volume(tmp_path: Path) -> None:
     written = make_persistent_volume_claim(name="c")
-    known = replace(
+    stored = replace(
         written,
         metadata=replace(written.metadata, uid="c"),
         spec=PersistentVolumeClaimSpec(volume_name="v"),
     )
-    [claim] = on_top(tmp_path, [known], written).of(PersistentVolumeClaim)
+    [claim] = on_top(tmp_path, [stored], written).of(PersistentVolumeClaim)
     assert claim.spec.volume_name == "v"
 
 
 def a_running_deployment() -> list[ApiObject]:
-    """A Deployment with its ReplicaSet, one pod of it on each of two nodes."""
+    """Return a Deployment with its ReplicaSet and a pod on each of two nodes."""
     labels = {"app": "web", "pod-template-hash": "abc"}
     deployment = make_deployment(name="web", replicas=2, pod=pod_of("v1"))
     template = deployment.spec.template
@@ -133,10 +133,10 @@ def test_deployment_with_another_image_is_rolled_out(tmp_path: Path) -> None:
     assert len(nodes_of_new_pods(loaded)) == 2
 
 
-def test_new_objects_come_beside_the_others(tmp_path: Path) -> None:
+def test_new_objects_are_added(tmp_path: Path) -> None:
     loaded = on_top(tmp_path, [make_node(name="n")], make_pod(name="p"))
-    assert [one.key for one in loaded.objects] == ["n", "default/p"]
-    assert [str(one) for one in loaded.sources] == [
+    assert [obj.key for obj in loaded.objects] == ["n", "default/p"]
+    assert [str(source) for source in loaded.sources] == [
         "here: items[0]",
         str(tmp_path / "new.json"),
     ]
@@ -147,4 +147,4 @@ def test_object_is_applied_once(tmp_path: Path) -> None:
     with pytest.raises(ManifestErrors, match="duplicate Pod 'default/p', first in"):
         on_top(tmp_path, [pod], pod, pod)
     loaded = on_top(tmp_path, [namespace], namespace, namespace)
-    assert [one.key for one in loaded.objects] == ["crew"]
+    assert [obj.key for obj in loaded.objects] == ["crew"]

@@ -72,7 +72,8 @@ def max_unavailable(result: Loaded) -> object:
 
 
 def in_container(**fields: Any) -> dict[str, Any]:
-    return a_pod(containers=[{**CONTAINER, **fields}])
+    volumes = [{"name": "v", "emptyDir": {}}]
+    return a_pod(containers=[{**CONTAINER, **fields}], volumes=volumes)
 
 
 def in_volume(**source: Any) -> dict[str, Any]:
@@ -235,7 +236,7 @@ def test_every_pod_of_a_template_loses_the_field(tmp_path: Path) -> None:
     pod = a_pod(schedulingGroup={"podGroupName": "g"})
     pods = [{**pod, "metadata": {"name": name}} for name in "abc"]
     result = loaded(tmp_path, *pods)
-    assert [one.spec.scheduling_group for one in result.of(Pod)] == [None] * 3
+    assert [replica.spec.scheduling_group for replica in result.of(Pod)] == [None] * 3
     assert dropped(result) == ["spec.schedulingGroup (GenericWorkload)"]
 
 
@@ -253,7 +254,7 @@ def test_job_of_a_cron_job_loses_the_field(tmp_path: Path) -> None:
     assert job.spec.template.spec.scheduling_group is None
 
 
-def test_empty_field_is_dropped_without_a_word(tmp_path: Path) -> None:
+def test_empty_field_is_dropped_silently(tmp_path: Path) -> None:
     absent, empty = a_pod(evictionResponders=None), a_pod(evictionResponders=[])
     empty["metadata"]["name"] = "b"
     assert loaded(tmp_path, absent, empty).notices == ()

@@ -1,4 +1,4 @@
-"""Objects that nothing is made of: what is said of them, and what runs their pods."""
+"""Objects without a controller here get notices; mappings may run their pods."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -176,7 +176,7 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
         ),
     ],
 )
-def test_demand_that_is_missing_is_told(
+def test_missing_demand_is_reported(
     read: Reader, type_: str, reason: NoticeReason, message: str
 ) -> None:
     loaded = read(f"{{{type_}, metadata: {{name: a}}}}")
@@ -212,13 +212,13 @@ def test_objects_that_want_no_pods_are_only_counted(read: Reader, type_: str) ->
     assert loaded.skipped.total() == 1
 
 
-def test_object_without_a_name_is_told_by_its_kind(read: Reader) -> None:
+def test_object_without_a_name_is_reported_by_its_kind(read: Reader) -> None:
     text = "{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}"
     (notice,) = read(text).notices
     assert notice.where.endswith("in.yaml (Kustomization)")
 
 
-def test_objects_of_which_the_same_is_to_be_said_share_a_notice(read: Reader) -> None:
+def test_objects_with_the_same_message_share_a_notice(read: Reader) -> None:
     loaded = read(f"{CRON_JOB}---{CRON_JOB.replace('backup', 'report')}")
     (notice,) = loaded.notices
     assert notice.where.endswith("document 1 (CronJob db/backup) and 1 more")
@@ -351,7 +351,7 @@ kinds:
     }
 
 
-def test_unknown_mapping_names_those_that_there_are(read: Reader) -> None:
+def test_error_for_an_unknown_mapping_lists_the_existing_ones(read: Reader) -> None:
     with pytest.raises(ConfigErrors, match=r"jobset.*did you mean 'jobset'\?"):
         read(JOB_SET, custom_kinds=["jobsets"])
 

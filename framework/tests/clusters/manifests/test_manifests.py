@@ -24,7 +24,7 @@ NODE = "{apiVersion: v1, kind: Node, metadata: {name: %s}}\n"
 
 @pytest.fixture
 def write(tmp_path: Path) -> Writer:
-    """Write files below a directory; return the path of the last."""
+    """Write files below a directory and return the path of the last."""
 
     def write_files(**texts: str) -> Path:
         path = tmp_path
@@ -43,7 +43,7 @@ def keys(loaded: Loaded) -> list[str]:
 
 
 def problems(*paths: Path | str) -> list[str]:
-    """What is wrong with the files, their directory left out."""
+    """Return the problems of the files, without their directory."""
     with pytest.raises(ManifestErrors) as caught:
         load(paths)
     folders = {str(Path(path).parent) + "/" for path in paths}
@@ -131,7 +131,7 @@ def test_lists_are_opened(write: Writer, kind: str, suffix: str) -> None:
     assert str(loaded.sources[1]) == f"{path}: items[1]"
 
 
-def test_items_of_a_list_of_one_kind_need_not_say_what_they_are(write: Writer) -> None:
+def test_items_of_a_list_of_one_kind_need_no_kind(write: Writer) -> None:
     tree = {
         "apiVersion": "apps/v1",
         "kind": "DeploymentList",
@@ -164,11 +164,11 @@ def test_input_without_objects_is_an_error(write: Writer, text: str) -> None:
     assert problems(path) == ["a.yaml: no objects in it"]
 
 
-def test_naming_no_file_at_all_is_no_mistake() -> None:
+def test_no_file_at_all_is_not_an_error() -> None:
     assert load(()).objects == ()
 
 
-def test_objects_go_to_the_namespace_that_is_asked_for(write: Writer) -> None:
+def test_objects_get_the_requested_namespace(write: Writer) -> None:
     pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}"
     loaded = load([write(a_yaml=f"{NODE % 'a'}---\n{pod}")], namespace="shop")
     assert keys(loaded) == ["Node a", "Pod shop/p"]
@@ -208,7 +208,7 @@ items:
     }
 
 
-def test_objects_of_one_kind_can_be_asked_for(write: Writer) -> None:
+def test_objects_of_one_kind_can_be_selected(write: Writer) -> None:
     text = f"{NODE % 'a'}---\n{{apiVersion: v1, kind: Pod, metadata: {{name: p}}}}"
     loaded = load([write(a_yaml=text)])
     assert [node.name for node in loaded.of(Node)] == ["a"]
@@ -303,7 +303,7 @@ def test_text_that_only_looks_like_something_else_stays_text(
         ("08", "8.0"),
     ],
 )
-def test_unquoted_numbers_and_booleans_are_no_texts(
+def test_unquoted_numbers_and_booleans_are_not_texts(
     write: Writer, text: str, shown: str
 ) -> None:
     path = write(a_yaml=f"{{apiVersion: v1, kind: Node, metadata: {{name: {text}}}}}")
@@ -320,7 +320,7 @@ def test_quoted_and_tagged_texts_are_texts(write: Writer) -> None:
     assert labels == {"a": "1", "b": "yes", "c": "1", "d": "2026-01-31"}
 
 
-def test_tags_that_say_what_a_scalar_is_already_are_obeyed(write: Writer) -> None:
+def test_tags_that_match_the_scalar_are_accepted(write: Writer) -> None:
     text = """
 apiVersion: v1
 kind: Pod
@@ -376,7 +376,7 @@ items:
         ("a: \x00", "byte 3: control characters are not allowed"),
     ],
 )
-def test_malformed_yaml_is_told_with_line_and_column(
+def test_malformed_yaml_is_reported_with_line_and_column(
     write: Writer, text: str, problem: str
 ) -> None:
     (found,) = problems(write(bad_yaml=text))
@@ -394,13 +394,13 @@ def test_malformed_yaml_is_told_with_line_and_column(
         ('{"a": ', "Input data was truncated"),
     ],
 )
-def test_malformed_json_is_told_with_line_and_column(
+def test_malformed_json_is_reported_with_line_and_column(
     write: Writer, text: str, problem: str
 ) -> None:
     assert problems(write(bad_json=text)) == [f"bad.json: {problem}"]
 
 
-def test_text_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
     for name in ("bad.json", "bad.yaml"):
         path = tmp_path / name
         path.write_bytes(
@@ -410,16 +410,16 @@ def test_text_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
         assert "UTF-8" in problem
 
 
-def test_directory_without_manifests_is_told(tmp_path: Path) -> None:
+def test_directory_without_manifests_is_an_error(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path)
     assert problem.endswith(": no .yaml, .yml or .json files in this directory")
 
 
-def test_path_that_does_not_exist_is_told(tmp_path: Path) -> None:
+def test_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     assert problems(tmp_path / "x.yaml") == ["x.yaml: no such file or directory"]
 
 
-def test_url_is_told_with_what_fetches_it() -> None:
+def test_error_for_a_url_suggests_a_command_that_fetches_it() -> None:
     with pytest.raises(ManifestErrors) as caught:
         load(["https://example.com/a.yaml"])
     assert str(caught.value) == (
@@ -452,13 +452,13 @@ def test_url_is_told_with_what_fetches_it() -> None:
         ),
     ],
 )
-def test_what_is_no_kubernetes_object_is_told(
+def test_yaml_that_is_not_a_kubernetes_object_is_an_error(
     write: Writer, text: str, problem: str
 ) -> None:
     assert problems(write(a_yaml=text)) == [f"a.yaml: {problem}"]
 
 
-def test_json_that_is_no_kubernetes_object_is_told(write: Writer) -> None:
+def test_json_that_is_not_a_kubernetes_object_is_an_error(write: Writer) -> None:
     expected = "expected the {} of a Kubernetes object, got "
     assert problems(write(a_json='[1] {"kind": 5} {"apiVersion": "v1"}')) == [
         "a.json: document 1: expected an object with apiVersion and kind, got a list",
@@ -467,7 +467,7 @@ def test_json_that_is_no_kubernetes_object_is_told(write: Writer) -> None:
     ]
 
 
-def test_object_without_a_name_is_told(write: Writer) -> None:
+def test_object_without_a_name_is_an_error(write: Writer) -> None:
     text = "{apiVersion: v1, kind: Node, metadata: {labels: {a: b}}}"
     assert problems(write(a_yaml=text)) == [
         "a.yaml (Node): metadata.name: expected a name"
@@ -503,14 +503,16 @@ def test_problem_in_a_list_names_the_item(write: Writer) -> None:
         )
 
 
-def test_two_objects_of_one_name_are_told_with_both_places(write: Writer) -> None:
+def test_two_objects_of_the_same_name_are_an_error_with_both_places(
+    write: Writer,
+) -> None:
     first, second = write(a_yaml=NODE % "n1"), write(b_yaml=f"---\n{NODE % 'n1'}---\n")
     assert problems(first, second) == [
         "b.yaml: document 1: duplicate Node 'n1', first in a.yaml"
     ]
 
 
-def test_files_may_all_bring_the_namespace_that_they_are_for(write: Writer) -> None:
+def test_several_files_may_contain_the_same_namespace(write: Writer) -> None:
     text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {a: %s}}\n"
     first, second = write(a_yaml=text % "x"), write(b_yaml=text % "x")
     assert keys(load([first, second])) == ["Namespace shop"]
@@ -520,7 +522,7 @@ def test_files_may_all_bring_the_namespace_that_they_are_for(write: Writer) -> N
     ]
 
 
-def test_objects_of_different_kinds_or_namespaces_may_have_one_name(
+def test_objects_of_different_kinds_or_namespaces_may_share_a_name(
     write: Writer,
 ) -> None:
     other = as_tree("a", Pod)
@@ -529,7 +531,7 @@ def test_objects_of_different_kinds_or_namespaces_may_have_one_name(
     assert len(load([write(a_json="".join(map(json.dumps, trees)))]).objects) == 3
 
 
-def test_all_problems_of_all_files_are_told_at_once(
+def test_all_problems_of_all_files_are_reported_at_once(
     write: Writer, tmp_path: Path
 ) -> None:
     bad = write(bad_yaml="a: [")
@@ -549,14 +551,14 @@ def test_errors_are_errors_of_the_framework(tmp_path: Path) -> None:
     assert str(caught.value).count("\n") == 1
 
 
-def test_sources_name_as_much_as_is_needed() -> None:
+def test_sources_name_only_the_needed_parts() -> None:
     assert str(Source("a.yaml")) == "a.yaml"
     assert str(Source("a.yaml", 2)) == "a.yaml: document 2"
     assert str(Source("a.yaml", 2, 0)) == "a.yaml: document 2, items[0]"
 
 
-def test_progress_is_told_now_and_then(write: Writer) -> None:
+def test_progress_is_reported_every_256_objects(write: Writer) -> None:
     path = write(a_yaml="---\n".join(NODE % f"n{number}" for number in range(600)))
-    told: list[int] = []
-    load([path], on_progress=told.append)
-    assert told == [256, 512]
+    counts: list[int] = []
+    load([path], on_progress=counts.append)
+    assert counts == [256, 512]

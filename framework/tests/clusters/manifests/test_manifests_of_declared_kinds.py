@@ -30,7 +30,7 @@ spec: {minMember: 3}
 
 
 class QueueSpec(ApiValue, frozen=True, kw_only=True):
-    """A field of each sort."""
+    """A field of each type."""
 
     share: float = 0.5
     limit: Quantity | None = None
@@ -77,23 +77,23 @@ def queue(spec: str) -> str:
 def problems(read: Reader, text: str, **options: object) -> list[str]:
     with pytest.raises(ManifestErrors) as caught:
         read(text, **options)
-    return [f"{one.path}: {one.message}" for one in caught.value.problems]
+    return [f"{problem.path}: {problem.message}" for problem in caught.value.problems]
 
 
-def test_declared_kind_is_read_without_a_word(read: Reader) -> None:
+def test_declared_kind_is_read_without_a_notice(read: Reader) -> None:
     loaded = read(GROUP)
     (group,) = loaded.of(PodGroup)
     assert (group.key, group.spec.min_member) == ("default/gang", 3)
     assert (not loaded.skipped, loaded.notices) == (True, ())
 
 
-def test_kind_that_nobody_declares_is_skipped(read: Reader) -> None:
+def test_kind_that_is_not_declared_is_skipped(read: Reader) -> None:
     loaded = read(GROUP, kinds=())
     assert loaded.objects == ()
     assert loaded.skipped == {"PodGroup (scheduling.x-k8s.io/v1alpha1)": 1}
 
 
-def test_definition_of_a_kind_stays_what_nobody_knows(read: Reader) -> None:
+def test_custom_resource_definition_of_a_declared_kind_is_skipped(read: Reader) -> None:
     crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
     loaded = read(f"{crd}metadata: {{name: podgroups.scheduling.x-k8s.io}}\n")
     assert sum(loaded.skipped.values()) == 1
@@ -110,7 +110,7 @@ def test_list_of_a_declared_kind_is_opened(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"in.{ending}"
     file.write_bytes(msgspec.json.encode(tree))
     loaded = load([file], kinds=[PodGroup])
-    assert [one.key for one in loaded.of(PodGroup)] == ["default/a", "default/b"]
+    assert [group.key for group in loaded.of(PodGroup)] == ["default/a", "default/b"]
 
 
 def test_cluster_wide_kind_has_no_namespace(read: Reader) -> None:
@@ -118,7 +118,7 @@ def test_cluster_wide_kind_has_no_namespace(read: Reader) -> None:
     assert found.key == "q"
 
 
-def test_other_version_of_a_declared_kind_is_told(read: Reader) -> None:
+def test_other_version_of_a_declared_kind_is_reported(read: Reader) -> None:
     loaded = read(GROUP.replace("v1alpha1", "v1"))
     (notice,) = loaded.notices
     assert notice.reason is NoticeReason.UNKNOWN_VERSION
@@ -128,7 +128,9 @@ def test_other_version_of_a_declared_kind_is_told(read: Reader) -> None:
     )
 
 
-def test_namesake_of_another_group_is_none_of_it(read: Reader) -> None:
+def test_kind_of_the_same_name_in_another_group_is_not_the_declared_one(
+    read: Reader,
+) -> None:
     loaded = read(GROUP.replace("scheduling.x-k8s.io", "other.example"))
     assert loaded.skipped == {"PodGroup (other.example/v1alpha1)": 1}
 
@@ -148,14 +150,16 @@ def test_field_that_its_class_has_not_is_unknown(
     assert problems(read, text) == [f"{path}: unknown field{hint}"]
 
 
-def test_unknown_field_of_metadata_is_told(read: Reader) -> None:
+def test_unknown_field_of_metadata_is_reported(read: Reader) -> None:
     text = GROUP.replace("name: gang", "name: gang, label: {}, managedFields: []")
     assert problems(read, text) == [
         "metadata.label: unknown field; did you mean 'labels'?"
     ]
 
 
-def test_parts_of_kubernetes_have_all_the_fields_that_it_knows(read: Reader) -> None:
+def test_kubernetes_types_within_declared_kinds_have_all_their_fields(
+    read: Reader,
+) -> None:
     container = "{name: a, image: b, stdin: true}"
     text = queue(f"template: {{spec: {{containers: [{container}]}}}}")
     (found,) = read(text).objects
@@ -168,22 +172,22 @@ def test_parts_of_kubernetes_have_all_the_fields_that_it_knows(read: Reader) -> 
     ]
 
 
-def test_field_of_any_content_takes_anything(read: Reader) -> None:
+def test_field_of_any_type_accepts_any_value(read: Reader) -> None:
     (found,) = read(queue("free: {a: {b: [1, {c: null}]}}")).objects
     assert to_wire(found)["spec"] == {"free": {"a": {"b": [1, {"c": None}]}}}
 
 
 @pytest.mark.parametrize("validation", [Validation.WARN, Validation.IGNORE])
-def test_unknown_fields_are_as_bad_as_was_asked_for(
+def test_unknown_fields_are_handled_by_the_validation_mode(
     read: Reader, validation: Validation
 ) -> None:
     loaded = read(queue("weigth: 3"), validation=validation)
-    told = [notice.path for notice in loaded.notices]
-    assert told == (["spec.weigth"] if validation is Validation.WARN else [])
+    paths = [notice.path for notice in loaded.notices]
+    assert paths == (["spec.weigth"] if validation is Validation.WARN else [])
     assert len(loaded.objects) == 1
 
 
-def test_unknown_fields_in_what_a_server_has_stored_are_only_told(read: Reader) -> None:
+def test_unknown_fields_of_stored_objects_are_only_warnings(read: Reader) -> None:
     stored = queue("weigth: 3").replace("name: q", "name: q, uid: u")
     (notice,) = read(stored).notices
     assert notice.path == "spec.weigth"
@@ -204,7 +208,7 @@ def test_unknown_fields_in_what_a_server_has_stored_are_only_told(read: Reader) 
         ("selector: []", "spec.selector: expected an object, got a list"),
     ],
 )
-def test_wrong_values_are_told_with_their_place(
+def test_wrong_values_are_reported_with_their_place(
     read: Reader, spec: str, problem: str
 ) -> None:
     (found,) = problems(read, queue(spec))
@@ -220,7 +224,7 @@ def test_null_is_nothing(read: Reader) -> None:
 TEMPLATE = "template: {spec: {containers: [{name: main, image: nginx}]}}"
 
 
-def test_pods_of_a_declared_kind_are_told_to_be_missing(read: Reader) -> None:
+def test_missing_pods_of_a_declared_kind_are_reported(read: Reader) -> None:
     loaded = read(queue(TEMPLATE))
     assert len(loaded.objects) == 1
     (notice,) = loaded.notices
@@ -228,7 +232,7 @@ def test_pods_of_a_declared_kind_are_told_to_be_missing(read: Reader) -> None:
     assert notice.path == "spec.template"
 
 
-def test_pods_of_a_declared_kind_run_if_a_mapping_says_how(
+def test_pods_of_a_declared_kind_run_with_a_mapping(
     read: Reader, tmp_path: Path
 ) -> None:
     mapping = tmp_path / "mapping"
@@ -237,10 +241,10 @@ def test_pods_of_a_declared_kind_run_if_a_mapping_says_how(
         "- group: acme.example\n  kind: Queue\n  pods: [{template: [spec.template]}]\n"
     )
     loaded = read(queue(TEMPLATE), custom_kinds=[str(mapping)])
-    assert [type(one) for one in loaded.objects] == [Queue, Job]
+    assert [type(obj) for obj in loaded.objects] == [Queue, Job]
     assert loaded.notices == ()
 
 
-def test_object_comes_twice_in_one_input(read: Reader) -> None:
+def test_duplicate_object_in_one_input_is_an_error(read: Reader) -> None:
     (found,) = problems(read, GROUP + "---" + GROUP)
     assert "duplicate PodGroup 'default/gang'" in found

@@ -1,4 +1,4 @@
-"""Objects and fields that act on pods, and that nothing here follows, get warnings."""
+"""Objects and fields that act on pods but are not implemented here get warnings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +21,9 @@ def messages(folder: Path, text: str, *, custom_kinds: Sequence[str] = ()) -> li
     ("api_version", "kind", "effect"),
     [
         ("argoproj.io/v1alpha1", "Rollout", "creates pods"),
-        ("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", "changes what pods request"),
         ("descheduler/v1alpha2", "DeschedulerPolicy", "evicts or moves pods"),
         ("karpenter.sh/v1", "NodePool", "adds and removes nodes"),
-        ("keda.sh/v1alpha1", "ScaledObject", "changes the number of pods"),
+        ("datadoghq.com/v1alpha2", "DatadogPodAutoscaler", "changes the number"),
         ("serving.knative.dev/v1", "Service", "creates pods"),
         ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "creates pods"),
     ],

@@ -1,4 +1,4 @@
-"""Kustomizations and Helm charts are recognised; the message says what to pipe."""
+"""Kustomizations and Helm charts are recognised; the message suggests a command."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,9 @@ def problems(folder: Path, files: Mapping[str, str], *paths: str) -> list[str]:
         (folder / name).write_text(text)
     with pytest.raises(ManifestErrors) as caught:
         load([folder / path for path in paths or (".",)])
-    return [str(one).replace(str(folder), "DIR") for one in caught.value.problems]
+    return [
+        str(problem).replace(str(folder), "DIR") for problem in caught.value.problems
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_template_without_its_chart_is_recognised_by_its_actions(
     assert problem.endswith("helm template CHART | quaymaster simulate -")
 
 
-def test_braces_of_other_languages_are_no_template(tmp_path: Path) -> None:
+def test_braces_of_other_languages_are_not_a_template(tmp_path: Path) -> None:
     text = POD.replace("name: p", "name: p, annotations: {say: '{{ $labels.pod }}'}")
     (tmp_path / "pod.yaml").write_text(text)
     assert len(load([tmp_path]).objects) == 1

@@ -1,4 +1,4 @@
-"""Fields that nobody knows, and keys that come twice, are taken as kubectl has it."""
+"""Unknown fields and duplicate keys are handled as by kubectl."""
 
 import json
 from pathlib import Path
@@ -36,21 +36,23 @@ def write(folder: Path, text: object, name: str = "a.json") -> Path:
 def problems(path: Path, validation: Validation | None = None) -> list[str]:
     with pytest.raises(ManifestErrors) as caught:
         load([path], validation=validation)
-    return [str(one).replace(f"{path.parent}/", "") for one in caught.value.problems]
+    return [
+        str(problem).replace(f"{path.parent}/", "") for problem in caught.value.problems
+    ]
 
 
 def warnings(path: Path, validation: Validation | None = None) -> list[str]:
     loaded = load([path], validation=validation)
-    assert {one.reason for one in loaded.notices} <= {NoticeReason.ODD_FIELDS}
-    return [str(one).replace(f"{path.parent}/", "") for one in loaded.notices]
+    assert {notice.reason for notice in loaded.notices} <= {NoticeReason.ODD_FIELDS}
+    return [str(notice).replace(f"{path.parent}/", "") for notice in loaded.notices]
 
 
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
-def test_unknown_field_is_an_error_that_says_what_was_meant(
+def test_unknown_field_is_an_error_with_a_suggestion(
     tmp_path: Path, suffix: str
 ) -> None:
     pod = with_spec(nodeselector={"disk": "ssd"}, toleration=[])
-    # JSON is YAML, too; the space makes it be read as such.
+    # JSON is YAML, too; the space selects the YAML reader.
     text = json.dumps(pod) if suffix == "json" else f"# YAML\n{json.dumps(pod)}"
     name = f"a.{suffix}"
     assert problems(write(tmp_path, text, name)) == [
@@ -65,7 +67,7 @@ def test_unknown_field_is_an_error_that_says_what_was_meant(
     ]
 
 
-def test_every_pod_with_a_mistaken_spec_is_told(tmp_path: Path) -> None:
+def test_every_pod_with_a_wrong_spec_is_reported(tmp_path: Path) -> None:
     pods = [{**with_spec(tolerations="x"), "metadata": {"name": n}} for n in "ab"]
     pods += [{**with_spec(hostnetwork=True), "metadata": {"name": n}} for n in "cd"]
     found = problems(
@@ -92,7 +94,7 @@ def test_unknown_field_beside_the_spec_is_an_error(tmp_path: Path) -> None:
     ]
 
 
-def test_key_that_comes_twice_in_yaml_is_an_error_with_its_line(
+def test_duplicate_key_in_yaml_is_an_error_with_its_line(
     tmp_path: Path,
 ) -> None:
     text = (
@@ -108,7 +110,7 @@ def test_key_that_comes_twice_in_yaml_is_an_error_with_its_line(
     ]
 
 
-def test_key_that_comes_twice_in_json_is_an_error(tmp_path: Path) -> None:
+def test_duplicate_key_in_json_is_an_error(tmp_path: Path) -> None:
     text = json.dumps(POD).replace('"name": "a"', '"name": "a", "name": "b"', 1)
     text = text.replace('"spec":', '"spec": {}, "spec":')
     assert problems(write(tmp_path, text)) == [
@@ -117,7 +119,7 @@ def test_key_that_comes_twice_in_json_is_an_error(tmp_path: Path) -> None:
     ]
 
 
-def test_key_that_overrides_a_merged_one_comes_once(tmp_path: Path) -> None:
+def test_key_that_overrides_a_merged_one_is_not_a_duplicate(tmp_path: Path) -> None:
     text = (
         "- &base {name: a, image: x}\n- {<<: *base, name: b}\n- {name: c, <<: *base}\n"
     )
@@ -126,10 +128,10 @@ def test_key_that_overrides_a_merged_one_comes_once(tmp_path: Path) -> None:
     path = path.rename(tmp_path / "a.yaml")
     (pod,) = load([path]).of(Pod)
     # What is merged counts where it stands, as in go-yaml.
-    assert [one.name for one in pod.spec.containers] == ["a", "b", "a"]
+    assert [container.name for container in pod.spec.containers] == ["a", "b", "a"]
 
 
-def test_every_place_of_a_list_is_told(tmp_path: Path) -> None:
+def test_every_place_of_a_list_is_reported(tmp_path: Path) -> None:
     items = [POD, {**with_spec(hostnetwork=True), "metadata": {"name": "b"}}]
     text = f"# YAML\n{json.dumps({'apiVersion': 'v1', 'kind': 'List', 'items': items})}"
     assert problems(write(tmp_path, text, "a.yaml")) == [
@@ -140,7 +142,7 @@ def test_every_place_of_a_list_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_kinds_that_scheduling_does_not_read_are_looked_at_too(
+def test_kinds_that_scheduling_does_not_read_are_checked_too(
     tmp_path: Path,
 ) -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
@@ -173,7 +175,7 @@ def test_what_a_server_has_stored_may_be_newer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("validation", list(Validation))
-def test_what_to_do_can_be_said(tmp_path: Path, validation: Validation) -> None:
+def test_validation_mode_can_be_chosen(tmp_path: Path, validation: Validation) -> None:
     dump = {"apiVersion": "v1", "kind": "List", "items": [stored(with_spec(new=1))]}
     path = write(tmp_path, dump)
     expected = ["a.json: items[0] (Pod default/a): spec.new: unknown field"]
@@ -185,14 +187,14 @@ def test_what_to_do_can_be_said(tmp_path: Path, validation: Validation) -> None:
         )
 
 
-def test_each_load_looks_again_at_a_pool_of_the_caller(tmp_path: Path) -> None:
+def test_each_load_checks_specs_of_the_callers_pool_again(tmp_path: Path) -> None:
     path, pool = write(tmp_path, with_spec(new=1)), SpecPool()
     load([path], validation=Validation.IGNORE, pool=pool)
     with pytest.raises(ManifestErrors, match=r"spec\.new: unknown field"):
         load([path], pool=pool)
 
 
-def test_pods_of_one_template_are_each_looked_at_beside_their_spec(
+def test_each_pod_of_a_template_is_checked_outside_its_spec(
     tmp_path: Path,
 ) -> None:
     pods = [{**POD, "metadata": {"name": f"p{n}"}} for n in range(3)]
@@ -206,7 +208,7 @@ def test_pods_of_one_template_are_each_looked_at_beside_their_spec(
     ]
 
 
-def test_many_unknown_fields_of_one_object_are_told_in_part(tmp_path: Path) -> None:
+def test_only_the_first_unknown_fields_of_an_object_are_listed(tmp_path: Path) -> None:
     found = problems(
         write(tmp_path, with_spec(POD, **{f"x{n}": [] for n in range(100)}))
     )
@@ -224,16 +226,16 @@ def test_many_unknown_fields_of_one_object_are_told_in_part(tmp_path: Path) -> N
         ("false", Validation.IGNORE),
     ],
 )
-def test_words_of_kubectl_are_taken(word: str, expected: Validation) -> None:
+def test_values_of_kubectl_are_accepted(word: str, expected: Validation) -> None:
     assert Validation.of(word) is expected
 
 
-def test_other_words_are_not_taken() -> None:
+def test_other_values_are_rejected() -> None:
     with pytest.raises(ValueError, match="maybe"):
         Validation.of("maybe")
 
 
-def test_value_of_a_wrong_type_is_an_error_whatever_is_asked_for(
+def test_value_of_a_wrong_type_is_an_error_in_every_mode(
     tmp_path: Path,
 ) -> None:
     env = [{"name": "PORT", "value": 80}]
@@ -250,7 +252,7 @@ def test_value_of_a_wrong_type_is_an_error_whatever_is_asked_for(
         ]
 
 
-def test_value_of_a_wrong_type_is_told_once(tmp_path: Path) -> None:
+def test_value_of_a_wrong_type_is_reported_once(tmp_path: Path) -> None:
     spec = {"parallelism": "2", "template": {"spec": {"containers": "c"}}}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
     cron_job = {**job, "kind": "CronJob", "spec": {"jobTemplate": {"spec": spec}}}
@@ -265,7 +267,9 @@ def test_value_of_a_wrong_type_is_told_once(tmp_path: Path) -> None:
     path = write(tmp_path, cron_job, "c.json")
     with pytest.raises(ManifestErrors) as caught:
         load([path], run_cron_jobs=True)
-    assert [str(one).replace(f"{tmp_path}/", "") for one in caught.value.problems] == [
+    assert [
+        str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems
+    ] == [
         f"c.json (CronJob a): {place}.parallelism: expected an integer, got '2'",
         (
             f"c.json (CronJob a): {place}.template.spec.containers: "

@@ -1,4 +1,4 @@
-"""Which tasks get a thread: those of plugins that may wait for anything."""
+"""Only tasks of plugins that may block get a thread."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from tests.kit.documents import HEADER
 
 
 class Recording:
-    """Runs everything at once, and notes what may block."""
+    """Runs tasks immediately and records whether they may block."""
 
     def __init__(self) -> None:
         self.blocks: list[bool] = []
@@ -97,8 +97,10 @@ class WorksHere(_Works):
 
 
 def blocks_with(*plugins: type, pod: str = "a") -> list[bool]:
-    """Which tasks may block, while these plugins alone schedule a pod."""
-    registry = PluginRegistry.of({one.__name__: one for one in (ByAge, *plugins)})
+    """Return which tasks may block while only these plugins schedule a pod."""
+    registry = PluginRegistry.of(
+        {plugin.__name__: plugin for plugin in (ByAge, *plugins)}
+    )
     enabled = [{"name": name} for name in registry]
     points = {"enabled": enabled, "disabled": [{"name": "*"}]}
     profiles = [{"plugins": {"multiPoint": points}}]
@@ -118,7 +120,7 @@ def blocks_with(*plugins: type, pod: str = "a") -> list[bool]:
     return executor.blocks
 
 
-def test_bind_blocks_unless_its_plugin_says_that_it_does_not() -> None:
+def test_bind_blocks_unless_its_plugin_declares_otherwise() -> None:
     assert blocks_with(AsksElsewhere) == [True]
     assert blocks_with(BindsOnly) == [False]
 
@@ -132,7 +134,7 @@ def test_plugins_that_skip_the_pod_do_not_count() -> None:
     assert blocks_with(PreparesHere, BindsOnly, pod="prepared") == [nominates, False]
 
 
-def test_tasks_in_the_background_block_unless_the_plugin_says_otherwise() -> None:
+def test_background_tasks_block_unless_the_plugin_declares_otherwise() -> None:
     assert blocks_with(WorksElsewhere, BindsOnly) == [False, True]
     assert blocks_with(WorksHere, BindsOnly) == [False, False]
 

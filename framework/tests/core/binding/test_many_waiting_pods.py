@@ -55,7 +55,7 @@ def waiting(count: int) -> SchedulerHarness:
 
 
 def calls(function: Callable[[], object]) -> int:
-    """How many functions are called meanwhile."""
+    """Count the function calls of an action."""
     found = 0
 
     def count(_frame: object, event: str, _arg: object) -> None:
@@ -72,12 +72,12 @@ def calls(function: Callable[[], object]) -> int:
 
 
 def allow_all() -> None:
-    for one in Waits.handle.waiting_pods():
-        one.allow("Waits")
+    for pod in Waits.handle.waiting_pods():
+        pod.allow("Waits")
 
 
 @pytest.mark.long
-def test_waiting_pods_hold_no_thread_and_are_not_looked_through() -> None:
+def test_waiting_pods_hold_no_thread_and_are_not_searched() -> None:
     threads = threading.active_count()
     few, many = waiting(FEW), waiting(MANY)
     assert threading.active_count() == threads
@@ -92,12 +92,12 @@ def test_waiting_pods_hold_no_thread_and_are_not_looked_through() -> None:
     assert more == some
 
 
-def test_a_plugin_goes_through_waiting_pods_once() -> None:
+def test_allowing_all_waiting_pods_costs_a_fixed_amount_per_pod() -> None:
     harness = waiting(FEW)
     assert len(list(Waits.handle.waiting_pods())) == FEW
-    per_pod = calls(lambda: [one.pod for one in Waits.handle.waiting_pods()]) / FEW
+    per_pod = calls(lambda: [held.pod for held in Waits.handle.waiting_pods()]) / FEW
     assert per_pod < 2
-    # Each is posted to the engine, and let go there: nothing is searched for.
+    # The engine gets a message per pod and releases it: there is no search.
     assert calls(allow_all) < 20 * FEW
     harness.settle()
     assert harness.waiting_pods() == []

@@ -75,7 +75,7 @@ def test_pod_is_bound_once_the_condition_holds() -> None:
     assert log == ["W0 MainThread"]
 
 
-def test_plugins_behind_come_after_the_wait() -> None:
+def test_later_plugins_run_after_the_wait() -> None:
     order: list[str] = []
 
     def note(name: str) -> Callable[[], bool]:
@@ -100,7 +100,7 @@ def test_plugins_behind_come_after_the_wait() -> None:
         pytest.param(lambda: 1 / 0, 1, id="raises"),
     ],
 )
-def test_pod_that_waits_in_vain_gives_everything_back(
+def test_pod_whose_wait_times_out_is_unreserved(
     check: Callable[[], bool | Status], after: float
 ) -> None:
     harness, log = harness_with(check)
@@ -111,17 +111,17 @@ def test_pod_that_waits_in_vain_gives_everything_back(
     assert harness.node_of("pod") == ""
 
 
-def test_nobody_is_asked_when_the_time_is_over() -> None:
-    asked: list[float] = []
+def test_condition_is_not_checked_after_the_timeout() -> None:
+    times: list[float] = []
 
     def check() -> bool:
-        asked.append(harness.clock.now())
-        return len(asked) == 10  # the tenth second is the last
+        times.append(harness.clock.now())
+        return len(times) == 10  # the tenth second is the last
 
     harness, log = harness_with(check)
     start = harness.clock.now()
     harness.advance(10.1)
-    assert [when - start for when in asked] == list(range(1, 10))
+    assert [when - start for when in times] == list(range(1, 10))
     assert "unreserved" in log
 
 
@@ -134,11 +134,11 @@ def test_a_simulation_is_not_settled_while_a_pod_waits() -> None:
 
 def test_on_workers_the_plugin_waits_on_the_engines_thread() -> None:
     log: list[str] = []
-    asked: list[str] = []
+    threads: list[str] = []
 
     def check() -> bool:
-        asked.append(threading.current_thread().name)
-        return len(asked) > 2
+        threads.append(threading.current_thread().name)
+        return len(threads) > 2
 
     registry = PluginRegistry.discover().with_plugin(waiting(check, log), "W")
     clock = VirtualClock()
@@ -159,4 +159,4 @@ def test_on_workers_the_plugin_waits_on_the_engines_thread() -> None:
             clock.advance(1)
             time.sleep(0.001)
     assert "binding" in log[0]
-    assert set(asked) == {"MainThread"}
+    assert set(threads) == {"MainThread"}

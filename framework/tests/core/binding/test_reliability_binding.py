@@ -1,4 +1,4 @@
-"""Failures of the past between the choice of a node and the end of a binding.
+"""Known failures between the choice of a node and the end of a binding.
 
 See docs/explanation/reliability.md.
 """
@@ -60,7 +60,7 @@ def config_with(name: str, *, binds: bool = False) -> Mapping[str, object]:
 
 
 class SlowStorage(Helper):
-    """Has each pod named 'slow' wait for the test."""
+    """Makes each pod named 'slow' wait for the test."""
 
     is_ready: ClassVar[Callable[[], bool]]
 
@@ -109,7 +109,7 @@ class LossyBinder(Helper):
         return None
 
 
-def test_place_of_a_pod_whose_bind_succeeded_unheard_is_not_given_away() -> None:
+def test_place_of_a_pod_is_kept_if_the_answer_to_its_bind_is_lost() -> None:
     """kubernetes/kubernetes#100140, #96579, #101877."""
     LossyBinder.losses, LossyBinder.binds = 1, []
     apart = [make_affinity_term(selector={"app": "x"})]
@@ -146,7 +146,7 @@ def test_events_do_not_pile_up_behind_a_stuck_binding() -> None:
 
 
 class Observing(Helper):
-    """Notes what the cluster says of the pod's nomination when it could be bound."""
+    """Records the pod's nomination in the cluster before the bind."""
 
     seen: ClassVar[list[str]]
 
@@ -193,7 +193,7 @@ def test_nominated_node_is_set_during_a_permit_wait_and_cleared_by_the_bind() ->
     assert harness.pod("p").status.nominated_node_name == ""
 
 
-def test_nomination_to_a_node_that_goes_away_does_not_hold_the_pod_up() -> None:
+def test_nomination_to_a_deleted_node_does_not_delay_the_pod() -> None:
     """kubernetes/kubernetes#72124, #93505, #106780."""
     harness = SchedulerHarness(
         [
@@ -214,7 +214,7 @@ def test_nomination_to_a_node_that_goes_away_does_not_hold_the_pod_up() -> None:
 
 @pytest.mark.parametrize("names", [{"gone"}, {"gone", "a"}], ids=["alone", "and a"])
 def test_pre_filter_may_name_an_unknown_node(names: set[str]) -> None:
-    """kubernetes/kubernetes#124930: a division by zero, again and again."""
+    """kubernetes/kubernetes#124930: a division by zero in every attempt."""
 
     class Dreamer(Helper):
         @hookimpl
@@ -249,7 +249,7 @@ def test_burst_of_pods_does_not_overfill_a_node() -> None:
 
 
 class Recreating(Helper):
-    """Has the pod replaced by another of its name just before the bind."""
+    """Replaces the pod with another of the same name just before the bind."""
 
     is_over: ClassVar[bool]
 
@@ -304,7 +304,7 @@ class _Bound:
 
 
 def test_single_pod_that_comes_while_the_scheduler_sleeps_does_not_wait() -> None:
-    """kubernetes/kubernetes#119784: nobody woke the thread that pops."""
+    """kubernetes/kubernetes#119784: the thread that pops was not woken."""
     clock, registry, bound = RealClock(), PluginRegistry.discover(), _Bound()
     cluster = InMemoryCluster(clock)
     cluster.load([make_node(name="a")])

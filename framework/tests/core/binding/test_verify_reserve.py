@@ -15,14 +15,14 @@ class Berths:
     """Reserves something for every pod."""
 
     answer: ClassVar[object] = ()
-    asked: ClassVar[list[str]] = []
+    calls: ClassVar[list[str]] = []
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         pass
 
     @hookimpl
     def reserve(self, pod: Pod) -> None:
-        self.asked.append(f"reserve {pod.name}")
+        self.calls.append(f"reserve {pod.name}")
 
     @hookimpl
     def unreserve(self) -> None:
@@ -30,13 +30,13 @@ class Berths:
 
     @hookimpl
     def verify_reserve(self, pod: Pod, node_name: str) -> Sequence[str]:
-        self.asked.append(f"verify {pod.name} on {node_name}")
+        self.calls.append(f"verify {pod.name} on {node_name}")
         return self.answer  # type: ignore[return-value]  # also what is not allowed
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Berths, "asked", [])
+    monkeypatch.setattr(Berths, "calls", [])
 
 
 def harness_of(verify: int, pods: int = 1) -> SchedulerHarness:
@@ -48,9 +48,9 @@ def harness_of(verify: int, pods: int = 1) -> SchedulerHarness:
     )
 
 
-def test_plugins_are_asked_after_reserve_for_every_nth_pod() -> None:
+def test_reservation_of_every_nth_pod_is_verified() -> None:
     harness_of(verify=2, pods=4).settle()
-    assert Berths.asked == [
+    assert Berths.calls == [
         "reserve p0",
         "reserve p1",
         "verify p1 on n",
@@ -60,9 +60,9 @@ def test_plugins_are_asked_after_reserve_for_every_nth_pod() -> None:
     ]
 
 
-def test_nobody_is_asked_without_verify() -> None:
+def test_reservations_are_not_verified_by_default() -> None:
     harness_of(verify=0).settle()
-    assert Berths.asked == ["reserve p0"]
+    assert Berths.calls == ["reserve p0"]
 
 
 def test_a_difference_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_a_difference_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("answer", ["a text", [1], None])
-def test_an_answer_that_is_no_list_of_texts_fails_the_attempt(
+def test_an_answer_that_is_not_a_list_of_texts_fails_the_attempt(
     answer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Berths, "answer", answer)

@@ -1,4 +1,4 @@
-"""What a configuration comes out as once it is merged, expanded and completed."""
+"""Configurations are merged with the defaults, expanded and completed."""
 
 import json
 from collections.abc import Mapping
@@ -82,12 +82,12 @@ SMALL_DEFAULTS = {
 
 
 def parse(document: Mapping[str, object]) -> SchedulerConfig:
-    """Parse a document over the small defaults."""
+    """Parse a document on top of the small defaults."""
     return parse_config({**HEADER, **document}, SMALL, defaults=SMALL_DEFAULTS)
 
 
 def parse_profile(**profile: object) -> ProfileConfig:
-    """Parse a document with one profile over the small defaults."""
+    """Parse a document with one profile on top of the small defaults."""
     return parse({"profiles": [profile]}).profiles[0]
 
 
@@ -117,14 +117,14 @@ def test_an_empty_configuration_is_the_default_profile() -> None:
     )
 
 
-def test_every_extension_point_is_there_also_without_plugins() -> None:
+def test_every_extension_point_exists_even_without_plugins() -> None:
     keys = {point.key for point in EXTENSION_POINTS if point.key}
 
     assert parse_profile().plugins.keys() == keys
     assert parse_profile().plugins["postFilter"] == ()
 
 
-def test_what_is_not_given_has_upstreams_defaults() -> None:
+def test_missing_fields_have_upstreams_defaults() -> None:
     config = parse({})
 
     assert config.parallelism == 16
@@ -145,13 +145,13 @@ def test_what_is_not_given_has_upstreams_defaults() -> None:
     assert not config.delay_cache_until_active
 
 
-def test_all_nodes_are_scored_unless_less_is_asked_for() -> None:
+def test_all_nodes_are_scored_unless_a_percentage_is_set() -> None:
     assert parse({}).percentage_of_nodes_to_score == 100
     assert parse({"percentageOfNodesToScore": 0}).percentage_of_nodes_to_score == 100
     assert parse({"percentageOfNodesToScore": 30}).percentage_of_nodes_to_score == 30
 
 
-def test_a_profile_may_ask_for_another_percentage() -> None:
+def test_a_profile_may_set_another_percentage() -> None:
     assert parse_profile().percentage_of_nodes_to_score is None
     profile = parse_profile(percentageOfNodesToScore=7)
     assert profile.percentage_of_nodes_to_score == 7
@@ -241,7 +241,7 @@ def test_a_star_disables_everything_but_what_the_point_lists() -> None:
     assert names(parse_profile(plugins=plugins), "score") == ["Gull"]
 
 
-def test_a_star_at_multi_point_leaves_nothing_of_the_default() -> None:
+def test_a_star_at_multi_point_disables_all_default_plugins() -> None:
     plugins = {
         "multiPoint": {"disabled": refs("*"), "enabled": refs("Sort", "Bind")},
         "filter": {"enabled": refs("Moon")},
@@ -288,7 +288,7 @@ def test_profiles_are_independent_of_each_other() -> None:
     assert config.profile("noon") is None
 
 
-def test_arguments_are_made_of_the_plugins_own_class() -> None:
+def test_arguments_are_instances_of_the_plugins_own_class() -> None:
     profile = parse_profile(
         pluginConfig=[{"name": "Tide", "args": {"names": ["neap"]}}]
     )
@@ -355,7 +355,7 @@ def test_a_file_is_read_as_yaml(tmp_path: Path) -> None:
     assert profile.plugins["score"] == (EnabledPlugin(name="Moon", weight=4),)
 
 
-def test_a_dumped_configuration_says_everything() -> None:
+def test_a_dumped_configuration_is_complete() -> None:
     document = dump_config(parse({}))
 
     assert document["percentageOfNodesToScore"] == 100

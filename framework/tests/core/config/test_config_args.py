@@ -1,4 +1,4 @@
-"""What authors of plugins may use to describe arguments."""
+"""Types and rules that plugin authors may use for arguments."""
 
 import enum
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def is_even(_instance: object, attribute: "attrs.Attribute[int]", value: int) ->
 
 @attrs.frozen(kw_only=True)
 class SeaArgs:
-    """Has a field of every type that arguments may have."""
+    """Arguments with a field of every supported type."""
 
     count: int = 0
     share: float = 0.0
@@ -105,14 +105,14 @@ def document_with(args: object) -> dict[str, object]:
 
 
 def read(args: object, kind: type = SeaArgs) -> object:
-    """Make arguments of what a file has."""
+    """Read arguments from the values of a file."""
     document = document_with(args)
     config = parse_config(document, registry_for(kind), defaults=HEADER)
     return config.profiles[0].plugin_args["Sea"]
 
 
 def wrong_in(args: object, kind: type = SeaArgs) -> list[str]:
-    """What is wrong with such arguments."""
+    """Return the problems of such arguments."""
     with pytest.raises(ConfigErrors) as caught:
         read(args, kind)
     prefix = "profiles[0].pluginConfig[0].args."
@@ -153,7 +153,7 @@ def wrong_in(args: object, kind: type = SeaArgs) -> list[str]:
         ("URL", "http://sea", "http://sea"),
     ],
 )
-def test_a_field_takes_what_its_type_says(
+def test_a_field_accepts_values_of_its_type(
     key: str, written: object, value: object
 ) -> None:
     args = read({key: written})
@@ -183,7 +183,7 @@ def test_a_field_takes_what_its_type_says(
         ("even", 3, "even is odd"),
     ],
 )
-def test_a_field_takes_nothing_else(key: str, written: object, message: str) -> None:
+def test_a_field_rejects_other_values(key: str, written: object, message: str) -> None:
     (line,) = wrong_in({key: written})
 
     assert line.startswith(f"{key}: {message}")
@@ -291,11 +291,11 @@ class RuledArgs:
         ({"maybe": 3}, "maybe: expected an integer from 1 to 2, got 3"),
     ],
 )
-def test_a_rule_says_what_it_expects(args: object, line: str) -> None:
+def test_a_broken_rule_reports_what_it_expects(args: object, line: str) -> None:
     assert wrong_in(args, RuledArgs) == [line]
 
 
-def test_all_broken_rules_are_told_and_not_only_the_first() -> None:
+def test_all_broken_rules_are_reported_and_not_only_the_first() -> None:
     lines = wrong_in({"weight": 0, "scores": [11, 1, 12]}, RuledArgs)
 
     assert [line.split(":")[0] for line in lines] == [
@@ -338,7 +338,7 @@ def test_a_qualified_name_is_what_kubernetes_takes_for_a_label_key(
     assert qualified_name().accepts(name) is is_name
 
 
-def test_a_rule_of_ones_own_is_a_few_words_and_a_function() -> None:
+def test_a_custom_rule_is_a_description_and_a_function() -> None:
     odd = Rule("an odd number", lambda value: value in (1, 3, 5), {"enum": [1, 3, 5]})
 
     @attrs.frozen(kw_only=True)
@@ -348,7 +348,7 @@ def test_a_rule_of_ones_own_is_a_few_words_and_a_function() -> None:
     assert wrong_in({"count": 4}, OddArgs) == ["count: expected an odd number, got 4"]
 
 
-def test_validate_may_tell_of_several_mistakes_at_once() -> None:
+def test_validate_may_report_several_mistakes_at_once() -> None:
     @attrs.frozen(kw_only=True)
     class RangeArgs:
         points: tuple[int, ...] = ()
@@ -368,7 +368,7 @@ def test_validate_may_tell_of_several_mistakes_at_once() -> None:
     ]
 
 
-def test_a_type_that_no_file_can_hold_is_an_error_and_no_crash() -> None:
+def test_a_type_that_no_file_can_hold_is_an_error_and_not_a_crash() -> None:
     class Ship: ...
 
     @attrs.frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""What is said about configurations that cannot be used."""
+"""Error messages for configurations that cannot be used."""
 
 import re
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def test_a_wrong_setting_is_named_with_its_path(
     assert mistakes_in(**fields) == [line]
 
 
-def test_the_rules_of_an_election_hold_only_if_there_is_one() -> None:
+def test_the_rules_of_leader_election_apply_only_if_it_is_enabled() -> None:
     election = {"leaderElect": False, "leaseDuration": "1s", "resourceLock": "any"}
 
     parse_config(HEADER | {"leaderElection": election}, REGISTRY, defaults=DEFAULTS)
@@ -178,7 +178,7 @@ def test_a_wrong_extender_is_named_with_its_path(extenders: object, line: str) -
         ),
     ],
 )
-def test_another_kind_of_document_gets_one_line_and_no_more(
+def test_another_kind_of_document_is_a_single_error(
     header: Mapping[str, object], line: str
 ) -> None:
     assert mistakes({**HEADER, **header, "spec": {}}) == [f"s.yaml: {line}"]
@@ -188,7 +188,7 @@ def test_another_kind_of_document_gets_one_line_and_no_more(
     ("document", "got"),
     [(None, "nothing"), ([], "an empty list"), ("text", "'text'")],
 )
-def test_what_is_no_document_at_all_is_refused(document: object, got: str) -> None:
+def test_a_value_that_is_not_a_document_is_rejected(document: object, got: str) -> None:
     assert mistakes(document) == [
         f"s.yaml: expected a KubeSchedulerConfiguration, got {got}"
     ]
@@ -251,7 +251,7 @@ def test_problems_carry_their_parts() -> None:
         ),
     ],
 )
-def test_a_file_that_is_no_yaml_is_named_with_the_line(
+def test_a_file_that_is_not_yaml_is_named_with_the_line(
     tmp_path: Path, text: str, line: str
 ) -> None:
     file = tmp_path / "scheduler.yaml"
@@ -263,7 +263,7 @@ def test_a_file_that_is_no_yaml_is_named_with_the_line(
     assert re.fullmatch(f"{re.escape(str(file))}: {line}", str(caught.value))
 
 
-def test_a_file_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     file = tmp_path / "scheduler.yaml"
 
     with pytest.raises(ConfigErrors) as caught:

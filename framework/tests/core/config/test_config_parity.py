@@ -1,4 +1,4 @@
-"""Profiles come out as upstream's do, over upstream's own default profile."""
+"""Profiles are completed as upstream does, from upstream's own default profile."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ UPSTREAM = json.loads((DATA / "upstream_plugins.json").read_text())
 
 @attrs.frozen(kw_only=True)
 class FitArgs:
-    """Stands for the arguments that the parity cases give to NodeResourcesFit."""
+    """The arguments that the parity cases give to NodeResourcesFit."""
 
     scoring_strategy: object = None
     ignored_resources: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class FitArgs:
 
 
 def stand_in(name: str, keys: Sequence[str], args: type | None = None) -> type:
-    """A class that implements some extension points and does nothing."""
+    """Return a class that implements some extension points and does nothing."""
     hooks = {point.key: point.hook for point in EXTENSION_POINTS}
     methods: dict[str, Any] = {hooks[key]: make_hook() for key in keys}
     return type(name, (), methods | ({"Args": args} if args else {}))
@@ -79,7 +79,7 @@ def names(profile: ProfileConfig, key: str) -> list[str]:
 
 
 def read_cases() -> list[dict[str, Any]]:
-    """What upstream made of 150 configurations, or why it refused them."""
+    """Return upstream's results for 150 configurations, or its errors."""
     with gzip.open(DATA / "upstream_profiles.jsonl.gz", "rt") as lines:
         return [json.loads(line) for line in lines]
 
@@ -95,7 +95,7 @@ def as_upstream_shows(profile: ProfileConfig) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("case", read_cases(), ids=lambda case: str(case["id"]))
-def test_profiles_come_out_as_upstreams_do(case: Mapping[str, Any]) -> None:
+def test_profiles_are_equal_to_upstreams(case: Mapping[str, Any]) -> None:
     if "error" in case:
         with pytest.raises(ConfigErrors):
             parse_config(case["config"], REGISTRY, defaults=DEFAULTS)

@@ -1,4 +1,4 @@
-"""What is said about plugins, profiles and arguments that cannot be used."""
+"""Error messages for plugins, profiles and arguments that cannot be used."""
 
 from collections.abc import Mapping
 
@@ -181,7 +181,7 @@ def test_a_mistake_in_the_defaults_names_them() -> None:
         ),
     ],
 )
-def test_profiles_that_do_not_go_together_are_refused(
+def test_profiles_that_contradict_each_other_are_rejected(
     profiles: object, lines: list[str]
 ) -> None:
     assert [line.split(", got")[0] for line in mistakes_in(profiles=profiles)] == lines
@@ -292,7 +292,7 @@ def test_wrong_arguments_are_named_with_their_path(
     assert mistakes_in_args(**args) == [line]
 
 
-def test_a_plugin_that_needs_arguments_says_so_when_there_are_none() -> None:
+def test_missing_arguments_of_a_plugin_that_needs_them_are_an_error() -> None:
     plugins = {"multiPoint": {"enabled": [{"name": "Moon"}]}}
 
     assert mistakes_in_profile(plugins=plugins) == [

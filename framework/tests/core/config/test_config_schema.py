@@ -1,4 +1,4 @@
-"""The JSON Schema that editors check configurations with."""
+"""The JSON Schema that editors use to check configurations."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def complaints(value: object, part: Part, root: Part) -> Iterator[str]:
-    """Check a value against as much of JSON Schema as is used here."""
+    """Check a value against the part of JSON Schema that is used here."""
     wrong = list(complaints_about_type(value, part))
     yield from wrong
     if wrong:
@@ -195,7 +195,7 @@ def test_the_schema_names_its_dialect() -> None:
         ),
     ],
 )
-def test_what_can_be_loaded_is_valid(document: dict[str, object]) -> None:
+def test_configurations_that_load_are_valid(document: dict[str, object]) -> None:
     parse_config(document, REGISTRY, defaults=HEADER | {"profiles": [{"plugins": ALL}]})
 
     assert is_valid(document)
@@ -237,7 +237,9 @@ def test_what_can_be_loaded_is_valid(document: dict[str, object]) -> None:
         ),
     ],
 )
-def test_what_cannot_be_loaded_is_invalid(document: dict[str, object]) -> None:
+def test_configurations_that_do_not_load_are_invalid(
+    document: dict[str, object],
+) -> None:
     with pytest.raises(ConfigErrors):
         parse_config(
             document, REGISTRY, defaults=HEADER | {"profiles": [{"plugins": ALL}]}

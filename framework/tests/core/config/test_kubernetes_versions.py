@@ -31,7 +31,7 @@ def test_versions_come_in_the_order_of_their_release() -> None:
     assert not OLD.since("1.37")
 
 
-def test_unknown_version_is_refused_with_those_that_are_known() -> None:
+def test_error_for_an_unknown_version_lists_the_supported_ones() -> None:
     expected = "kubernetes_version: expected one of 1.36, 1.37, got '1.35'"
     with pytest.raises(KubernetesError, match=expected):
         Kubernetes("1.35")
@@ -235,7 +235,7 @@ def test_change_with_a_gate_follows_the_gate() -> None:
     assert late == Kubernetes("1.37", {"StorageCapacityScoring": False})
 
 
-def test_unknown_change_is_refused_with_the_name_that_is_like_it() -> None:
+def test_error_for_an_unknown_change_suggests_a_similar_name() -> None:
     message = "change: there is no change 'resize-total'; did you mean 'resize-totals'?"
     for ask in (
         NEW.has,
@@ -247,11 +247,11 @@ def test_unknown_change_is_refused_with_the_name_that_is_like_it() -> None:
         assert str(caught.value) == message
 
 
-def test_profile_without_the_order_of_a_version_has_that_of_the_one_before() -> None:
+def test_profile_without_the_plugin_order_of_a_version_has_the_previous_order() -> None:
     registry = PluginRegistry.discover()
     [old, new, without] = (
-        default_config(registry, kubernetes=one).profiles[0].plugins["filter"]
-        for one in (OLD, NEW, NEW.without("plugin-order"))
+        default_config(registry, kubernetes=kubernetes).profiles[0].plugins["filter"]
+        for kubernetes in (OLD, NEW, NEW.without("plugin-order"))
     )
     assert old == without
     assert old != new
@@ -282,7 +282,7 @@ def test_plugins_of_pod_groups_are_accepted_since_1_37_and_never_called() -> Non
     )
 
 
-def test_a_plugin_of_pod_groups_has_to_be_installed_all_the_same() -> None:
+def test_a_plugin_of_pod_groups_has_to_be_installed_nevertheless() -> None:
     document = {
         **GROUPS,
         "profiles": [
@@ -297,7 +297,7 @@ def test_a_plugin_of_pod_groups_has_to_be_installed_all_the_same() -> None:
     assert "'Count'" in str(caught.value)
 
 
-def test_gate_may_be_played_by_later_versions_only() -> None:
+def test_gate_may_exist_in_later_versions_only() -> None:
     gates = {"DRAListTypeAttributes": True}
     assert Kubernetes("1.37", gates).enabled("DRAListTypeAttributes")
     with pytest.raises(KubernetesError, match="only false is played"):

@@ -1,4 +1,4 @@
-"""A configuration file that is followed while a scheduler runs."""
+"""A configuration file is watched while a scheduler runs."""
 
 import json
 import logging
@@ -18,7 +18,7 @@ from tests.kit.internals.config import PARSE_CONFIG
 
 
 class Wall:
-    """Rejects every pod; cannot be built while the crane is broken."""
+    """Rejects every pod; its constructor fails while the crane is broken."""
 
     is_broken: ClassVar[bool] = False
 
@@ -42,7 +42,7 @@ def text(*plugins: str, name: str = "default-scheduler", **settings: object) -> 
 
 
 class Diary:
-    """Notes what it is told."""
+    """Records the calls of the watcher."""
 
     def __init__(self) -> None:
         self.changes: list[ConfigChanges] = []
@@ -56,7 +56,7 @@ class Diary:
 
 
 class Followed:
-    """A scheduler that follows a file."""
+    """A scheduler that watches a file."""
 
     def __init__(self, path: Path) -> None:
         Wall.is_broken = False
@@ -96,7 +96,7 @@ def followed(tmp_path: Path) -> Followed:
     return Followed(path)
 
 
-def test_a_changed_file_is_in_force_after_the_next_look(
+def test_a_changed_file_is_in_force_after_the_next_check(
     followed: Followed, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -131,7 +131,7 @@ def test_a_file_that_means_the_same_is_not_applied(followed: Followed) -> None:
     assert str(followed.diary.changes[0]) == "nothing changed"
 
 
-def test_a_change_between_the_start_and_the_first_look_is_seen(tmp_path: Path) -> None:
+def test_a_change_between_the_start_and_the_first_check_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "scheduler.yaml"
     path.write_text(text("Wall"), encoding="utf-8")
     followed = Followed(path)
@@ -171,7 +171,7 @@ def test_a_config_map_whose_directory_is_exchanged_is_seen(tmp_path: Path) -> No
     assert len(followed.diary.changes) == 1
 
 
-def test_a_file_that_is_gone_for_a_moment_does_no_harm(followed: Followed) -> None:
+def test_a_file_that_is_missing_for_a_moment_does_no_harm(followed: Followed) -> None:
     followed.path.unlink()
     followed.look()
     (error,) = followed.diary.errors
@@ -183,7 +183,7 @@ def test_a_file_that_is_gone_for_a_moment_does_no_harm(followed: Followed) -> No
     assert followed.diary.changes == [ConfigChanges()]
 
 
-# Files that are of no use -----------------------------------------------------------
+# Files that cannot be used ----------------------------------------------------------
 
 BAD = {
     "half written": (text("Wall")[:-9], "line "),
@@ -208,7 +208,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("content", "problem"), BAD.values(), ids=BAD)
-def test_a_bad_file_leaves_the_old_in_force_and_says_why_once(
+def test_a_bad_file_is_reported_once_and_the_old_stays_in_force(
     followed: Followed,
     content: str,
     problem: str,
@@ -233,7 +233,7 @@ def test_a_bad_file_leaves_the_old_in_force_and_says_why_once(
     assert len(followed.diary.changes) == 1
 
 
-def test_everything_that_is_wrong_with_a_file_is_said_at_once(
+def test_all_problems_of_a_file_are_reported_at_once(
     followed: Followed,
 ) -> None:
     followed.write(text("Walls", podMaxBackoffSeconds="long", parallelism=[]))
@@ -256,7 +256,7 @@ def test_a_plugin_that_cannot_be_built_leaves_the_old_in_force(
     assert "could not be built: RuntimeError: the crane fell over (" in problem
 
 
-def test_what_did_not_work_is_tried_again_on_request_only(followed: Followed) -> None:
+def test_a_failed_reload_is_retried_on_request_only(followed: Followed) -> None:
     Wall.is_broken = True
     followed.write(text("Wall"))
     followed.look()
@@ -299,7 +299,7 @@ def test_going_back_before_a_change_is_in_force_counts(followed: Followed) -> No
 # Threads, the clock, the observer ---------------------------------------------------
 
 
-def test_any_thread_may_ask_for_a_look(followed: Followed) -> None:
+def test_any_thread_may_request_a_check(followed: Followed) -> None:
     followed.write(text("Wall"))
     thread = threading.Thread(target=followed.watcher.check)
     thread.start()
@@ -309,14 +309,16 @@ def test_any_thread_may_ask_for_a_look(followed: Followed) -> None:
     assert len(followed.diary.changes) == 1
 
 
-def test_a_watcher_that_has_stopped_looks_no_more(followed: Followed) -> None:
+def test_a_stopped_watcher_does_not_check_the_file(followed: Followed) -> None:
     followed.watcher.stop()
     followed.write(text("Wall"))
     followed.harness.advance(60.0)
     assert followed.diary.changes == []
 
 
-def test_looking_keeps_no_simulation_going(followed: Followed) -> None:
+def test_checking_the_file_does_not_keep_a_simulation_running(
+    followed: Followed,
+) -> None:
     began = followed.harness.clock.now()
     followed.harness.settle()
     assert followed.harness.clock.now() == began

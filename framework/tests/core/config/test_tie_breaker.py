@@ -1,4 +1,4 @@
-"""A profile says who chooses among the nodes with the highest total."""
+"""A profile names the tie breaker for nodes with the same highest total."""
 
 from typing import Any, cast
 
@@ -61,7 +61,9 @@ def test_plugin_that_breaks_ties_need_not_be_enabled() -> None:
     found = profile_with({"tieBreaker": "Lowest"})
     assert (found.tie_breaker, found.tie_breaking_plugin) == ("Lowest", "Lowest")
     assert not any(
-        one.name == "Lowest" for plugins in found.plugins.values() for one in plugins
+        plugin.name == "Lowest"
+        for plugins in found.plugins.values()
+        for plugin in plugins
     )
 
 
@@ -74,7 +76,7 @@ def test_profiles_break_ties_each_in_their_own_way() -> None:
         ],
     }
     found = parse_config(document, REGISTRY, defaults=DEFAULTS)
-    assert [one.tie_breaker for one in found.profiles] == ["name", "random"]
+    assert [profile.tie_breaker for profile in found.profiles] == ["name", "random"]
 
 
 @pytest.mark.parametrize("name", ["random", "name", "Lowest"])
@@ -84,7 +86,7 @@ def test_dumped_configuration_breaks_ties_in_the_same_way(name: str) -> None:
     assert parse_config(document, WITH_LOWEST, defaults=DEFAULTS) == config
 
 
-def test_kube_scheduler_can_read_a_dump_without_a_tie_breaker_of_ours() -> None:
+def test_kube_scheduler_can_read_a_dump_without_a_tie_breaker() -> None:
     document = cast(dict[str, Any], dump_config(config_with({"tieBreaker": "random"})))
     assert "tieBreaker" not in document["profiles"][0]
 
@@ -133,7 +135,7 @@ def test_wrong_tie_breaker_is_one_clear_error(given: object, said: str) -> None:
     assert lines == [f"s.yaml: profiles[0].tieBreaker: {said}"]
 
 
-def test_plugin_that_cannot_be_loaded_is_told_as_everywhere() -> None:
+def test_tie_breaker_that_cannot_be_loaded_is_the_usual_error() -> None:
     class Unmarked:
         def break_tie(self) -> int:
             return 0
@@ -145,7 +147,9 @@ def test_plugin_that_cannot_be_loaded_is_told_as_everywhere() -> None:
     assert "but no @hookimpl" in line
 
 
-def test_enabling_a_plugin_that_only_breaks_ties_says_where_it_belongs() -> None:
+def test_error_for_an_enabled_plugin_that_only_breaks_ties_names_the_right_field() -> (
+    None
+):
     enabled = {"multiPoint": {"enabled": [{"name": "Lowest"}]}}
     document = {**HEADER, "profiles": [{"plugins": enabled}]}
     (line,) = mistakes(document, WITH_LOWEST)

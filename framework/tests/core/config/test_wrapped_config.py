@@ -58,7 +58,7 @@ def test_config_map_needs_one_configuration(
     assert (problem.path, problem.message) == ("data", expected + message)
 
 
-def test_plugin_of_no_known_project_is_left_out_only_on_request() -> None:
+def test_plugin_of_an_unknown_project_is_left_out_only_on_request() -> None:
     plugins = {"multiPoint": {"enabled": [{"name": "Tides"}]}}
     document = {**HEADER, "profiles": [{"plugins": plugins}]}
     with pytest.raises(ConfigErrors, match="did you mean 'Tide'"):

@@ -1,4 +1,4 @@
-"""What hooks are promised of arrays: those they get, and those they give."""
+"""The contract for arrays that hooks get and for arrays that they return."""
 
 from typing import ClassVar
 
@@ -61,7 +61,7 @@ class Keeping:
 
 
 class SignedKeeping(Keeping):
-    """The same, with answers that are remembered."""
+    """The same, with answers that are cached."""
 
     scope = Scope.NODE
 

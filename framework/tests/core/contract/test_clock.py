@@ -10,7 +10,7 @@ from quaymaster.objects import Time
 from quaymaster.scheduler import RealClock, VirtualClock
 
 
-def test_virtual_time_stands_still_until_somebody_waits() -> None:
+def test_virtual_time_does_not_move_until_a_wait() -> None:
     clock = VirtualClock(start=100.0)
     clock.call_later(5.0, lambda: None)
     assert clock.now() == 100.0
@@ -22,7 +22,7 @@ def test_waiting_is_pointless_without_timers() -> None:
     assert not VirtualClock().wait(threading.Event())
 
 
-def test_waiting_does_not_jump_while_something_has_arrived() -> None:
+def test_wait_does_not_advance_time_if_a_message_has_arrived() -> None:
     clock = VirtualClock(start=0.0)
     clock.call_later(5.0, lambda: None)
     woken = threading.Event()
@@ -121,7 +121,7 @@ def advance(seconds: float) -> VirtualClock:
 @pytest.mark.parametrize(
     "reach", [VirtualClock, wait_for_a_timer, advance_to_a_timer, advance]
 )
-def test_virtual_time_is_a_plain_number_whatever_it_was_told(
+def test_virtual_time_is_a_float_whatever_number_it_started_from(
     reach: Callable[[float], VirtualClock], five: float
 ) -> None:
     clock = reach(five)

@@ -1,4 +1,4 @@
-"""The scratch space of one attempt, as those use it who keep what plugins write."""
+"""The cycle state of an attempt logs writes for those that cache them."""
 
 from quaymaster import CycleState, StateKey
 

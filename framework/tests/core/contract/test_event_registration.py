@@ -1,4 +1,4 @@
-"""Registering for events: what type checkers see, and what the queue gets.
+"""Plugins register for events: the types are checked and the queue gets the events.
 
 The calls that must not type-check say so; `mypy` complains about ignores without need.
 """
@@ -63,7 +63,7 @@ def test_registration_is_the_event_with_the_hint_itself() -> None:
     event = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE)
     registered = on_node(Change.ADD | Change.UPDATE, if_there)
     assert registered == ClusterEventWithHint(event, registered.hint)
-    assert registered.hint is if_there  # nothing around it: hints are asked per pod
+    assert registered.hint is if_there  # no wrapper: hints are called per pod
     assert on_node(Change.ADD | Change.UPDATE) == ClusterEventWithHint(event)
 
 
@@ -128,6 +128,6 @@ def test_upstreams_text_is_the_resource_of_the_class() -> None:
 
 
 @pytest.mark.parametrize("text", ["foos", "foos.v1", "Foo.v1.example.com", "a/b", "*a"])
-def test_text_that_is_no_resource_is_refused(text: str) -> None:
+def test_text_that_is_not_a_resource_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"foos\.v1\.example\.com, got"):
         EventsOf(text)

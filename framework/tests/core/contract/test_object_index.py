@@ -1,4 +1,4 @@
-"""Indexes find what a look through all objects would find."""
+"""An index returns the same objects as a search through all objects."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ def recomputed(cluster: InMemoryCluster, colour: str) -> set[str]:
     st.integers(0, 3),
     st.sampled_from([{}, {Fault.EXPIRED_WATCH: 0.3, Fault.BROKEN_WATCH: 0.3}]),
 )
-def test_index_is_what_a_look_through_all_objects_gives(
+def test_index_agrees_with_a_search_through_all_objects(
     steps: list[tuple[str, int, str]], seed: int, faults: dict[Fault, float]
 ) -> None:
     clock = VirtualClock()
@@ -49,13 +49,13 @@ def test_index_is_what_a_look_through_all_objects_gives(
     for step, number, colour in steps:
         labels = {"colour": colour} if colour else {}
         group = make_group(f"g{number}", labels=labels)
-        known = {one.key for one in cluster.list(PodGroup).items}
+        keys = {pod_group.key for pod_group in cluster.list(PodGroup).items}
         if step == "ask":
             informers.sync()
             index.get(colour)
-        elif step == "delete" and group.key in known:
+        elif step == "delete" and group.key in keys:
             cluster.delete(PodGroup, group.key)
-        elif step == "put" and group.key in known:
+        elif step == "put" and group.key in keys:
             # Its uid is not always the maker's: that of a deleted one is spent.
             metadata = replace(group.metadata, uid="")
             cluster.update(replace(group, metadata=metadata))
@@ -89,13 +89,15 @@ def test_pods_are_found_by_namespace_and_label() -> None:
     assert index.get(("default", "gang")) is index.get(("default", "gang"))
 
 
-def test_index_of_what_nobody_follows_cannot_be_made() -> None:
+def test_kind_that_is_not_followed_cannot_be_indexed() -> None:
     harness = PluginHarness(Gangs)
     with pytest.raises(UnfollowedKindError):
-        harness.handle.informers.index(Deployment, by=lambda one: one.name)
+        harness.handle.informers.index(
+            Deployment, by=lambda deployment: deployment.name
+        )
 
 
-def test_function_that_fails_is_asked_again() -> None:
+def test_index_function_that_fails_is_called_again() -> None:
     is_broken = True
 
     def name_of(group: PodGroup) -> str:

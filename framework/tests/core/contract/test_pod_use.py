@@ -1,4 +1,4 @@
-"""How much filters look at the pods on a node, and filtering on imagined tables."""
+"""How closely filters look at the pods on a node, and filters on hypothetical nodes."""
 
 import pytest
 
@@ -28,7 +28,7 @@ class Base:
 
 
 class Plain(Base):
-    """Says nothing about what it looks at."""
+    """Does not declare its pod use."""
 
     @hookimpl
     def filter(self) -> Status | None:
@@ -95,7 +95,7 @@ class Wrong(Plain):
         pytest.param([Blind, Watching], PodUse.PODS, id="wrapped"),
     ],
 )
-def test_the_plugin_that_looks_closest_counts(
+def test_the_closest_pod_use_of_all_plugins_counts(
     plugins: list[type], expected: PodUse
 ) -> None:
     *beside, last = plugins
@@ -128,7 +128,7 @@ def filtered(harness: PluginHarness, nodes: NodeTable, use: PodUse | None) -> li
     return nodes.names_at(found.passed)
 
 
-def test_filters_judge_the_table_that_they_are_given() -> None:
+def test_filters_judge_the_given_table() -> None:
     harness = harness_of_two()
     nodes = harness.snapshot.nodes
     imagined = nodes.imagined()
@@ -138,14 +138,14 @@ def test_filters_judge_the_table_that_they_are_given() -> None:
     assert nodes.requested[CPU, 0] == 1000
 
 
-def test_only_the_filters_that_look_so_much_are_run() -> None:
+def test_only_filters_of_the_given_pod_use_are_run() -> None:
     harness = harness_of_two()
     nodes = harness.snapshot.nodes
     assert filtered(harness, nodes, PodUse.SUMS) == ["b"]
     assert filtered(harness, nodes, PodUse.NONE) == ["a", "b"]
 
 
-def test_an_imagined_table_shares_nothing_that_may_be_changed() -> None:
+def test_a_hypothetical_table_shares_nothing_that_may_change() -> None:
     nodes = harness_of_two().snapshot.nodes
     imagined = nodes.imagined()
     imagined.pod_count[0] = 7
@@ -154,7 +154,7 @@ def test_an_imagined_table_shares_nothing_that_may_be_changed() -> None:
     assert nodes.non_zero_requested[0, 0] == 1000
 
 
-def test_a_harness_makes_attempts_only_with_pods_that_fit_nowhere() -> None:
+def test_a_harness_fails_attempts_only_of_pods_that_fit_nowhere() -> None:
     harness = harness_of_two()
     with pytest.raises(ValueError, match="pod default/pod fits"):
         harness.attempt(make_pod())

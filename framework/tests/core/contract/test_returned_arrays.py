@@ -1,4 +1,4 @@
-"""Arrays that a plugin has returned: what comes back, and who writes to them."""
+"""Arrays that a plugin has returned come back to it and are not modified."""
 
 from typing import ClassVar
 
@@ -36,7 +36,7 @@ CLOSED = Status.unschedulable("closed")
 
 
 def scheduled(plugin: type, *, check: bool = False) -> SchedulerHarness:
-    """Two pods in a profile with one plugin, after they have been tried."""
+    """Schedule two pods with a profile of one plugin."""
     harness = SchedulerHarness(
         [*NODES, make_pod(name="a"), make_pod(name="b")],
         plugins={plugin.__name__: plugin},
@@ -47,7 +47,7 @@ def scheduled(plugin: type, *, check: bool = False) -> SchedulerHarness:
     return harness
 
 
-def test_frozen_is_what_cannot_be_written_to() -> None:
+def test_frozen_arrays_are_those_that_cannot_be_written_to() -> None:
     array: Int64Array = np.zeros(3, dtype=np.int64)
     assert not is_frozen(array)
     view = freeze(array.view())
@@ -59,7 +59,7 @@ def test_frozen_is_what_cannot_be_written_to() -> None:
 
 
 class Numbered:
-    """Scores nodes by their numbers, and notes what comes to be normalised."""
+    """Scores nodes by their numbers and records the arrays to normalise."""
 
     given: ClassVar[list[Int64Array]] = []
     answer: ClassVar[Int64Array]
@@ -86,34 +86,34 @@ def test_frozen_scores_come_back_as_the_same_object() -> None:
     Numbered.answer, Numbered.given = freeze(SCORES.copy()), []
     assert scheduled(Numbered).errors == []
     assert len(Numbered.given) == 2
-    assert all(one is Numbered.answer for one in Numbered.given)
+    assert all(scores is Numbered.answer for scores in Numbered.given)
 
 
-def test_other_scores_come_back_so_that_nobody_can_write_to_them() -> None:
+def test_other_scores_come_back_read_only() -> None:
     Numbered.answer, Numbered.given = SCORES.copy(), []
     assert scheduled(Numbered).errors == []
-    for one in Numbered.given:
-        assert one is not Numbered.answer
-        assert is_frozen(one)
-        assert np.array_equal(one, SCORES)
+    for scores in Numbered.given:
+        assert scores is not Numbered.answer
+        assert is_frozen(scores)
+        assert np.array_equal(scores, SCORES)
     Numbered.answer[0] = 3  # it is still the plugin's own
 
 
 def test_a_constant_comes_back_as_a_constant() -> None:
     Numbered.answer, Numbered.given = constant(5, len(NODES)), []
     assert scheduled(Numbered).errors == []
-    assert all(is_constant(one) for one in Numbered.given)
+    assert all(is_constant(scores) for scores in Numbered.given)
 
 
 class Partial(Numbered):
-    """Normalises wrongly what it knows again."""
+    """Normalises its own array wrongly when it gets it back."""
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return constant(1, len(scores)) if scores is self.answer else scores
 
 
-def test_the_harness_normalises_what_the_twin_gave_as_well() -> None:
+def test_the_harness_normalises_the_scores_of_the_twin_too() -> None:
     Partial.answer = freeze(SCORES.copy())
     harness = PluginHarness(Partial, nodes=NODES)
     with pytest.raises(ContractError, match="normalize_score after score_nodes differ"):
@@ -123,7 +123,7 @@ def test_the_harness_normalises_what_the_twin_gave_as_well() -> None:
 
 
 class Overwriting:
-    """Writes its verdicts on a pod into the array of those on the one before."""
+    """Reuses the array of the previous pod's verdicts for the next pod."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self._codes: BoolArray = np.zeros(len(NODES), dtype=np.bool_)
@@ -146,14 +146,14 @@ class Overwriting:
 WROTE = "filter_nodes wrote to the array that filter_nodes had returned"
 
 
-def test_the_harness_finds_who_writes_to_what_it_returned() -> None:
+def test_the_harness_finds_plugins_that_modify_returned_arrays() -> None:
     harness = PluginHarness(Overwriting, nodes=NODES)
     assert list(harness.filter(make_pod())) == ["n1"]
     with pytest.raises(PluginError, match=WROTE):
         harness.filter(make_pod())
 
 
-def test_the_search_for_mutations_finds_them_too() -> None:
+def test_the_check_for_mutations_finds_them_too() -> None:
     harness = scheduled(Overwriting, check=True)
     assert harness.node_of("a")
     assert not harness.node_of("b")
@@ -162,7 +162,7 @@ def test_the_search_for_mutations_finds_them_too() -> None:
 
 
 class Copying(Overwriting):
-    """The same on a copy, which is as it should be."""
+    """Does the same with a copy, which is allowed."""
 
     @hookimpl
     def filter_nodes(self, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
@@ -170,7 +170,7 @@ class Copying(Overwriting):
         return super().filter_nodes(nodes, rows)
 
 
-def test_whoever_goes_on_with_a_copy_is_left_alone() -> None:
+def test_a_plugin_may_modify_a_copy() -> None:
     harness = PluginHarness(Copying, nodes=NODES)
     assert list(harness.filter(make_pod())) == ["n1"]
     assert list(harness.filter(make_pod())) == ["n2"]

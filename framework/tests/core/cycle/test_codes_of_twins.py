@@ -1,4 +1,4 @@
-"""Codes of a twin may be whatever whole numbers: each stands for its status."""
+"""Codes of a twin may be any integers: the plugin maps each code to a status."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from quaymaster import (
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
-NODES = 90  # more than are counted by a set
+NODES = 90  # more codes than are counted with a set
 CODES: dict[str, list[int]] = {
     "flags": [0, 1],
     "one": [0, 7],
@@ -38,7 +38,7 @@ TYPES: dict[str, type[np.generic]] = {
 
 
 class Coded:
-    """Rejects each node with the code that its number falls to."""
+    """Rejects each node with the code of its number."""
 
     codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]
 
@@ -56,7 +56,7 @@ class Coded:
 
 
 class RememberedCoded(Coded):
-    """The same, and its answers are remembered."""
+    """The same, and its answers are cached."""
 
     scope = Scope.NODE
 
@@ -72,13 +72,13 @@ def _status(code: int) -> Status:
 @pytest.mark.parametrize("plugin", [Coded, RememberedCoded])
 @pytest.mark.parametrize("kind", CODES)
 def test_rejections_are_counted_by_code(plugin: type[Coded], kind: str) -> None:
-    # The first of the codes passes: nobody has it here.
+    # The first of the codes passes the node: it is left out here.
     given = CODES[kind][1:]
     codes: npt.NDArray[np.integer] = np.array(given, dtype=TYPES.get(kind, np.int64))
-    told = type(plugin.__name__, (plugin,), {"codes": codes})
+    coded = type(plugin.__name__, (plugin,), {"codes": codes})
     harness = SchedulerHarness(
         [make_node(name=f"n{number:02}") for number in range(NODES)],
-        plugins={"Coded": told},
+        plugins={"Coded": coded},
         config=CONFIG,
     )
     pod = harness.cluster.create(make_pod(name="p"))

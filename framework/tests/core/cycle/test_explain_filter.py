@@ -1,4 +1,4 @@
-"""A plugin may say more about a node that it rejects, to people who ask."""
+"""A plugin may give people more details about a node that it rejects."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -12,13 +12,13 @@ NO = Status.unschedulable("no berth")
 
 
 class Berths:
-    """Rejects all nodes but those whose name it likes, and says why."""
+    """Rejects all nodes but the one named ``good`` and explains why."""
 
     answer: object = None
-    asked = 0
+    explanations = 0
 
     def __init__(self, _args: None, _handle: Handle) -> None:
-        type(self).asked = 0
+        type(self).explanations = 0
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
@@ -26,7 +26,7 @@ class Berths:
 
     @hookimpl
     def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
-        type(self).asked += 1
+        type(self).explanations += 1
         if self.answer is not None:
             return cast("Sequence[str]", self.answer)
         return [f"{pod.name} is too long for {node.name}"]
@@ -48,40 +48,43 @@ def harness_of(plugin: type[Berths], *nodes: str) -> SchedulerHarness:
     )
 
 
-def test_what_a_plugin_says_stands_beside_its_reasons() -> None:
+def test_details_of_a_plugin_are_shown_beside_its_reasons() -> None:
     harness = harness_of(Berths, "a", "b", "good")
     found = harness.explain("p")
-    assert [(one.node, one.reasons, one.details) for one in found.rejections] == [
+    assert [
+        (rejection.node, rejection.reasons, rejection.details)
+        for rejection in found.rejections
+    ] == [
         ("a", ("no berth",), ("p is too long for a",)),
         ("b", ("no berth",), ("p is too long for b",)),
     ]
 
 
-def test_attempts_ask_nobody_to_explain() -> None:
+def test_attempts_call_no_explain_filter() -> None:
     harness = harness_of(Berths, "a")
     harness.schedule_one()
     assert harness.message("p").startswith("0/1 nodes are available: 1 no berth.")
     assert "too long" not in harness.message("p")
-    assert Berths.asked == 0
+    assert Berths.explanations == 0
 
 
 def test_nodes_that_were_not_filtered_are_not_explained() -> None:
-    (one,) = harness_of(Stops, "a").explain("p").rejections
-    assert one.details == ()
+    (rejection,) = harness_of(Stops, "a").explain("p").rejections
+    assert rejection.details == ()
 
 
 @pytest.mark.parametrize("answer", ["a text", [1], 7])
-def test_answer_that_is_no_list_of_texts_is_left_out(
+def test_answer_that_is_not_a_list_of_texts_is_left_out(
     answer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Berths, "answer", answer)
     harness = harness_of(Berths, "a")
-    (one,) = harness.explain("p").rejections
-    assert (one.reasons, one.details) == (("no berth",), ())
+    (rejection,) = harness.explain("p").rejections
+    assert (rejection.reasons, rejection.details) == (("no berth",), ())
 
 
 class Fails(Berths):
-    """Fails on all nodes but those whose name it likes."""
+    """Fails on all nodes but the one named ``good``."""
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
@@ -101,14 +104,15 @@ def test_nodes_on_which_a_filter_fails_are_named_and_explained() -> None:
     assert found.status is not None
     failure = 'running "Fails" filter plugin: no chart'
     assert [
-        (one.node, one.code, one.reasons, one.details) for one in found.rejections
+        (rejection.node, rejection.code, rejection.reasons, rejection.details)
+        for rejection in found.rejections
     ] == [
         ("a", Code.ERROR, (failure,), ("p is too long for a",)),
         ("b", Code.ERROR, (failure,), ("p is too long for b",)),
     ]
 
 
-def test_failure_before_filter_is_of_no_node() -> None:
+def test_failure_before_filter_names_no_node() -> None:
     found = harness_of(FailsBefore, "a").explain("p")
     assert found.status is not None
     assert found.rejections == ()

@@ -1,4 +1,4 @@
-"""A plugin may say that its filter looks less at pods than its class allows for."""
+"""For one pod, a plugin may declare a smaller pod use than its class."""
 
 from typing import cast
 
@@ -9,7 +9,7 @@ from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_co
 
 
 class Berths:
-    """Passes all nodes, and notes how much all filters look at pods."""
+    """Passes all nodes and records the pod use of all filters."""
 
     answer: object = PodUse.NONE
     noted: PodUse
@@ -31,7 +31,7 @@ class Berths:
 
 
 class Counts(Berths):
-    """Imagines pods, so it looks at single ones in any case."""
+    """Implements ``remove_pod``, so it looks at single pods in any case."""
 
     @hookimpl
     def pre_filter(self) -> None:
@@ -53,17 +53,17 @@ def noted_by(plugin: type[Berths]) -> PodUse:
     return plugin.noted
 
 
-def test_an_attempt_in_which_no_filter_looks_at_single_pods_is_told() -> None:
+def test_attempt_reports_that_no_filter_looks_at_single_pods() -> None:
     # NodeResourcesFit looks at sums.
     assert noted_by(Berths) is PodUse.SUMS
 
 
-def test_a_plugin_that_imagines_pods_looks_at_them() -> None:
+def test_a_plugin_with_add_or_remove_pod_looks_at_single_pods() -> None:
     assert noted_by(Counts) is PodUse.PODS
 
 
 @pytest.mark.parametrize("answer", [PodUse.PODS, PodUse.SUMS, None, "none"])
-def test_without_a_twin_sums_are_no_less_and_of_a_wrong_answer_the_class_is_believed(
+def test_missing_twin_or_wrong_answer_leaves_the_pod_use_of_the_class(
     answer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Berths, "answer", answer)

@@ -1,4 +1,4 @@
-"""Nominated pods, followed from attempt to attempt, are those that are found anew."""
+"""The nominated pods that are updated between attempts equal a new search."""
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -12,12 +12,12 @@ from tests.kit.internals.state import Cache
 NODES = st.sampled_from([f"n{number}" for number in range(5)])
 NAMES = st.sampled_from([f"p{number}" for number in range(6)])
 PRIORITIES = (0, 1, 2)
-# The last two are of no node at first: their columns come and go with nodes and pods.
+# The last two have no node at first: their columns come and go with nodes and pods.
 RESOURCES = st.sampled_from(["cpu", "memory", "example.com/x", "example.com/y"])
 
 
 class NominationHistory(RuleBasedStateMachine):
-    """Nodes and nominations come, change and go, while somebody follows them."""
+    """Nodes and nominations come, change and go while a reader follows them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,12 +65,12 @@ class NominationHistory(RuleBasedStateMachine):
             self.nominator.delete(self.stored.pop(name))
 
     @rule(name=NAMES, priority=st.sampled_from(PRIORITIES))
-    def somebody_asks(self, name: str, priority: int) -> None:
-        """Not always all of them, so that some have a lot to catch up with."""
+    def readers_catch_up(self, name: str, priority: int) -> None:
+        """Update some of the readers, so that the others fall behind."""
         self.check(self.stored.get(name) or make_pod(name="other", priority=priority))
 
     @invariant()
-    def all_have_what_is_found_anew(self) -> None:
+    def all_agree_with_a_new_search(self) -> None:
         self.check(make_pod(name="always", priority=1))
 
     def check(self, pod: Pod) -> None:

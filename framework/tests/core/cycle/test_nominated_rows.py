@@ -1,4 +1,4 @@
-"""Nominated pods count the same, node by node and on columns."""
+"""Nominated pods count the same in scalar filters and in twins."""
 
 from collections.abc import Mapping, Sequence
 
@@ -86,7 +86,7 @@ def test_nominated_pods_count_the_same_on_columns(data: st.DataObject) -> None:
                 name=f"nominated-{name}-{place}",
                 requests={
                     "cpu": str(data.draw(amount)),
-                    # Sometimes one that no node has ever heard of.
+                    # Sometimes one that is not a node.
                     data.draw(st.sampled_from(["memory", "example.com/x"])): "1",
                 },
                 priority=data.draw(priority),

@@ -1,4 +1,4 @@
-"""Looking at a part of the nodes, when a profile asks for it."""
+"""A profile may restrict the search to a part of the nodes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The scheduling cycle around the plugins: what it calls, and what it says.
+"""The scheduling cycle around the plugins: its calls and its messages.
 
 The plugins here read their answers off the labels of nodes and pods: a node labelled
 ``Picky: too small;too slow`` is rejected by ``Picky`` for those two reasons.
@@ -46,8 +46,8 @@ class _Plugin:
         pass
 
     def reasons(self, labels: Mapping[str, str]) -> list[str]:
-        told = labels.get(type(self).__name__, "")
-        return told.split(";") if told else []
+        text = labels.get(type(self).__name__, "")
+        return text.split(";") if text else []
 
 
 class Picky(_Plugin):
@@ -69,10 +69,10 @@ class Stern(_Plugin):
 
     @hookimpl
     def filter_nodes(self, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
-        told = [";".join(self.reasons(info.labels)) for info in nodes.infos_at(rows)]
-        distinct = sorted({"", *told})  # nothing comes first, as code 0
+        texts = [";".join(self.reasons(info.labels)) for info in nodes.infos_at(rows)]
+        distinct = sorted({"", *texts})  # nothing comes first, as code 0
         return NodeVerdicts(
-            np.array([distinct.index(reasons) for reasons in told]),
+            np.array([distinct.index(reasons) for reasons in texts]),
             lambda code: Status.unresolvable(*distinct[code].split(";")),
         )
 
@@ -117,7 +117,7 @@ class Another(Chooser):
 
 
 class Refuser(_Plugin):
-    """Rejects pods with its label before any node is looked at; more may speak."""
+    """Rejects pods with its label in PreFilter; later plugins still run."""
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:
@@ -135,7 +135,7 @@ class Closer(_Plugin):
 
 
 class Skipper(_Plugin):
-    """Has nothing to say about a pod, although its filter would reject all nodes."""
+    """Skips the pod, although its filter would reject all nodes."""
 
     @hookimpl
     def pre_filter(self) -> Status:
@@ -147,7 +147,7 @@ class Skipper(_Plugin):
 
 
 class Unprepared(_Plugin):
-    """Reads what nobody wrote."""
+    """Reads a key that was never written."""
 
     @hookimpl
     def filter(self, state: CycleState) -> Status | None:
@@ -171,7 +171,7 @@ class Scaled(Rating):
 
 
 class Bored(Rating):
-    """Would score by its label, but has nothing to say."""
+    """Would score by its label, but skips the pod."""
 
     @hookimpl
     def pre_score(self) -> Status:
@@ -195,7 +195,7 @@ class Shrug(_Plugin):
 
 
 class Advice(_Plugin):
-    """Cannot help either, in other words."""
+    """Cannot help either; its message differs."""
 
     @hookimpl
     def post_filter(self) -> PostFilterResult:
@@ -230,21 +230,21 @@ def _first(_nodes: NodeTable, rows: Ties) -> int:
 
 
 def node_for(algorithm: Algorithm, pod: Pod) -> str:
-    """The node that a pod gets."""
+    """Return the node that a pod gets."""
     decision = algorithm.schedule(CycleState(), pod, _first)
     assert isinstance(decision, Decision)
     return decision.node.name
 
 
 def message_for(algorithm: Algorithm, pod: Pod) -> str:
-    """What is said of a pod that fits nowhere."""
+    """Return the message about a pod that fits nowhere."""
     unfit = unfit_for(algorithm, pod)
     assert unfit.diagnosis is not None
     return unfit.diagnosis.message()
 
 
 def unfit_for(algorithm: Algorithm, pod: Pod) -> FitError:
-    """Why a pod fits nowhere."""
+    """Return the error about a pod that fits nowhere."""
     unfit = algorithm.schedule(CycleState(), pod, _first)
     assert isinstance(unfit, FitError)
     return unfit
@@ -273,7 +273,7 @@ def make_nodes(count: int, labels: Callable[[int], Mapping[str, str]]) -> list[N
     return [make_node(name=f"node-{i}", labels=labels(i)) for i in range(count)]
 
 
-# What is said
+# Messages
 
 
 def test_each_reason_of_a_node_counts_once() -> None:
@@ -299,7 +299,7 @@ def test_reasons_are_sorted_as_text_count_first(plugin: str) -> None:
     )
 
 
-def test_only_the_first_plugin_that_rejects_a_node_is_heard() -> None:
+def test_only_the_first_plugin_that_rejects_a_node_is_counted() -> None:
     nodes = make_nodes(2, lambda i: {"Stern": "far", "Picky": "small"})
     algorithm = algorithm_of(Stern, Picky, nodes=nodes)
     assert message_for(algorithm, make_pod()) == "0/2 nodes are available: 2 far."
@@ -323,13 +323,13 @@ def test_a_rejection_in_pre_filter_hides_the_nodes() -> None:
     assert message_for(algorithm, pod) == "0/2 nodes are available: not today."
 
 
-def test_without_nodes_that_is_all_that_is_said() -> None:
+def test_without_nodes_the_message_is_no_nodes_available() -> None:
     unfit = unfit_for(algorithm_of(Picky, nodes=[]), make_pod())
     assert unfit.no_nodes
     assert unfit.status.message == "no nodes available to schedule pods"
 
 
-def test_what_post_filter_plugins_say_comes_last_and_joined() -> None:
+def test_messages_of_post_filter_plugins_are_joined_at_the_end() -> None:
     """Rule 3 of the parity format."""
     nodes = make_nodes(1, lambda i: {"Picky": "small"})
     algorithm = algorithm_of(Picky, Shrug, Advice, nodes=nodes)
@@ -338,7 +338,7 @@ def test_what_post_filter_plugins_say_comes_last_and_joined() -> None:
     )
 
 
-def test_a_post_filter_plugin_that_helps_leaves_nothing_to_say() -> None:
+def test_a_post_filter_plugin_that_helps_adds_no_message() -> None:
     nodes = make_nodes(1, lambda i: {"Picky": "small"})
     algorithm = algorithm_of(Picky, Shrug, Helper, Advice, nodes=nodes)
     assert message_for(algorithm, make_pod()) == "0/1 nodes are available: 1 small."
@@ -352,7 +352,7 @@ def test_the_plugins_that_rejected_or_restricted_a_pod_are_named() -> None:
     assert unfit.diagnosis.unschedulable_plugins == {"Chooser", "Picky", "Stern"}
 
 
-def test_a_node_that_nobody_filtered_is_unresolvable_without_a_reason() -> None:
+def test_a_node_that_was_not_filtered_is_unresolvable_without_a_reason() -> None:
     nodes = make_nodes(2, lambda i: {"Picky": "small"} if i else {})
     diagnosis = Diagnosis(snapshot_of(nodes).nodes)
     diagnosis.reject("node-1", Status.unschedulable("small"))
@@ -360,7 +360,7 @@ def test_a_node_that_nobody_filtered_is_unresolvable_without_a_reason() -> None:
     assert diagnosis.message() == "0/2 nodes are available: 1 small."
 
 
-def test_an_explanation_repeats_what_pre_filter_said() -> None:
+def test_an_explanation_repeats_the_message_of_pre_filter() -> None:
     nodes = make_nodes(2, lambda i: {})
     algorithm = algorithm_of(Closer, nodes=nodes)
     pod = make_pod(labels={"Closer": "not today"})
@@ -421,7 +421,7 @@ def test_an_empty_set_of_one_plugin_names_it_alone() -> None:
         pytest.param({"Refuser": "a"}, "a", id="others had nothing against it"),
     ],
 )
-def test_after_unschedulable_the_other_pre_filter_plugins_are_asked(
+def test_after_unschedulable_the_other_pre_filter_plugins_are_called(
     labels: Mapping[str, str], message: str
 ) -> None:
     nodes = make_nodes(1, lambda i: {})
@@ -430,7 +430,7 @@ def test_after_unschedulable_the_other_pre_filter_plugins_are_asked(
     assert text == f"0/1 nodes are available: {message}."
 
 
-def test_after_unresolvable_no_other_pre_filter_plugin_is_asked() -> None:
+def test_after_unresolvable_no_other_pre_filter_plugin_is_called() -> None:
     """Rule 4 of the parity format."""
     algorithm = algorithm_of(Closer, Refuser, nodes=make_nodes(1, lambda i: {}))
     text = message_for(algorithm, make_pod(labels={"Refuser": "a", "Closer": "b"}))
@@ -486,7 +486,7 @@ def test_a_pod_must_fit_without_the_nominated_pods_too() -> None:
     assert message_for(algorithm, make_pod()) == "0/1 nodes are available: 1 lonely."
 
 
-def test_a_plugin_that_skips_does_not_hear_of_nominated_pods() -> None:
+def test_a_plugin_that_skips_does_not_get_nominated_pods() -> None:
     """Rule 5 of the parity format."""
     others = [make_pod(name=n, nominated_node="node-0") for n in ("one", "two")]
     nodes = make_nodes(1, lambda i: {})
@@ -543,7 +543,7 @@ def test_when_the_nominated_node_fails_all_nodes_are_tried(nominated: str) -> No
 # Scores
 
 
-def test_without_score_plugins_the_first_feasible_node_will_do() -> None:
+def test_without_score_plugins_the_first_feasible_node_is_chosen() -> None:
     """Rule 7 of the parity format."""
     nodes = make_nodes(4, lambda i: {"Picky": "no"} if i < 2 else {})
     algorithm = algorithm_of(Picky, nodes=nodes)

@@ -1,4 +1,4 @@
-"""Who chooses among the nodes with the highest total, and what it is asked."""
+"""Tie breakers choose among the nodes with the highest total."""
 
 from collections.abc import Generator, Sequence
 from typing import ClassVar
@@ -36,7 +36,7 @@ class Plugin:
 
 
 class Stars(Plugin):
-    """Scores a node by its label, 0 to 100; what it says is remembered."""
+    """Scores a node by its label, 0 to 100; its answers are cached."""
 
     scope = Scope.NODE
 
@@ -50,7 +50,7 @@ class Stars(Plugin):
 
 
 class Room(Plugin):
-    """Scores a node by how few pods it has; what it says is remembered."""
+    """Scores a node by how few pods it has; its answers are cached."""
 
     scope = Scope.NODE
 
@@ -64,19 +64,19 @@ class Room(Plugin):
 
 
 class Last(Plugin):
-    """Chooses the last row, and notes what it was asked."""
+    """Chooses the last row and records its calls."""
 
-    asked: ClassVar[list[tuple[str, list[str]]]] = []
+    calls: ClassVar[list[tuple[str, list[str]]]] = []
 
     @hookimpl
     def break_tie(self, pod: Pod, nodes: NodeTable, tied: RowArray) -> int:
-        self.asked.append((pod.name, nodes.names_at(tied)))
+        self.calls.append((pod.name, nodes.names_at(tied)))
         return int(tied[-1])
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Last, "asked", [])
+    monkeypatch.setattr(Last, "calls", [])
 
 
 def harness_of(
@@ -87,7 +87,7 @@ def harness_of(
     options: SchedulerOptions = VERIFIED,
     seed: int = 0,
 ) -> SchedulerHarness:
-    """Nodes with their stars, and pods that go where most stars are."""
+    """Return nodes with stars, and pods that go to the node with most stars."""
     named = [Stars, *plugins]
     if isinstance(tie_breaker, type):
         named.append(tie_breaker)
@@ -101,7 +101,7 @@ def harness_of(
     ]
     return SchedulerHarness(
         [*nodes, *pods],
-        plugins={one.__name__: one for one in named},
+        plugins={plugin.__name__: plugin for plugin in named},
         config=config,
         options=options,
         seed=seed,
@@ -141,7 +141,7 @@ def test_names_are_compared_as_text() -> None:
     assert node_of(harness_of({"n-9": 1, "n-10": 1}, "name")) == "n-10"
 
 
-def test_by_name_all_feasible_nodes_are_compared_although_nobody_scores() -> None:
+def test_by_name_all_feasible_nodes_are_compared_without_score_plugins() -> None:
     harness = SchedulerHarness(
         [*(make_node(name=name) for name in "cab"), make_pod(name="p")],
         config=profile_config(
@@ -168,7 +168,7 @@ def test_pod_goes_to_its_nominated_node_whatever_its_name() -> None:
     assert node_of(harness_of({"a": 1, "z": 1}, "name", pods=[pod])) == "z"
 
 
-def test_wrong_rank_is_found_out_by_verifying(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_finds_a_wrong_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     reversed_ranks = property(lambda nodes: -np.arange(nodes.capacity))
     monkeypatch.setattr(NodeTable, "name_ranks", reversed_ranks)
     harness = harness_of({"a": 1, "b": 1}, "name")
@@ -179,13 +179,13 @@ def test_wrong_rank_is_found_out_by_verifying(monkeypatch: pytest.MonkeyPatch) -
 # At random -------------------------------------------------------------------------
 
 
-def test_at_random_every_one_of_the_best_wins_by_some_seed() -> None:
+def test_at_random_each_of_the_best_wins_with_some_seed() -> None:
     stars = {"a": 1, "b": 3, "c": 3}
     found = {node_of(harness_of(stars, "random", seed=seed)) for seed in range(16)}
     assert found == {"b", "c"}
 
 
-def test_random_written_down_draws_as_random_by_default() -> None:
+def test_explicit_random_draws_the_same_as_the_default() -> None:
     stars = dict.fromkeys("abcdefgh", 1)
     pods = [make_pod(name=f"p{at}") for at in range(9)]
     written = harness_of(stars, "random", pods=pods, seed=3)
@@ -201,47 +201,47 @@ def test_random_written_down_draws_as_random_by_default() -> None:
     for harness in (written, default):
         harness.settle()
     names = [pod.name for pod in pods]
-    assert [written.node_of(one) for one in names] == [
-        default.node_of(one) for one in names
+    assert [written.node_of(name) for name in names] == [
+        default.node_of(name) for name in names
     ]
 
 
 # By a plugin -----------------------------------------------------------------------
 
 
-def test_plugin_is_asked_about_the_best_nodes_alone() -> None:
+def test_plugin_chooses_among_the_best_nodes_only() -> None:
     harness = harness_of({"a": 3, "b": 1, "c": 3, "d": 3}, Last)
     assert node_of(harness) == "d"
-    assert Last.asked == [("p", ["a", "c", "d"])]
+    assert Last.calls == [("p", ["a", "c", "d"])]
 
 
-def test_plugin_is_not_asked_when_one_node_is_ahead() -> None:
+def test_plugin_is_not_called_when_one_node_is_best() -> None:
     assert node_of(harness_of({"a": 3, "b": 1}, Last)) == "a"
-    assert Last.asked == []
+    assert Last.calls == []
 
 
-def test_plugin_is_not_asked_when_one_node_is_feasible() -> None:
+def test_plugin_is_not_called_when_one_node_is_feasible() -> None:
     assert node_of(harness_of({"a": 3}, Last)) == "a"
-    assert Last.asked == []
+    assert Last.calls == []
 
 
-def test_plugin_is_not_asked_about_a_nominated_node() -> None:
+def test_plugin_is_not_called_for_a_nominated_node() -> None:
     pod = make_pod(name="p", nominated_node="b")
     assert node_of(harness_of({"a": 1, "b": 1, "c": 1}, Last, pods=[pod])) == "b"
-    assert Last.asked == []
+    assert Last.calls == []
 
 
-def test_plugin_that_breaks_ties_elsewhere_is_never_asked() -> None:
+def test_tie_breaker_of_another_profile_is_never_called() -> None:
     class Both(Last):
         @hookimpl
         def filter(self) -> Status | None:
             return None
 
     assert node_of(harness_of({"b": 1, "a": 1}, "name", Both)) == "a"
-    assert Last.asked == []
+    assert Last.calls == []
 
 
-def test_one_instance_does_all_that_its_plugin_is_for() -> None:
+def test_one_instance_serves_all_hooks_of_its_plugin() -> None:
     class Likes(Plugin):
         @hookimpl
         def pre_score(

@@ -1,4 +1,4 @@
-"""What ``handle.changed()`` does: answers are forgotten, and pods woken."""
+"""``handle.changed()`` drops cached answers and wakes pods."""
 
 import threading
 from collections.abc import Hashable
@@ -25,10 +25,10 @@ VERIFIED = SchedulerOptions(verify=1)
 
 
 class Metered:
-    """Takes pods on the nodes that a table from outside allows; it is remembered."""
+    """Passes the nodes that an external table allows; its answers are cached."""
 
     allowed: ClassVar[set[str]] = set()
-    asked: ClassVar[list[str]] = []
+    filtered: ClassVar[list[str]] = []
     signed: ClassVar[int] = 0
     code: ClassVar[Code] = Code.UNSCHEDULABLE
     scope = Scope.NODE
@@ -47,12 +47,12 @@ class Metered:
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
-        self.asked.append(node.name)
+        self.filtered.append(node.name)
         return None if node.name in self.allowed else Status(self.code, ("measured",))
 
 
 class Gate:
-    """Lets pods be queued once something outside has happened."""
+    """Gates pods until an external event."""
 
     is_open: ClassVar[bool] = False
 
@@ -70,7 +70,7 @@ class Gate:
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    Metered.allowed, Metered.asked, Metered.signed = set(), [], 0
+    Metered.allowed, Metered.filtered, Metered.signed = set(), [], 0
     Metered.code = Code.UNSCHEDULABLE
     Gate.is_open = False
 
@@ -101,18 +101,18 @@ def place(harness: SchedulerHarness, name: str, **fields: Any) -> str:
     return harness.node_of(name)
 
 
-def test_answer_is_remembered_until_the_plugin_says_that_it_changed() -> None:
+def test_answer_is_cached_until_the_plugin_reports_a_change() -> None:
     harness = make_harness(options=SchedulerOptions())
     Metered.allowed = {"n0"}
     place(harness, "a")
     place(harness, "b")
-    assert Metered.asked.count("n1") == 1
+    assert Metered.filtered.count("n1") == 1
     harness.plugin(Metered).handle.changed()
     place(harness, "c")
-    assert Metered.asked.count("n1") == 2
+    assert Metered.filtered.count("n1") == 2
 
 
-def test_next_pod_goes_by_the_new_data() -> None:
+def test_next_pod_is_scheduled_with_the_new_data() -> None:
     harness = make_harness()
     Metered.allowed = {"n0"}
     assert place(harness, "a") == "n0"
@@ -121,7 +121,7 @@ def test_next_pod_goes_by_the_new_data() -> None:
     assert place(harness, "b") == "n1"
 
 
-def test_plugin_that_says_nothing_is_found_out() -> None:
+def test_verify_finds_a_plugin_that_does_not_report_a_change() -> None:
     harness = make_harness()
     Metered.allowed = {"n0"}
     place(harness, "a")
@@ -130,7 +130,7 @@ def test_plugin_that_says_nothing_is_found_out() -> None:
         place(harness, "b")
 
 
-def test_fragments_are_asked_for_again() -> None:
+def test_pods_are_signed_again() -> None:
     harness = make_harness(options=SchedulerOptions())
     Metered.allowed = {"n0"}
     place(harness, "a")
@@ -198,7 +198,7 @@ def test_pods_of_another_profile_sleep_on() -> None:
     assert harness.attempts[attempts:] == ["default/b"]
 
 
-def test_gated_pod_is_asked_about_again() -> None:
+def test_gates_are_checked_again() -> None:
     harness = make_harness("Gate", "Metered")
     Metered.allowed = {"n0"}
     assert place(harness, "a") == ""
@@ -237,9 +237,9 @@ def test_any_thread_may_call() -> None:
     assert harness.node_of("a") == "n0"
 
 
-def test_attempt_in_which_data_change_is_made_again_and_not_called_wrong() -> None:
+def test_verify_repeats_an_attempt_in_which_data_change() -> None:
     class Learning(Metered):
-        """Learns better while it is asked."""
+        """Changes its data while its filter runs."""
 
         @hookimpl
         def filter(self, node: NodeInfo) -> Status | None:
@@ -265,7 +265,7 @@ def test_replaced_plugin_changes_nothing() -> None:
     place(harness, "a")
     old = harness.plugin(Metered).handle
     harness.reload(config("Metered", podInitialBackoffSeconds=2))
-    old.changed()  # told before the reload, looked at behind it
+    old.changed()  # reported before the reload, handled after it
     harness.settle()
     attempts = len(harness.attempts)
     old.changed()
@@ -297,7 +297,7 @@ def test_simulation_ends_although_a_plugin_changes_again_and_again() -> None:
     assert harness.attempts[before:].count("default/b") <= 4
 
 
-def test_plugin_in_a_harness_may_say_it() -> None:
+def test_plugin_in_a_harness_may_report_a_change() -> None:
     with PluginHarness(Metered, nodes=[make_node(name="n")]) as harness:
         harness.handle.changed()
         assert harness.filter(make_pod())["n"].message == "measured"

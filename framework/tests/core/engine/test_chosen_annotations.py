@@ -1,4 +1,4 @@
-"""What plugins choose in Reserve: on the assumed pod at once, written by the bind."""
+"""Annotations chosen in Reserve: on the assumed pod at once, written by the bind."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -35,7 +35,7 @@ from tests.kit.fake_extender import fake_extender
 
 
 class Gate:
-    """Answers at Permit what a test says."""
+    """Returns at Permit what the test sets."""
 
     answer: ClassVar[PermitWait | Status | None] = None
 
@@ -94,13 +94,13 @@ def test_assumed_pod_has_it_from_the_end_of_reserve_on() -> None:
         harness.advance(0)
         gate = harness.plugin(Gate)
         assert [seen[DEVICE] for seen in gate.seen] == ["0", "1"]
-        waiting = [one.pod.annotations[DEVICE] for one in gate.handle.waiting_pods()]
+        waiting = [pod.pod.annotations[DEVICE] for pod in gate.handle.waiting_pods()]
         assert waiting == ["0", "1"]
         assert left(harness) == [300, 300, 0, 0]
         assert harness.node_of("p") == harness.node_of("q") == ""
 
 
-def test_pod_that_is_refused_gives_its_choice_back() -> None:
+def test_rejected_pod_loses_the_chosen_annotation() -> None:
     with harness_with([device_node(), make_sharer(name="p")]) as harness:
         Gate.answer = Status.unschedulable("not today")
         harness.schedule_one()
@@ -109,7 +109,7 @@ def test_pod_that_is_refused_gives_its_choice_back() -> None:
         assert harness.pod("p").annotations == {WANTS: "500"}
 
 
-def test_pod_that_is_deleted_while_it_waits_gives_its_choice_back() -> None:
+def test_pod_that_is_deleted_while_it_waits_loses_the_chosen_annotation() -> None:
     with harness_with([device_node(), make_sharer(name="p")]) as harness:
         Gate.answer = PermitWait(60)
         harness.advance(0)
@@ -129,7 +129,7 @@ class Refusing:
         return Status.from_error("no")
 
 
-def test_failed_binding_gives_the_choice_back() -> None:
+def test_failed_binding_removes_the_chosen_annotation() -> None:
     objects = [device_node(), make_sharer(name="p")]
     with harness_with(objects, more={"Refusing": Refusing}) as harness:
         harness.schedule_one()
@@ -137,7 +137,7 @@ def test_failed_binding_gives_the_choice_back() -> None:
         assert DEVICE not in harness.pod("p").annotations
 
 
-def test_new_scheduler_reads_what_the_one_before_has_chosen() -> None:
+def test_new_scheduler_reads_the_choice_of_the_previous_one() -> None:
     nodes = [device_node()]
     pods = [make_sharer(name=name, wants=600) for name in ("p", "q")]
     with harness_with([*nodes, pods[0]]) as first:
@@ -149,7 +149,7 @@ def test_new_scheduler_reads_what_the_one_before_has_chosen() -> None:
         assert second.pod("q").annotations[DEVICE] == "1"
 
 
-def test_choice_outlives_an_answer_that_was_lost() -> None:
+def test_choice_survives_a_lost_answer() -> None:
     objects = [device_node(), *(make_sharer(name=f"p{at}") for at in range(4))]
     faults = {Fault.LOST_ANSWER: 0.5}
     with harness_with(objects, faults=faults) as harness:
@@ -170,7 +170,7 @@ class Late:
         state.annotate("example.com/late", "yes")
 
 
-def test_what_is_chosen_in_pre_bind_is_written_by_the_bind() -> None:
+def test_annotation_chosen_in_pre_bind_is_written_by_the_bind() -> None:
     with harness_with([make_node(), make_pod(name="p")], more={"Late": Late}) as run:
         run.settle()
         assert run.pod("p").annotations == {"example.com/late": "yes"}

@@ -1,4 +1,4 @@
-"""Kinds that plugins declare: followed, told of, and woken by, like Kubernetes' own."""
+"""Kinds that plugins declare are followed and wake pods, like Kubernetes' own."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -38,7 +38,7 @@ class Other(ApiObject, frozen=True, kw_only=True):
 
 
 class Rival:
-    """A plugin that brings the other class."""
+    """A plugin that declares the other class."""
 
     kinds = (Other,)
 
@@ -51,7 +51,7 @@ class Rival:
 
 
 class Undeclared(Gangs):
-    """Forgets to say what it needs."""
+    """Does not declare the kind that it reads."""
 
     kinds: ClassVar[Sequence[type[ApiObject]]] = ()
 
@@ -70,7 +70,7 @@ class ByClasses:
     @hookimpl
     def pre_filter(self) -> Status | None:
         found = self.handle.informers.list(PriorityClass)
-        is_there = "gold" in {one.name for one in found}
+        is_there = "gold" in {priority_class.name for priority_class in found}
         return None if is_there else Status.unresolvable("no class gold")
 
 
@@ -128,7 +128,7 @@ def test_changes_of_a_declared_kind_are_logged() -> None:
     ids=["broken watches", "stale lists", "calls that fail"],
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_what_was_missed_of_a_declared_kind_is_told_later(
+def test_missed_changes_of_a_declared_kind_are_delivered_later(
     faults: dict[Fault, float], seed: int
 ) -> None:
     harness = gang_harness(
@@ -166,7 +166,7 @@ def test_kind_of_kubernetes_is_declared_to_be_followed() -> None:
     assert harness.node_of("p") == "n"
 
 
-def test_reload_brings_kinds_and_what_there_is_of_them() -> None:
+def test_reload_follows_new_kinds_and_loads_their_objects() -> None:
     config = gang_config(is_there=False)
     harness = gang_harness(make_group(), make_member(), config=config)
     harness.reload(gang_config())
@@ -185,7 +185,7 @@ def test_kind_is_followed_on_when_a_reload_takes_its_plugin_away() -> None:
     assert gone.informers.get(PodGroup, "default/later") is not None
 
 
-def test_reload_that_fails_follows_nothing_more() -> None:
+def test_reload_that_fails_follows_no_additional_kinds() -> None:
     class Broken(Gangs):
         def __init__(self, args: object, handle: Handle) -> None:
             super().__init__(args, handle)
@@ -206,7 +206,7 @@ def test_reload_that_fails_follows_nothing_more() -> None:
     assert harness.node_of("p") == "n"
 
 
-def test_plugin_that_registers_for_what_nobody_follows_is_not_built() -> None:
+def test_plugin_that_registers_for_an_unfollowed_kind_is_not_built() -> None:
     with pytest.raises(ProfileError) as caught:
         SchedulerHarness(
             plugins={"Undeclared": Undeclared},
@@ -269,20 +269,20 @@ def test_harness_of_one_plugin_agrees_with_the_scheduler() -> None:
         "no pod group none"
     )
     event = harness.events()[0].event
-    told = harness.hint(make_member(), event, None, make_group())
-    assert told is QueueingHint.QUEUE
+    hint = harness.hint(make_member(), event, None, make_group())
+    assert hint is QueueingHint.QUEUE
     with pytest.raises(UnfollowedKindError, match="Deployment is not followed"):
         harness.handle.informers.list(Deployment)
     with pytest.raises(UnfollowedKindError):
         harness.handle.informers.changes(PriorityClass)
 
 
-def test_harness_of_one_plugin_refuses_events_of_what_nobody_follows() -> None:
+def test_harness_of_one_plugin_rejects_events_of_unfollowed_kinds() -> None:
     with pytest.raises(ProfileError, match="which is not followed"):
         PluginHarness(Undeclared)
 
 
-def test_pods_are_followed_once_even_if_somebody_declares_them() -> None:
+def test_pods_are_followed_once_even_if_a_plugin_declares_them() -> None:
     class Declaring(Gangs):
         kinds: ClassVar[Sequence[type[ApiObject]]] = (PodGroup, Pod)
 

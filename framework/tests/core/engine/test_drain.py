@@ -1,4 +1,4 @@
-"""A scheduler that stops leaves no pod in doubt."""
+"""A scheduler that stops finishes or returns every pod that it holds."""
 
 import threading
 
@@ -13,7 +13,7 @@ from tests.kit.internals.testing import SlowExecutor
 
 
 class Rig:
-    """A scheduler whose binds are answered late."""
+    """A scheduler whose binds return late."""
 
     def __init__(self, call_seconds: float = 0.0, answer_seconds: float = 0.0) -> None:
         self.clock = VirtualClock()
@@ -55,7 +55,7 @@ def test_binds_under_way_end_first(call: float, answer: float) -> None:
     assert rig.clock.now() - begun == 3.0
 
 
-def test_nothing_new_is_begun() -> None:
+def test_no_new_attempt_starts() -> None:
     rig = Rig(answer_seconds=3.0)
     rig.create("a", "b")
     rig.scheduler.turn()
@@ -65,7 +65,7 @@ def test_nothing_new_is_begun() -> None:
     assert (rig.node_of("a"), rig.node_of("b"), rig.node_of("c")) == ("n", "", "")
 
 
-def test_it_takes_no_longer_than_it_may(caplog: pytest.LogCaptureFixture) -> None:
+def test_drain_ends_at_its_timeout(caplog: pytest.LogCaptureFixture) -> None:
     rig = Rig(answer_seconds=30.0)
     rig.create("a")
     rig.scheduler.turn()
@@ -77,7 +77,7 @@ def test_it_takes_no_longer_than_it_may(caplog: pytest.LogCaptureFixture) -> Non
     ]
 
 
-def test_nothing_is_waited_for_if_nothing_is_under_way() -> None:
+def test_drain_returns_at_once_without_binds_under_way() -> None:
     rig = Rig()
     begun = rig.clock.now()
     assert rig.scheduler.drain(20.0) == 0

@@ -1,4 +1,4 @@
-"""Changes of rules reach plugins as those of the slices whose devices they taint.
+"""Changed rules reach plugins as changes of the slices whose devices they taint.
 
 Cases follow upstream's ``resourceslice/tracker/tracker_test.go``
 (k8s.io/dynamic-resource-allocation v0.37).
@@ -33,7 +33,7 @@ OF_B = make_device_taint_rule(pool="b")
 
 
 class Copy:
-    """What informers have: some slices, and the rules that there are."""
+    """The informers' copy: some slices and rules."""
 
     def __init__(self, *objects: ApiObject) -> None:
         self.objects = list(objects)
@@ -42,17 +42,17 @@ class Copy:
         return [obj for obj in self.objects if isinstance(obj, kind)]
 
 
-Told = list[tuple[list[str], list[str]]]
+TaintChanges = list[tuple[list[str], list[str]]]
 
 
-def told(
+def taint_changes(
     copy: Copy,
     old: ApiObject | None,
     new: ApiObject | None,
     *,
     slices: EffectiveSlices | None = None,
-) -> Told:
-    """The taints of each slice that changes, before and after."""
+) -> TaintChanges:
+    """Return the taints of each changed slice, before and after."""
     slices = slices or EffectiveSlices(copy, Kubernetes())
     kind = DeviceTaintRule if new is None else type(new)
     return [
@@ -65,33 +65,35 @@ def told(
 def taints_of(obj: ApiObject | None) -> list[str]:
     assert obj is None or isinstance(obj, ResourceSlice)
     devices = () if obj is None else obj.spec.devices
-    return [f"{one.name} {taint.key}" for one in devices for taint in one.taints]
+    return [
+        f"{device.name} {taint.key}" for device in devices for taint in device.taints
+    ]
 
 
 TAINTED = ["gpu-0 example.com/unhealthy"]
 
 
 def test_new_rule_changes_the_slices_of_its_devices() -> None:
-    assert told(Copy(A, B, OF_A), None, OF_A) == [([], TAINTED)]
+    assert taint_changes(Copy(A, B, OF_A), None, OF_A) == [([], TAINTED)]
 
 
 def test_rule_that_is_gone_changes_them_back() -> None:
-    assert told(Copy(A, B), OF_A, None) == [(TAINTED, [])]
+    assert taint_changes(Copy(A, B), OF_A, None) == [(TAINTED, [])]
 
 
 def test_rule_that_selects_others_changes_both() -> None:
-    found = told(Copy(A, B, OF_B), OF_A, OF_B)
+    found = taint_changes(Copy(A, B, OF_B), OF_A, OF_B)
     assert found == [(TAINTED, []), ([], TAINTED)]
 
 
 def test_rule_whose_status_changes_changes_no_slice() -> None:
     updated = replace(OF_A, status=DeviceTaintRuleStatus())
-    assert told(Copy(A, updated), OF_A, updated) == []
+    assert taint_changes(Copy(A, updated), OF_A, updated) == []
 
 
-def test_rule_of_no_device_changes_no_slice() -> None:
+def test_rule_without_devices_changes_no_slice() -> None:
     nowhere = make_device_taint_rule(driver="other.example.com")
-    assert told(Copy(A, B, nowhere), None, nowhere) == []
+    assert taint_changes(Copy(A, B, nowhere), None, nowhere) == []
 
 
 def test_slice_has_the_taints_of_rules_beside_its_own() -> None:
@@ -100,10 +102,12 @@ def test_slice_has_the_taints_of_rules_beside_its_own() -> None:
     copy = Copy(listed, OF_A)
     slices = EffectiveSlices(copy, Kubernetes())
     list(slices.changes(DeviceTaintRule, None, OF_A))
-    assert told(copy, None, listed, slices=slices) == [([], ["gpu-0 own", *TAINTED])]
+    assert taint_changes(copy, None, listed, slices=slices) == [
+        ([], ["gpu-0 own", *TAINTED])
+    ]
 
 
-def test_rule_is_told_as_itself_too() -> None:
+def test_rule_is_delivered_as_an_object_too() -> None:
     slices = EffectiveSlices(Copy(), Kubernetes())
     changes = list(slices.changes(DeviceTaintRule, None, OF_A))
     assert changes == [(DeviceTaintRule, None, OF_A)]

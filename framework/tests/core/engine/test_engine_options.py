@@ -1,4 +1,4 @@
-"""What `SchedulerOptions` change in a scheduler, by way of its harness."""
+"""`SchedulerOptions` change how a scheduler works; the harness passes them on."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_co
 
 
 class Stubborn:
-    """Rejects every pod, and never hears of anything that could change its mind."""
+    """Rejects every pod and registers for no event."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -24,7 +24,7 @@ class Stubborn:
 
 
 class Gate:
-    """Holds back pods until it is opened, which nobody hears of."""
+    """Gates pods until it is opened, which causes no event."""
 
     closed = True
 
@@ -68,18 +68,18 @@ def test_a_rejected_pod_is_tried_again_at_the_first_flush_after_the_limit(
 
 
 @pytest.mark.parametrize(
-    ("version", "chosen", "asked"),
+    ("version", "chosen", "is_called"),
     [("1.36", False, False), ("1.36", True, True), ("1.37", False, True)],
 )
-def test_gates_are_asked_at_a_flush_by_choice_only_before_1_37(
-    version: str, chosen: bool, asked: bool, monkeypatch: pytest.MonkeyPatch
+def test_before_1_37_a_flush_calls_gates_only_if_the_option_is_set(
+    version: str, chosen: bool, is_called: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = SchedulerOptions(flush_gated_pods=chosen)
     harness = harness_with(Gate, options, version)
     harness.advance(10.0)
     monkeypatch.setattr(Gate, "closed", False)
     harness.advance(1000.0)
-    assert bool(harness.node_of("p")) is asked
+    assert bool(harness.node_of("p")) is is_called
 
 
 def test_options_are_checked() -> None:

@@ -55,7 +55,7 @@ _: type[ChangeHandler] = EventHandlers
 
 
 class Rig:
-    """Handlers with a queue whose one plugin hears of everything, and a cache."""
+    """Handlers with a cache and a queue, whose one plugin registers for all events."""
 
     def __init__(self, *resources: EventResource) -> None:
         self.heard: list[tuple[ApiObject | None, ApiObject | None]] = []
@@ -64,7 +64,7 @@ class Rig:
         self.actions: list[ActionType] = []
         events = [
             ClusterEventWithHint(
-                ClusterEvent(resource, action), partial(self._hear, action)
+                ClusterEvent(resource, action), partial(self._hint, action)
             )
             for resource in resources
             for action in (ActionType.ADD, ActionType.UPDATE, ActionType.DELETE)
@@ -90,7 +90,7 @@ class Rig:
         )
         self.cache.add_node(make_node(name="n1"))
 
-    def _hear(
+    def _hint(
         self,
         action: ActionType,
         _pod: Pod,
@@ -108,7 +108,7 @@ class Rig:
         return True
 
     def add_listener(self, priority: int = 0) -> None:
-        """A rejected pod: what it hears of is noted."""
+        """Add a rejected pod; the hint calls for it are recorded."""
         self.queue.add(make_pod(name="listener", priority=priority))
         queued = self.queue.pop()
         assert queued is not None
@@ -162,7 +162,7 @@ def deleting(pod: Pod) -> Pod:
 def test_hints_get_the_objects_that_the_change_has(
     kind: type[ApiObject], resource: EventResource
 ) -> None:
-    """What type checkers are told of old and new (`on_pod` and so on) is true."""
+    """The types of old and new (`on_pod` and so on) are true at run time."""
     rig = Rig(resource)
     rig.add_listener()
     rig.actions.clear()
@@ -185,7 +185,7 @@ def test_pending_pod_is_queued_if_it_is_ours() -> None:
     assert [queued.pod.name for queued in rig.queue] == ["ours"]
 
 
-def test_pod_on_a_node_counts_there_whoever_scheduled_it() -> None:
+def test_pod_on_a_node_counts_there_whichever_scheduler_placed_it() -> None:
     rig = Rig(EventResource.POD)
     rig.add_listener()
     pod = make_pod(name="p", node="n1", scheduler_name="other")
@@ -194,7 +194,7 @@ def test_pod_on_a_node_counts_there_whoever_scheduled_it() -> None:
     assert rig.heard == [(None, pod)]
 
 
-def test_pod_bound_by_somebody_else_leaves_the_queue() -> None:
+def test_pod_bound_by_another_scheduler_leaves_the_queue() -> None:
     rig = Rig()
     pod = make_pod(name="p")
     rig.pod(None, pod)
@@ -224,7 +224,7 @@ def test_bound_pod_confirms_the_assumption() -> None:
     assert rig.queue.in_flight == [pod.uid]  # the scheduler still has it
 
 
-def test_update_told_twice_does_not_queue_a_pod_twice() -> None:
+def test_duplicate_update_does_not_queue_a_pod_twice() -> None:
     rig = Rig()
     pod = make_pod(name="p")
     rig.pod(None, pod)
@@ -233,7 +233,7 @@ def test_update_told_twice_does_not_queue_a_pod_twice() -> None:
     assert len(rig.queue) == 0
 
 
-def test_update_of_an_assumed_pod_is_none_of_the_queues_business() -> None:
+def test_update_of_an_assumed_pod_does_not_reach_the_queue() -> None:
     rig = Rig()
     pod = make_pod(name="p")
     rig.pod(None, pod)
@@ -273,7 +273,7 @@ def test_deletion_of_a_pod_that_waits_on_permit_rejects_it() -> None:
     ("priority", "wakes"), [(5, True), (6, False)], ids=["no higher", "higher"]
 )
 @pytest.mark.parametrize("how", ["deleted", "nomination cleared"])
-def test_nominated_pod_that_gives_up_its_node_wakes_those_it_kept_out(
+def test_lost_nomination_wakes_the_pods_that_it_kept_out(
     how: str, priority: int, wakes: bool
 ) -> None:
     rig = Rig(EventResource.POD)
@@ -299,7 +299,7 @@ def test_deleted_pod_leaves_queue_or_node() -> None:
 
 
 @pytest.mark.parametrize("node", ["", "n1"], ids=["pending", "running"])
-def test_missed_deletion_cleans_up_whatever_the_last_known_object_says(
+def test_missed_deletion_cleans_up_whatever_the_last_object_was(
     node: str,
 ) -> None:
     rig = Rig(EventResource.POD)
@@ -317,7 +317,7 @@ def test_missed_deletion_cleans_up_whatever_the_last_known_object_says(
 
 
 @pytest.mark.parametrize("node", [None, "n1"], ids=["pending", "running"])
-def test_pod_that_finishes_is_as_good_as_deleted(node: str | None) -> None:
+def test_finished_pod_is_handled_like_a_deleted_one(node: str | None) -> None:
     rig = Rig(EventResource.POD)
     pod = make_pod(name="p", node=node)
     rig.pod(None, pod)
@@ -351,7 +351,7 @@ def test_pod_whose_end_comes_with_its_deletion_is_cleaned_up(node: str | None) -
 # Nodes
 
 
-def test_node_is_known_before_pods_are_woken_and_until_they_have_been() -> None:
+def test_node_is_cached_before_pods_are_woken_and_until_they_have_been() -> None:
     rig = Rig(EventResource.NODE)
     rig.add_listener()
     node = make_node(name="n2")
@@ -414,7 +414,7 @@ def test_kinds_that_no_plugin_can_register_are_no_events(
     assert rig.heard == []
 
 
-# What an update amounts to
+# Events of an update
 
 CONDITION = NodeCondition(type="Ready", status="False", message="why")
 
@@ -489,7 +489,7 @@ def with_claims(pod: Pod) -> Pod:
 
 
 def with_devices(pod: Pod) -> Pod:
-    """The pod once the scheduler has made a claim for its extended resources."""
+    """Return the pod with the scheduler's claim for its extended resources."""
     mapping = ContainerExtendedResourceRequest(
         container_name="main", request_name="request-0", resource_name="gpus/any"
     )
@@ -576,7 +576,7 @@ def test_changes_of_a_pod(
         ),
     ],
 )
-def test_kubernetes_1_37_tells_a_pod_that_asks_for_more(
+def test_kubernetes_1_37_has_an_event_for_a_pod_that_requests_more(
     after: Mapping[str, str], expected: ActionType, node: str, resource: EventResource
 ) -> None:
     changes = PodChanges(Kubernetes("1.37"))

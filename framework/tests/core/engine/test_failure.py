@@ -1,4 +1,4 @@
-"""What becomes of failed pods, and what the cluster is told of them."""
+"""Failed pods are requeued, and their conditions and events are written."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def rejection(nominating: NominatingInfo | None = None) -> Failure:
 
 @attrs.define(eq=False)
 class Rig:
-    """A failure handler whose messages to the cluster are kept."""
+    """A failure handler that records its writes to the cluster."""
 
     clock: VirtualClock = attrs.field(factory=lambda: VirtualClock(START))
     stored: dict[str, Pod] = attrs.field(factory=dict)
@@ -73,7 +73,7 @@ class Rig:
         )
 
     def pop(self, pod: Pod) -> QueuedPod:
-        """The pod as it comes from the queue."""
+        """Return the pod as it comes from the queue."""
         self.stored[pod.key] = pod
         self.queue.add(pod)
         queued = self.queue.pop()
@@ -86,13 +86,13 @@ class Rig:
         return pod
 
     def condition(self) -> PodCondition:
-        """The condition of the only patch."""
+        """Return the condition of the only patch."""
         ((_, patch),) = self.patches
         assert patch.condition is not None
         return patch.condition
 
 
-# What the cluster is told
+# Writes to the cluster
 
 
 def test_rejected_pod_gets_a_condition_and_an_event() -> None:
@@ -123,18 +123,20 @@ def test_rejected_pod_gets_a_condition_and_an_event() -> None:
         (FailureKind.ERROR, "SchedulerError"),
     ],
 )
-def test_condition_tells_errors_from_rejections(kind: FailureKind, reason: str) -> None:
+def test_condition_distinguishes_errors_from_rejections(
+    kind: FailureKind, reason: str
+) -> None:
     rig = Rig()
     rig.handler.attempt_failed(rig.pop(make_pod()), Failure(kind=kind, message="oh"))
     assert rig.condition().reason == reason
 
 
-def test_condition_that_says_the_same_is_not_written_again() -> None:
+def test_equal_condition_is_not_written_again() -> None:
     rig = Rig()
-    known = PodCondition(
+    condition = PodCondition(
         type="PodScheduled", status="False", reason="Unschedulable", message=MESSAGE
     )
-    rig.handler.attempt_failed(rig.pop(make_pod(conditions=[known])), rejection())
+    rig.handler.attempt_failed(rig.pop(make_pod(conditions=[condition])), rejection())
     assert rig.patches == []
     assert len(rig.notes) == 1
 
@@ -144,13 +146,13 @@ def test_condition_that_says_the_same_is_not_written_again() -> None:
 )
 def test_transition_time_moves_only_with_the_status(status: str, since: float) -> None:
     rig = Rig()
-    known = PodCondition(
+    condition = PodCondition(
         type="PodScheduled",
         status=status,
         message="before",
         last_transition_time=Time(5.0),
     )
-    rig.handler.attempt_failed(rig.pop(make_pod(conditions=[known])), rejection())
+    rig.handler.attempt_failed(rig.pop(make_pod(conditions=[condition])), rejection())
     assert rig.condition().last_transition_time == since
 
 
@@ -205,7 +207,9 @@ def test_failed_pod_comes_back_with_its_newest_object() -> None:
 
 
 @pytest.mark.parametrize("fate", ["gone", "bound", "finished", "recreated"])
-def test_pod_that_wants_no_node_any_more_is_let_go_in_silence(fate: str) -> None:
+def test_pod_that_needs_no_node_any_longer_is_dropped_without_a_write(
+    fate: str,
+) -> None:
     rig = Rig()
     pod = make_pod(name="p", nominated_node="n1")
     queued = rig.pop(pod)
@@ -226,7 +230,7 @@ def test_pod_that_wants_no_node_any_more_is_let_go_in_silence(fate: str) -> None
     assert len(rig.queue.nominator.pods_on("n1")) == (fate == "recreated")
 
 
-def test_refused_pod_gives_its_place_back() -> None:
+def test_rejected_pod_frees_its_place() -> None:
     rig = Rig()
     queued = rig.pop(make_pod(name="p"))
     assumed = rig.assume(queued)

@@ -33,7 +33,7 @@ from tests.kit.internals.registry import USUAL_KINDS
 
 
 class Reader:
-    """Looks at services, and says so."""
+    """Reads services, and declares it."""
 
     reads: ClassVar[Sequence[type[ApiObject]]] = (Service,)
 
@@ -45,7 +45,7 @@ class Reader:
 
 
 class Silent:
-    """Says nothing of what it reads, as plugins of version 0.1."""
+    """Does not declare what it reads, like plugins of version 0.1."""
 
     def __init__(self, args: object, handle: Handle) -> None: ...
 
@@ -68,16 +68,16 @@ class Forgetful(Reader):
 
 
 def only(*plugins: type) -> dict[str, object]:
-    """A profile of these plugins, and what every profile needs."""
+    """Return a profile of these plugins and of those that every profile needs."""
     needed = ("PrioritySort", "DefaultBinder")
-    names = (*needed, *(one.__name__ for one in plugins))
+    names = (*needed, *(plugin.__name__ for plugin in plugins))
     enabled = [{"name": name} for name in names]
     every = {"disabled": [{"name": "*"}], "enabled": enabled}
     return {**profile_config(), "profiles": [{"plugins": {"multiPoint": every}}]}
 
 
 def started(*plugins: type) -> SchedulerHarness:
-    named = {one.__name__: one for one in plugins}
+    named = {plugin.__name__: plugin for plugin in plugins}
     return SchedulerHarness(
         [make_node(name="n"), make_service(name="s"), make_pod(name="p")],
         plugins=named,
@@ -85,32 +85,32 @@ def started(*plugins: type) -> SchedulerHarness:
     )
 
 
-def informers(harness: SchedulerHarness, plugin: type[Reader] = Reader) -> Any:  # noqa: ANN401 - the engine's own, which tell their kinds
+def informers(harness: SchedulerHarness, plugin: type[Reader] = Reader) -> Any:  # noqa: ANN401 - the engine's informers, which have `kinds`
     return harness.plugin(plugin).handle.informers
 
 
-def test_kinds_that_nobody_reads_are_not_followed() -> None:
+def test_kinds_that_no_plugin_reads_are_not_followed() -> None:
     harness = started(Reader)
     assert informers(harness).kinds == (Service, Node, Pod)
     harness.settle()
     assert harness.node_of("p") == "n"
 
 
-def test_default_profile_reads_all_that_is_usual() -> None:
+def test_default_profile_reads_all_usual_kinds() -> None:
     config = profile_config(enable=[Reader])
     harness = SchedulerHarness(plugins={"Reader": Reader}, config=config)
     assert set(informers(harness).kinds) == set(USUAL_KINDS)
 
 
-def test_everything_usual_is_followed_for_a_plugin_that_does_not_say() -> None:
+def test_all_usual_kinds_are_followed_for_a_plugin_without_a_declaration() -> None:
     assert informers(started(Reader, Silent)).kinds == tuple(USUAL_KINDS)
 
 
-def test_lookup_of_what_is_not_declared_says_what_to_declare() -> None:
-    known = informers(started(Reader))
-    assert known.list(Service)
+def test_error_of_an_undeclared_lookup_names_the_missing_declaration() -> None:
+    followed = informers(started(Reader))
+    assert followed.list(Service)
     with pytest.raises(UnfollowedKindError, match=r"its class: reads = \(Namespace,\)"):
-        known.list(Namespace)
+        followed.list(Namespace)
 
 
 def test_reload_follows_what_the_new_plugins_read_too() -> None:
@@ -125,6 +125,6 @@ def test_reload_follows_what_the_new_plugins_read_too() -> None:
     assert kinds == (Service, PersistentVolumeClaim, Node, Pod)
 
 
-def test_profile_is_not_built_if_events_are_of_what_nobody_reads() -> None:
+def test_profile_is_not_built_if_its_events_are_of_unread_kinds() -> None:
     with pytest.raises(ProfileError, match=r"'storage\.k8s\.io/StorageClass', which"):
         started(Forgetful)

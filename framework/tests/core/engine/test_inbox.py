@@ -1,4 +1,4 @@
-"""The inbox: nothing that arrives is overslept."""
+"""The inbox wakes the engine for every message."""
 
 import threading
 from functools import partial
@@ -62,7 +62,7 @@ def test_a_call_that_posts_another_has_it_run_as_well() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_no_call_of_other_threads_is_overslept(threads: int) -> None:
+def test_no_call_of_other_threads_is_missed(threads: int) -> None:
     inbox, clock = Inbox(), RealClock()
     count = 50
     ran: list[int] = []

@@ -24,8 +24,8 @@ from tests.kit.internals.engine import EngineInformers
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
-class Told:
-    """Writes down what the informers tell."""
+class Recorder:
+    """Records the changes that the informers report."""
 
     def __init__(self) -> None:
         self.changes: list[str] = []
@@ -45,46 +45,46 @@ class Told:
             self.changes.append(f"{what} {obj.name}" + (" (missed)" if missed else ""))
 
 
-def overhear(cluster: InMemoryCluster) -> tuple[EngineInformers, Told]:
-    told = Told()
+def recorded_informers(cluster: InMemoryCluster) -> tuple[EngineInformers, Recorder]:
+    recorder = Recorder()
     informers = EngineInformers(cluster, lambda: None)
-    informers.start(told)
-    return informers, told
+    informers.start(recorder)
+    return informers, recorder
 
 
-def test_objects_that_are_there_are_told_as_added() -> None:
+def test_existing_objects_are_reported_as_added() -> None:
     cluster = make_cluster(controllers=False)
     cluster.load([make_pod(name="p"), make_node(name="n")])
-    informers, told = overhear(cluster)
-    assert told.changes == ["added n", "added p"]
+    informers, recorder = recorded_informers(cluster)
+    assert recorder.changes == ["added n", "added p"]
     assert informers.get(Node, "n") is not None
 
 
 def test_later_changes_come_through_the_watch() -> None:
     cluster = make_cluster(controllers=False)
     cluster.load([make_node(name="n")])
-    informers, told = overhear(cluster)
+    informers, recorder = recorded_informers(cluster)
     pod = cluster.create(make_pod(name="p"))
     cluster.patch_pod_status(pod, PodStatusPatch(nominated_node_name="n"))
     cluster.delete(Pod, "default/p")
     assert informers.sync()
-    assert told.changes == ["added n", "added p", "changed p", "gone p"]
+    assert recorder.changes == ["added n", "added p", "changed p", "gone p"]
     assert not informers.sync()
 
 
-def test_nodes_that_came_with_pods_are_told_before_them() -> None:
+def test_nodes_that_came_with_pods_are_reported_before_them() -> None:
     cluster = make_cluster(controllers=False)
-    informers, told = overhear(cluster)
+    informers, recorder = recorded_informers(cluster)
     cluster.create(make_pod(name="p"))
     cluster.create(make_node(name="n"))
     cluster.create(make_pod(name="q"))
     assert informers.sync()
-    assert told.changes == ["added n", "added p", "added q"]
+    assert recorder.changes == ["added n", "added p", "added q"]
     assert not informers.sync()
 
 
 class Eager(InMemoryCluster):
-    """A cluster whose watches say at once, and twice, that they have something."""
+    """A cluster whose watches signal new events at once, and twice."""
 
     def watch(
         self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
@@ -95,18 +95,18 @@ class Eager(InMemoryCluster):
         return watch
 
 
-def test_watches_may_say_too_often_that_they_have_something() -> None:
+def test_watches_may_signal_new_events_too_often() -> None:
     cluster = Eager(VirtualClock(), controllers=False)
-    informers, told = overhear(cluster)
+    informers, recorder = recorded_informers(cluster)
     assert not informers.sync()
     cluster.create(make_pod(name="p"))
     assert informers.sync()
-    assert told.changes == ["added p"]
+    assert recorder.changes == ["added p"]
 
 
-def test_copy_is_up_to_date_when_a_change_is_told() -> None:
+def test_copy_is_up_to_date_when_a_change_is_reported() -> None:
     cluster = make_cluster(controllers=False)
-    informers, _ = overhear(cluster)
+    informers, _ = recorded_informers(cluster)
     cluster.create(make_pod(name="p", namespace="blue"))
     informers.sync()
     assert [pod.name for pod in informers.list(Pod, "blue")] == ["p"]
@@ -129,7 +129,7 @@ class Interrupted(InMemoryCluster):
         return _Watch(self, super().watch(kind, resource_version, notify))
 
     def interrupt(self, error: ApiError) -> None:
-        """Let all watches fail, and say so."""
+        """Make all watches fail, and signal it."""
         self.error = error
         for notify in self._notify:
             notify()
@@ -153,33 +153,33 @@ def make_interrupted() -> Interrupted:
     return Interrupted(VirtualClock())
 
 
-def test_all_of_a_list_is_there_when_the_first_of_it_is_told() -> None:
+def test_whole_list_is_stored_before_its_first_object_is_reported() -> None:
     cluster = make_interrupted()
     cluster.load([make_pod(name=name) for name in "abc"])
-    informers, told = overhear(cluster)
-    known: list[int] = []
-    changed = told.changed
+    informers, recorder = recorded_informers(cluster)
+    sizes: list[int] = []
+    changed = recorder.changed
 
     def looking(*args: Any, missed: bool = False) -> None:
-        known.append(len(informers.list(Pod)))
+        sizes.append(len(informers.list(Pod)))
         changed(*args, missed=missed)
 
-    vars(told).update(changed=looking)
+    vars(recorder).update(changed=looking)
     cluster.create(make_pod(name="d"))
     cluster.delete(Pod, "default/a")
     cluster.interrupt(ResourceExpiredError("too old"))
     informers.sync()
-    assert known == [3, 3]
+    assert sizes == [3, 3]
 
 
 @pytest.mark.parametrize("recreated", [False, True])
-def test_what_an_expired_watch_missed_is_told_after_a_new_list(
+def test_changes_that_an_expired_watch_missed_are_reported_after_a_new_list(
     recreated: bool,
 ) -> None:
     cluster = make_interrupted()
     cluster.load([make_pod(name="stays"), make_pod(name="goes")])
-    informers, told = overhear(cluster)
-    told.changes.clear()
+    informers, recorder = recorded_informers(cluster)
+    recorder.changes.clear()
     cluster.delete(Pod, "default/goes")
     if recreated:
         cluster.create(make_pod(name="goes", uid="another"))
@@ -189,28 +189,28 @@ def test_what_an_expired_watch_missed_is_told_after_a_new_list(
     expected = ["gone goes (missed)", "added comes"]
     if recreated:
         expected = ["gone goes (missed)", "added goes", "added comes"]
-    assert sorted(told.changes) == sorted(expected)
+    assert sorted(recorder.changes) == sorted(expected)
 
 
 def test_broken_watch_resumes_where_it_was() -> None:
     cluster = make_interrupted()
-    informers, told = overhear(cluster)
+    informers, recorder = recorded_informers(cluster)
     cluster.create(make_pod(name="p"))
     cluster.interrupt(ApiError("connection lost"))
     informers.sync()
     cluster.error = None
     informers.sync()
-    assert told.changes == ["added p"]
+    assert recorder.changes == ["added p"]
 
 
-def test_kind_that_nobody_declares_cannot_be_looked_up() -> None:
-    informers, _ = overhear(make_cluster(controllers=False))
+def test_kind_that_is_not_declared_cannot_be_looked_up() -> None:
+    informers, _ = recorded_informers(make_cluster(controllers=False))
     with pytest.raises(KeyError, match=r"Lease is not followed .*reads = \(Lease,\)"):
         informers.get(Lease, "default/x")
 
 
 class Unreachable(Interrupted):
-    """Its lists fail, or are old, as they are told to."""
+    """A cluster whose lists fail or are stale, as the test sets it."""
 
     is_down = False
     lags_by = 0
@@ -223,39 +223,39 @@ class Unreachable(Interrupted):
 
 
 def follow_unreachable() -> tuple[
-    Unreachable, EngineInformers, Told, list[Callable[[], None]]
+    Unreachable, EngineInformers, Recorder, list[Callable[[], None]]
 ]:
     cluster = Unreachable(VirtualClock())
     cluster.load([make_pod(name="p")])
-    told = Told()
+    recorder = Recorder()
     retries: list[Callable[[], None]] = []
     informers = EngineInformers(cluster, lambda: None, retries.append)
-    informers.start(told)
+    informers.start(recorder)
     cluster.create(make_pod(name="q"))
     informers.sync()
-    told.changes.clear()
-    return cluster, informers, told, retries
+    recorder.changes.clear()
+    return cluster, informers, recorder, retries
 
 
 @pytest.mark.parametrize("is_down", [True, False], ids=["no list", "a stale list"])
-def test_list_that_fails_or_is_stale_is_asked_for_again_later(is_down: bool) -> None:
-    cluster, informers, told, retries = follow_unreachable()
+def test_list_that_fails_or_is_stale_is_requested_again_later(is_down: bool) -> None:
+    cluster, informers, recorder, retries = follow_unreachable()
     cluster.is_down, cluster.lags_by = is_down, 1
     cluster.interrupt(ResourceExpiredError("too old"))
     informers.sync()
     assert retries
-    assert told.changes == []
+    assert recorder.changes == []
     cluster.error, cluster.is_down, cluster.lags_by = None, False, 0
     cluster.create(make_pod(name="r"))
     assert not informers.sync()
     for retry in retries:
         retry()
     informers.sync()
-    assert told.changes == ["added r"]
+    assert recorder.changes == ["added r"]
 
 
 class Repeating(InMemoryCluster):
-    """Its watches tell each batch of changes twice."""
+    """A cluster whose watches deliver each batch of changes twice."""
 
     def watch(
         self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
@@ -274,11 +274,11 @@ class _Repeater(Generic[ObjT]):
         self._watch.stop()
 
 
-def test_old_event_that_is_told_again_brings_no_deleted_pod_back() -> None:
+def test_repeated_old_event_does_not_restore_a_deleted_pod() -> None:
     cluster = Repeating(VirtualClock(), controllers=False)
-    informers, told = overhear(cluster)
+    informers, recorder = recorded_informers(cluster)
     cluster.create(make_pod(name="p"))
     cluster.delete(Pod, "default/p")
     informers.sync()
-    assert told.changes == ["added p", "gone p"]
+    assert recorder.changes == ["added p", "gone p"]
     assert informers.list(Pod) == []

@@ -17,7 +17,7 @@ from tests.kit.internals.extender_server import ExtenderService
 
 
 class First:
-    """Writes down what happens to it, by its name and number."""
+    """Logs its calls with its name and number."""
 
     log: ClassVar[list[str]] = []
     made: ClassVar[int] = 0
@@ -54,7 +54,7 @@ class Unlicensed(First):
 
 
 class Unmarked(First):
-    """Is built, and then turns out to be wrong."""
+    """Is built, but has an invalid hook."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -62,7 +62,7 @@ class Unmarked(First):
 
 
 class Failing(First):
-    """Fails at its beginning and at its end."""
+    """Fails in start and in close."""
 
     @hookimpl
     def start(self) -> None:
@@ -74,7 +74,7 @@ class Failing(First):
 
 
 class Gate(First):
-    """Has a say before pods are queued."""
+    """Implements PreEnqueue."""
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
@@ -83,7 +83,8 @@ class Gate(First):
 
 
 PLUGINS: Mapping[str, type[First]] = {
-    one.__name__: one for one in (First, Second, Unlicensed, Unmarked, Failing, Gate)
+    plugin.__name__: plugin
+    for plugin in (First, Second, Unlicensed, Unmarked, Failing, Gate)
 }
 
 
@@ -108,7 +109,7 @@ def profiles_with(*profiles: Sequence[str], **settings: object) -> dict[str, Any
             {
                 "schedulerName": f"profile-{number}",
                 "plugins": {
-                    "multiPoint": {"enabled": [{"name": one} for one in names]}
+                    "multiPoint": {"enabled": [{"name": name} for name in names]}
                 },
             }
             for number, names in enumerate(profiles)
@@ -172,7 +173,7 @@ def test_start_sees_the_objects_of_the_cluster() -> None:
     assert seen == ["p", "n"]
 
 
-def test_gates_of_pending_pods_are_asked_before_start(log: list[str]) -> None:
+def test_gates_of_pending_pods_are_called_before_start(log: list[str]) -> None:
     pod = make_wanting_pod()
     SchedulerHarness([pod], plugins=PLUGINS, config=config_with("Gate"))
     assert log == ["Gate1 built", "Gate1 asked about p", "Gate1 started"]
@@ -234,7 +235,7 @@ def test_scheduler_that_never_starts_only_closes(log: list[str]) -> None:
     assert log == ["First1 built", "First1 closed"]
 
 
-def test_plugin_that_fails_to_start_or_close_keeps_nobody_from_it(
+def test_plugin_that_fails_to_start_or_close_does_not_stop_the_others(
     log: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)
@@ -245,7 +246,7 @@ def test_plugin_that_fails_to_start_or_close_keeps_nobody_from_it(
     harness.close()
     assert log[3:5] == ["First1 started", "Second1 started"]
     assert log[-2:] == ["Second1 closed", "First1 closed"]
-    assert [(one.plugin, one.hook, one.pod) for one in harness.errors] == [
+    assert [(error.plugin, error.hook, error.pod) for error in harness.errors] == [
         ("Failing", "start", ""),
         ("Failing", "close", ""),
     ]
@@ -286,7 +287,7 @@ def test_close_comes_after_the_last_timer(log: list[str]) -> None:
     assert log == ["Ticking1 built"]
 
 
-def test_simulation_and_explanation_end_their_plugins(log: list[str]) -> None:
+def test_simulation_and_explanation_close_their_plugins(log: list[str]) -> None:
     registry = PluginRegistry.discover().with_plugin(First)
     config = parse_config(config_with("First"), registry, source="test")
     objects = [make_node(name="n"), make_wanting_pod()]
@@ -306,7 +307,7 @@ def test_extender_starts_and_closes_its_plugins(log: list[str]) -> None:
     assert log[2:] == ["First1 closed"]
 
 
-def test_harness_of_a_plugin_shows_what_its_life_raises(log: list[str]) -> None:
+def test_harness_of_a_plugin_raises_errors_of_start_and_close(log: list[str]) -> None:
     with PluginHarness(First) as harness:
         assert log == ["First1 built"]
         assert harness.handle.plugin_name == "First"

@@ -1,4 +1,4 @@
-"""Patches of one pod's status that wait are merged, and its bind drops them."""
+"""Waiting patches of a pod's status are merged, and its bind drops them."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Held:
-    """Runs one task at a time, when told to."""
+    """Runs one task per call of ``work``."""
 
     def __init__(self) -> None:
         self._tasks: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
@@ -63,7 +63,7 @@ def test_last_condition_and_last_nomination_win(cluster: InMemoryCluster) -> Non
     executor.work()
     stored = cluster.get(Pod, pod.key)
     assert executor.count == 2
-    assert [one.message for one in stored.status.conditions] == ["third"]
+    assert [condition.message for condition in stored.status.conditions] == ["third"]
     assert stored.status.nominated_node_name == "n"
 
 
@@ -77,7 +77,7 @@ def test_conditions_of_different_types_are_all_written(
         patches.send(pod, condition(kind, kind))
     executor.work()
     stored = cluster.get(Pod, pod.key)
-    assert {one.type for one in stored.status.conditions} == {
+    assert {condition.type for condition in stored.status.conditions} == {
         "PodScheduled",
         "DisruptionTarget",
     }
@@ -89,13 +89,13 @@ def test_nothing_that_waits_is_written_once_the_pod_gets_its_node(
     executor = Held()
     patches = PodPatches(cluster, executor, VirtualClock())
     pod, other = (cluster.create(make_pod(name=name)) for name in "ab")
-    for one in (pod, other):
-        patches.send(one, condition("PodScheduled", "first"))
-        patches.send(one, condition("PodScheduled", "second"))
+    for patched in (pod, other):
+        patches.send(patched, condition("PodScheduled", "first"))
+        patches.send(patched, condition("PodScheduled", "second"))
     patches.drop(pod)
     executor.work()
     messages = [
-        [each.message for each in cluster.get(Pod, one.key).status.conditions]
-        for one in (pod, other)
+        [each.message for each in cluster.get(Pod, patched.key).status.conditions]
+        for patched in (pod, other)
     ]
     assert messages == [["first"], ["second"]]

@@ -1,4 +1,4 @@
-"""What a scheduler remembers of past attempts: told later, as it was then."""
+"""A scheduler keeps past attempts and renders them as they were then."""
 
 from collections.abc import Sequence
 
@@ -40,10 +40,12 @@ def small_node(name: str, cpu: int = 2) -> Node:
 
 def said(attempt: PastAttempt) -> dict[str, str]:
     assert attempt.rejections is not None
-    return {one.node: ", ".join(one.reasons) for one in attempt.rejections}
+    return {
+        rejection.node: ", ".join(rejection.reasons) for rejection in attempt.rejections
+    }
 
 
-def test_a_failed_attempt_is_told_with_what_was_said_of_each_node() -> None:
+def test_failed_attempt_is_kept_with_the_reasons_for_each_node() -> None:
     tainted = make_node(name="b", taints=["x=y:NoSchedule"])
     with simulation_of(
         small_node("a"), tainted, make_pod(name="p", requests={"cpu": "3"})
@@ -58,7 +60,7 @@ def test_a_failed_attempt_is_told_with_what_was_said_of_each_node() -> None:
     assert attempt.said_of("c") == "there was no such node"
 
 
-def test_a_decision_is_told_with_the_nodes_that_would_have_done() -> None:
+def test_decision_is_kept_with_the_other_feasible_nodes() -> None:
     with simulation_of(
         small_node("a", 1),
         small_node("b"),
@@ -74,7 +76,7 @@ def test_a_decision_is_told_with_the_nodes_that_would_have_done() -> None:
     assert (attempt.feasible_nodes, attempt.evaluated_nodes, attempt.nodes) == (2, 3, 3)
 
 
-def test_nodes_have_the_names_of_then_when_others_have_their_rows() -> None:
+def test_nodes_keep_their_names_after_other_nodes_take_their_rows() -> None:
     with simulation_of(
         small_node("a"), small_node("b"), make_pod(name="p", requests={"cpu": "3"})
     ) as run:
@@ -94,14 +96,14 @@ def test_only_the_last_attempts_are_kept() -> None:
     with simulation_of(small_node("a"), *pods, kept=3) as run:
         run.settle()
         assert len(run.scheduler.past_attempts) == 3
-        assert [one.pod for one in run.scheduler.past_attempts.last(2)] == [
+        assert [attempt.pod for attempt in run.scheduler.past_attempts.last(2)] == [
             "default/p3",
             "default/p4",
         ]
         assert run.scheduler.past_attempts.of("default/p0") == ()
 
 
-def test_nothing_is_kept_if_that_is_asked_for() -> None:
+def test_nothing_is_kept_with_a_limit_of_0() -> None:
     with simulation_of(small_node("a"), make_pod(name="p"), kept=0) as run:
         run.settle()
         assert run.scheduler.past_attempts.last() == ()
@@ -140,13 +142,13 @@ CHANGES = st.lists(
 def played(
     changes: Sequence[tuple[str, int, int]], *, asking: bool
 ) -> dict[tuple[str, int], PastAttempt]:
-    """Play changes, and return all attempts: asked after each change, or at the end."""
+    """Apply changes and return all attempts, read after each change or at the end."""
     found: dict[tuple[str, int], PastAttempt] = {}
 
     def ask(run: Simulation) -> None:
-        for pod in {one.pod for one in run.scheduler.past_attempts.last()}:
-            for one in run.scheduler.past_attempts.of(pod):
-                found.setdefault((one.uid, one.number), one)
+        for pod in {attempt.pod for attempt in run.scheduler.past_attempts.last()}:
+            for attempt in run.scheduler.past_attempts.of(pod):
+                found.setdefault((attempt.uid, attempt.number), attempt)
 
     with simulation_of(small_node("n0"), small_node("n1", 1)) as run:
         for change, which, size in changes:
@@ -176,14 +178,14 @@ def _play(run: Simulation, change: str, which: int, size: int) -> None:
 
 @pytest.mark.long
 @given(changes=CHANGES)
-def test_what_is_told_later_is_what_would_have_been_told_then(
+def test_attempts_rendered_later_equal_attempts_rendered_at_once(
     changes: list[tuple[str, int, int]],
 ) -> None:
     assert played(changes, asking=False) == played(changes, asking=True)
 
 
 @pytest.mark.parametrize("limit", [1, 2])
-def test_names_of_rows_are_not_told_once_too_much_has_happened(limit: int) -> None:
+def test_node_names_are_dropped_after_too_many_changes(limit: int) -> None:
     history = RowHistory(limit)
     history.came(0, "a")
     history.went(0, "a")

@@ -1,4 +1,4 @@
-"""Patches of pods' statuses: in order for each pod, and nobody else waits."""
+"""Status patches keep their order per pod and do not delay other pods."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class NewestFirst:
-    """Runs the newest task first, when told to."""
+    """Runs the newest task on each call of ``work``."""
 
     def __init__(self, _post: Post | None = None) -> None:
         self._tasks: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
@@ -39,14 +39,14 @@ class NewestFirst:
 
 
 class WithoutLease(InMemoryCluster):
-    """Takes no patches."""
+    """Rejects all patches."""
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         raise ApiError("no lease")
 
 
 class Waits:
-    """Lets every pod wait on Permit for a second, and then turns it away."""
+    """Makes every pod wait on Permit for a second, then rejects it."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -89,7 +89,7 @@ def test_failed_patch_does_not_hold_up_the_next_one() -> None:
     assert cluster.get(Pod, gone.key).status.nominated_node_name == "n3"
 
 
-def test_errors_of_many_pods_are_told_in_one_line(
+def test_errors_of_many_pods_are_logged_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = VirtualClock()
@@ -105,7 +105,7 @@ def test_errors_of_many_pods_are_told_in_one_line(
     ]
 
 
-def test_nomination_of_a_pod_that_is_turned_away_is_taken_back() -> None:
+def test_nomination_of_a_rejected_pod_is_cleared() -> None:
     clock = VirtualClock()
     cluster = InMemoryCluster(clock)
     cluster.load([make_node(name="n1"), make_pod(name="p")])

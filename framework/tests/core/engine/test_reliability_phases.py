@@ -1,6 +1,6 @@
-"""What may happen at any moment of an attempt: events, errors, deleted pods.
+"""Events, errors and deleted pods may come at any moment of an attempt.
 
-See docs/explanation/reliability.md. A plugin that is asked at every extension point
+See docs/explanation/reliability.md. A plugin that is called at every extension point
 does what a test wants at one of them, the first time.
 """
 
@@ -27,7 +27,7 @@ ON_A_NODE = WITH_ANSWER[WITH_ANSWER.index("reserve") :]
 
 
 class Woken(Prober):
-    """Can be helped by new nodes, and by pods that go."""
+    """Registers for new nodes and deleted pods."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -51,7 +51,7 @@ def test_event_at_any_phase_of_a_cycle_wakes_the_pod(phase: str) -> None:
 
 @pytest.mark.parametrize("phase", WITH_ANSWER)
 @pytest.mark.parametrize("answer", [ERROR, REJECTION], ids=["error", "rejection"])
-def test_failure_at_any_point_gives_everything_back_and_requeues(
+def test_failure_at_any_point_unreserves_and_requeues(
     phase: str, answer: Status
 ) -> None:
     harness = probed(phase, lambda _harness: answer, prober=Woken)

@@ -1,4 +1,4 @@
-"""Promises about pods that wait: nobody is forgotten, starved or woken for nothing.
+"""Pending pods are never forgotten, starved, or woken without need.
 
 See docs/explanation/reliability.md.
 """
@@ -31,7 +31,7 @@ NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
 
 
 class Moody:
-    """Rejects its pod until the test has changed its mind; its hint may fail."""
+    """Rejects its pod until the test sets another answer; its hint may fail."""
 
     says_no: ClassVar[bool]
     hint: ClassVar[QueueingHint | Exception]
@@ -58,7 +58,7 @@ class Moody:
 
 
 def moody_harness(hint: QueueingHint | Exception) -> SchedulerHarness:
-    """A scheduler whose pod 'p' has been rejected, and would now be accepted."""
+    """Return a scheduler whose pod 'p' was rejected, and would now be accepted."""
     Moody.says_no, Moody.hint = True, hint
     config: Mapping[str, object] = profile_config(enable=["Moody"])
     harness = SchedulerHarness(
@@ -86,7 +86,7 @@ def test_pod_whose_hint_always_skips_is_retried_by_the_flush() -> None:
 def test_hint_that_queues_or_breaks_wakes_its_pod(
     hint: QueueingHint | Exception,
 ) -> None:
-    """The node that comes would not do: for #110175 it must be told all the same."""
+    """The new node does not fit, but must wake the pod nevertheless (#110175)."""
     harness = moody_harness(hint)
     harness.advance(30.0)
     assert harness.node_of("p") == "a"
@@ -105,7 +105,7 @@ def test_newer_pods_are_not_blocked_by_an_older_one_that_fails() -> None:
 
 
 def test_pods_that_fail_alike_get_alike_many_attempts() -> None:
-    """An hour of events that help nobody: backoff is fair, and bounded."""
+    """In an hour of events that help no pod, backoff is fair and bounded."""
     pods = [make_pod(name=f"p{number}", requests={"cpu": "9"}) for number in range(10)]
     harness = SchedulerHarness([make_node(name="a"), *pods])
     for number in range(60):
@@ -116,7 +116,7 @@ def test_pods_that_fail_alike_get_alike_many_attempts() -> None:
     assert max(attempts.values()) - min(attempts.values()) <= 1
 
 
-def test_pod_is_blamed_on_those_who_rejected_it_last() -> None:
+def test_pod_is_queued_for_the_plugins_that_rejected_it_last() -> None:
     """kubernetes/kubernetes#120334, #119105: old names led to the wrong queue."""
     harness = SchedulerHarness(
         [
@@ -138,7 +138,7 @@ def test_pod_is_blamed_on_those_who_rejected_it_last() -> None:
 
 
 def test_decisions_see_what_the_cluster_has() -> None:
-    """The comparison that upstream makes on SIGUSR2, after a lively hour."""
+    """The comparison that upstream makes on SIGUSR2, after an hour of changes."""
     run = {"simulation.quaymaster.io/run-seconds": "100"}
     harness = SchedulerHarness([make_node(name="a"), make_node(name="b")])
     for number in range(60):
@@ -164,7 +164,7 @@ def test_decisions_see_what_the_cluster_has() -> None:
     assert cache_of(scheduler_of(harness)).assumed_count == 0
 
 
-def test_many_pending_pods_leave_nothing_behind() -> None:
+def test_many_failed_attempts_do_not_grow_memory() -> None:
     """kubernetes/kubernetes#118059, #114362: memory grew with failed attempts."""
     pods = [make_pod(name=f"p{number}", requests={"cpu": "9"}) for number in range(50)]
     harness = SchedulerHarness([make_node(name="a"), *pods])

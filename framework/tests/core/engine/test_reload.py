@@ -1,4 +1,4 @@
-"""A configuration that is swapped in between two cycles.
+"""A configuration is replaced between two cycles.
 
 What comes from the profiles is renewed; pods keep their history, and whatever has a
 node already goes on with the plugins that gave it the node.
@@ -54,7 +54,7 @@ class WallArgs:
 
     Attributes:
         letter: The first letter of the names of the pods that pass.
-        hears: Whether it asks to be told of new nodes.
+        hears: Whether it registers for new nodes.
     """
 
     letter: str = ""
@@ -113,7 +113,7 @@ class LastNameFirst:
 
 
 class Guard:
-    """Lets pods wait on Permit, and notes what becomes of them."""
+    """Makes pods wait on Permit and records the later calls."""
 
     log: ClassVar[list[str]] = []
     made: ClassVar[int] = 0
@@ -151,7 +151,7 @@ class Broken:
 
 
 class Mumbling:
-    """Registers what is no event."""
+    """Registers a value that is not an event."""
 
     def __init__(self, args: None, handle: Handle) -> None:
         pass
@@ -203,7 +203,7 @@ def started(config: Document, *objects: ApiObject) -> SchedulerHarness:
 
 
 def reload(harness: SchedulerHarness, config: Document) -> ConfigChanges:
-    """Swap a configuration in, and make no attempt."""
+    """Replace the configuration without an attempt."""
     answer = harness.reload(config)
     scheduler_of(harness).catch_up()
     return answer.result(0)
@@ -214,7 +214,7 @@ def queue_of(harness: SchedulerHarness, name: str) -> QueueName | None:
     return None if pending is None else pending.queue
 
 
-# What is renewed --------------------------------------------------------------------
+# Renewed from the profiles ----------------------------------------------------------
 
 
 def test_pods_that_a_plugin_rejected_are_tried_again_once_it_is_gone() -> None:
@@ -266,7 +266,7 @@ def test_a_pod_keeps_its_history_and_waits_for_the_end_of_its_backoff() -> None:
     )
 
 
-def test_backoff_is_worked_out_anew_from_the_time_of_the_failure() -> None:
+def test_backoff_is_computed_again_from_the_time_of_the_failure() -> None:
     settings = {"podInitialBackoffSeconds": 8, "podMaxBackoffSeconds": 8}
     harness = started(document(profile("Wall"), **settings), make_pod(name="p"))
     failed_at = harness.clock.now()
@@ -291,7 +291,7 @@ def test_active_pods_are_sorted_by_the_new_plugin() -> None:
     assert harness.attempts == ["default/a", "default/c", "default/b"]
 
 
-def test_the_old_order_holds_where_the_new_one_says_nothing() -> None:
+def test_pods_with_equal_new_keys_keep_the_old_order() -> None:
     pods = [make_pod(name=name, priority=1) for name in "hdakcb"]
     harness = started(document(), *pods)
     order = [queued.key for queued in scheduler_of(harness).queue.active()]
@@ -323,7 +323,7 @@ def test_a_new_gate_holds_back_pods_that_were_active_or_in_backoff() -> None:
 @pytest.mark.parametrize(
     ("then", "gate"), [((), ""), (("Latch",), "Latch")], ids=["none", "another"]
 )
-def test_a_pod_whose_gate_is_gone_is_asked_by_the_gates_that_there_are(
+def test_a_pod_whose_gate_is_gone_passes_the_remaining_gates(
     then: Sequence[str], gate: str
 ) -> None:
     harness = started(document(profile("Door")), make_pod(name="p"))
@@ -402,7 +402,7 @@ def test_pods_of_a_profile_that_is_gone_leave_the_queue_and_come_back_with_it() 
     assert harness.node_of("p") == "n"
 
 
-def test_pods_that_change_hands_do_not_hear_of_each_other() -> None:
+def test_pods_that_change_profile_do_not_wake_each_other() -> None:
     harness = started(
         document(profile(name="a")),
         make_pod(name="p", scheduler_name="a"),
@@ -432,11 +432,11 @@ def test_a_waiting_pod_is_bound_by_the_plugins_that_it_waited_for() -> None:
     assert Guard.log == ["1 reserve p", "1 post_bind p"]
 
 
-def test_a_waiting_pod_that_fails_gives_back_once_and_is_tried_anew() -> None:
+def test_a_waiting_pod_that_fails_is_unreserved_once_and_retried() -> None:
     harness = started(document(profile("Guard")), make_pod(name="p"))
     harness.advance(1.0)
     reload(harness, document())
-    harness.advance(70.0)  # nobody allows it any more: its time runs out
+    harness.advance(70.0)  # no plugin allows it: its wait times out
     assert Guard.log == ["1 reserve p", "1 unreserve p"]
     assert harness.attempts == ["default/p", "default/p"]
     assert harness.node_of("p") == "n"
@@ -489,7 +489,7 @@ def test_a_waiting_pod_whose_profile_comes_back_is_not_queued_twice() -> None:
     assert harness.node_of("p") == "n"
 
 
-def test_a_deleted_waiting_pod_whose_profile_is_gone_gives_its_place_back() -> None:
+def test_a_deleted_waiting_pod_whose_profile_is_gone_frees_its_place() -> None:
     both = document(profile(), profile("Guard", name="other"))
     harness = started(both, make_pod(name="p", scheduler_name="other"))
     harness.advance(1.0)
@@ -501,10 +501,10 @@ def test_a_deleted_waiting_pod_whose_profile_is_gone_gives_its_place_back() -> N
     assert [uid for info in scheduler_of(harness).snapshot for uid in info.pods] == []
 
 
-# What is asked, and what is answered ------------------------------------------------
+# Requests and answers ---------------------------------------------------------------
 
 
-def test_the_answer_says_what_is_different() -> None:
+def test_the_answer_lists_the_differences() -> None:
     harness = started(document(profile(name="a"), profile(name="b")))
     changes = reload(
         harness,
@@ -547,7 +547,7 @@ def test_the_answer_says_what_is_different() -> None:
     ],
     ids=["constructor", "events", "extender"],
 )
-def test_what_cannot_be_built_leaves_everything_as_it_was(
+def test_a_configuration_that_cannot_be_built_changes_nothing(
     config: Document, problem: str
 ) -> None:
     harness = started(document(profile("Wall")), make_pod(name="p"))
@@ -563,7 +563,7 @@ def test_what_cannot_be_built_leaves_everything_as_it_was(
     assert "behind a wall" in harness.message("q")
 
 
-def test_a_reload_that_is_called_off_in_time_does_not_happen() -> None:
+def test_a_reload_that_is_cancelled_in_time_does_not_happen() -> None:
     harness = started(document())
     answer = harness.reload(document(profile("Wall")))
     assert answer.cancel()

@@ -1,4 +1,4 @@
-"""A reload that is asked for at any moment of an attempt, and in any run of events.
+"""A reload is requested at any moment of an attempt, and in any run of events.
 
 No pod is lost, none is bound twice, and whatever was reserved is given back by the
 plugins that reserved it.
@@ -35,12 +35,12 @@ def test_reload_at_any_phase_of_an_attempt_loses_no_pod_and_binds_none_twice(
     phase: str, after: list[str]
 ) -> None:
     def act(harness: SchedulerHarness) -> None:
-        asked.append(harness.reload(document(*after)))
+        answers.append(harness.reload(document(*after)))
 
-    asked = []  # type: ignore[var-annotated]  # of futures
+    answers = []  # type: ignore[var-annotated]  # of futures
     harness = probed(phase, act)
     harness.advance(400.0)
-    assert [answer.done() for answer in asked] == [True]
+    assert [answer.done() for answer in answers] == [True]
     assert harness.node_of("p")
     assert is_at_rest(harness)
     # With PostFilter, the first attempt was rejected.
@@ -52,7 +52,7 @@ def test_reload_at_any_phase_of_an_attempt_loses_no_pod_and_binds_none_twice(
 @pytest.mark.parametrize("phase", WITH_ANSWER)
 @pytest.mark.parametrize("answer", [ERROR, REJECTION], ids=["error", "rejection"])
 @pytest.mark.parametrize("after", [["Prober"], []], ids=["same", "without it"])
-def test_attempt_that_fails_around_a_reload_is_given_back_and_made_again(
+def test_attempt_that_fails_around_a_reload_is_unreserved_and_retried(
     phase: str, answer: Status, after: list[str]
 ) -> None:
     def act(harness: SchedulerHarness) -> Status:
@@ -70,7 +70,7 @@ def test_attempt_that_fails_around_a_reload_is_given_back_and_made_again(
 
 @pytest.mark.parametrize("phase", WITH_ANSWER)
 @pytest.mark.parametrize("answer", [None, ERROR, REJECTION], ids=str)
-def test_attempt_whose_profile_goes_meanwhile_ends_and_is_the_last(
+def test_attempt_whose_profile_is_removed_ends_and_is_not_repeated(
     phase: str, answer: Status | None
 ) -> None:
     def act(harness: SchedulerHarness) -> Status | None:

@@ -1,4 +1,4 @@
-"""What a plugin has left to be called later ends with the plugin."""
+"""Timers and tasks of a plugin end with the plugin."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from tests.kit.internals.binding import Post
 
 
 class Ticking:
-    """Sets a timer when it is built, and again whenever it rings."""
+    """Sets a timer when it is built, and again whenever it fires."""
 
     made: ClassVar[list["Ticking"]] = []
 
@@ -65,10 +65,12 @@ def made() -> list[Ticking]:
 
 
 def ticking_after(made: list[Ticking], advance: Callable[[float], object]) -> list[int]:
-    """Which of the instances, by number, tick when time passes."""
-    before = [one.ticks for one in made]
+    """Return the numbers of the instances that tick when time passes."""
+    before = [plugin.ticks for plugin in made]
     advance(30.0)
-    return [number for number, one in enumerate(made) if one.ticks > before[number]]
+    return [
+        number for number, plugin in enumerate(made) if plugin.ticks > before[number]
+    ]
 
 
 def test_replaced_instances_stop_ticking(made: list[Ticking]) -> None:
@@ -83,7 +85,7 @@ def test_replaced_instances_stop_ticking(made: list[Ticking]) -> None:
     assert ticking_after(made, harness.advance) == [3]
 
 
-def test_timer_that_a_replaced_instance_sets_never_rings(made: list[Ticking]) -> None:
+def test_timer_that_a_replaced_instance_sets_never_fires(made: list[Ticking]) -> None:
     harness = SchedulerHarness(plugins=PLUGINS, config=config_with("Ticking"))
     harness.reload(config_with("Ticking", podInitialBackoffSeconds=2))
     harness.advance(1)
@@ -130,7 +132,7 @@ def test_instances_stop_with_the_scheduler(made: list[Ticking]) -> None:
 
 
 class _Later:
-    """Runs what has been submitted when the test says so."""
+    """Runs submitted tasks when the test calls it."""
 
     def __init__(self, _post: Post) -> None:
         self.calls: list[Callable[[], None]] = []
@@ -147,7 +149,7 @@ class _Later:
     def close(self) -> None: ...
 
 
-def test_task_that_has_not_begun_never_does(made: list[Ticking]) -> None:
+def test_task_that_has_not_started_never_does(made: list[Ticking]) -> None:
     clock = VirtualClock()
     registry = PluginRegistry.discover().with_plugin(Ticking)
     config = parse_config(config_with("Ticking"), registry, source="test")
@@ -221,7 +223,7 @@ def test_plugin_without_an_objection_cannot_allow_a_pod() -> None:
         waiting.allow("NodeName")
 
 
-def test_to_allow_twice_or_too_late_is_no_mistake() -> None:
+def test_allowing_a_pod_twice_or_too_late_is_not_an_error() -> None:
     harness = waiting_harness()
     (waiting,) = Holding.handle.waiting_pods()
     waiting.allow("Holding")

@@ -34,7 +34,7 @@ from tests.kit.internals.engine import Framework
 
 
 class Plugin:
-    """What all plugins here have in common: a log of their calls."""
+    """Base of the plugins here: a log of their calls."""
 
     log: ClassVar[list[str]] = []
 
@@ -48,7 +48,7 @@ def _empty_log() -> None:
 
 
 def config_with(*names: str, **points: Sequence[str]) -> Mapping[str, Any]:
-    """The default profile with more plugins, everywhere or at single points."""
+    """Return the default profile with more plugins, everywhere or at single points."""
     enabled = [{"name": name} for name in names]
     plugins: dict[str, Any] = {"multiPoint": {"enabled": enabled}}
     for point, replacing in points.items():
@@ -99,7 +99,7 @@ def test_pods_are_tried_by_priority_then_age() -> None:
     assert harness.attempts == ["default/urgent", "default/old", "default/young"]
 
 
-def test_scheduled_pod_is_bound_and_told_of() -> None:
+def test_scheduled_pod_is_bound_and_gets_an_event() -> None:
     harness = SchedulerHarness([make_node(name="a"), make_pod(name="p")])
     assert harness.schedule_one() == "default/p"
     assert harness.node_of("p") == "a"
@@ -180,7 +180,7 @@ def test_failed_reserve_is_undone_in_reverse_order_and_requeued(
 
 
 def test_pod_is_tried_until_the_last_of_the_others_has_ended() -> None:
-    """A day of flushes every five minutes must not look like running in circles."""
+    """A day of flushes every five minutes must not be taken for an endless loop."""
     run = {"simulation.quaymaster.io/run-seconds": str(24 * 3600)}
     harness = SchedulerHarness(
         [
@@ -238,7 +238,7 @@ def test_pod_that_waits_too_long_is_rejected_and_tried_again() -> None:
     assert harness.attempts == ["default/slow", "default/slow"]
 
 
-def test_pod_that_can_only_time_out_does_not_keep_a_simulation_going() -> None:
+def test_pod_that_can_only_time_out_does_not_keep_a_simulation_running() -> None:
     harness = waiting_harness()
     harness.settle()
     assert harness.node_of("slow") == ""
@@ -282,7 +282,7 @@ def test_deleted_waiting_pod_leaves_no_trace() -> None:
 
 
 class FlakyBinder(Plugin):
-    """Binds, but says otherwise the first time."""
+    """Binds, but raises an error the first time."""
 
     failures: ClassVar[list[Exception]] = []
     binds_anyway: ClassVar[bool] = False
@@ -335,16 +335,16 @@ def test_lost_answer_of_a_bind_that_did_not_happen_is_a_failure() -> None:
     assert Plugin.log == ["bind p", "bind p"]
 
 
-def test_place_of_a_pod_is_kept_while_nobody_knows_whether_it_is_bound(
+def test_place_of_a_pod_is_kept_while_the_outcome_of_its_bind_is_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # kubernetes/kubernetes#100140: its place was given away, and the node overcommitted
     harness = flaky(UnknownOutcomeError("no answer"), binds_anyway=True)
-    answer, asked = harness.cluster.get, []
+    answer, keys = harness.cluster.get, []
 
     def be_silent(kind: type[Pod], key: str) -> Pod:
-        asked.append(key)
-        if len(asked) <= 10:
+        keys.append(key)
+        if len(keys) <= 10:
             raise ApiError("no answer")
         return answer(kind, key)
 
@@ -352,7 +352,7 @@ def test_place_of_a_pod_is_kept_while_nobody_knows_whether_it_is_bound(
     harness.schedule_one()
     assert harness.why_pending("p") is None
     harness.settle()
-    assert len(asked) == 11
+    assert len(keys) == 11
     assert Plugin.log == ["bind p"]
 
 
@@ -450,7 +450,7 @@ def test_same_seed_same_placement_other_seed_other_placement() -> None:
     assert nodes_of(1) != nodes_of(2)
 
 
-def test_node_that_is_gone_is_not_used_any_more() -> None:
+def test_deleted_node_is_no_longer_used() -> None:
     harness = SchedulerHarness([make_node(name="a"), make_node(name="b")])
     harness.cluster.delete(Node, "a")
     for number in range(4):

@@ -1,4 +1,4 @@
-"""What the plugins of all profiles share lives as long as the engine."""
+"""Objects that plugins of all profiles share live as long as the engine."""
 
 from typing import ClassVar
 
@@ -8,11 +8,11 @@ from tests.kit.documents import HEADER
 
 
 class Ledger:
-    """What is shared."""
+    """The shared object."""
 
 
 class Keeping:
-    """Asks for the shared object when it is built."""
+    """Gets the shared object in its constructor."""
 
     seen: ClassVar[list[Ledger]] = []
 

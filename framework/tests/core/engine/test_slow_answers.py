@@ -1,4 +1,4 @@
-"""Calls that are slow keep nobody waiting but those who made them."""
+"""Slow calls delay only their own callers."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from tests.kit.internals.testing import SlowExecutor
 
 
 class SlowCalls:
-    """An executor, and a log of what it has done."""
+    """An executor with a log of its tasks."""
 
     def __init__(self, rates: dict[Fault, float], *, seed: int = 0) -> None:
         self.clock = VirtualClock()
@@ -42,7 +42,7 @@ class SlowCalls:
         self.executor.submit(task, lambda name: self.log.append(f"{name} is heard of"))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and the engine look into its inbox."""
+        """Advance the time, then let the engine read its inbox."""
         self.clock.advance(seconds)
         while self.posted:
             self.posted.pop(0)()
@@ -64,7 +64,7 @@ def test_a_slow_call_begins_later() -> None:
     assert world.faulty.counts == {Fault.SLOW_CALL: 1}
 
 
-def test_a_slow_answer_is_heard_of_later() -> None:
+def test_a_slow_answer_arrives_later() -> None:
     world = SlowCalls({Fault.SLOW_ANSWER: 1})
     world.submit("a")
     assert world.log == ["a begins"]
@@ -97,7 +97,7 @@ def test_slow_calls_overtake_each_other_as_the_seed_has_it() -> None:
     assert play(1) != play(2)
 
 
-def test_nothing_happens_any_more_to_what_has_been_abandoned() -> None:
+def test_answers_to_abandoned_calls_are_dropped() -> None:
     world = SlowCalls({Fault.SLOW_CALL: 1})
     world.submit("a")
     world.faulty.set_rates({Fault.SLOW_ANSWER: 1})
@@ -131,7 +131,7 @@ def test_others_are_scheduled_while_a_bind_is_slow() -> None:
     assert harness.node_of("p1") == harness.node_of("p2") == "a"
 
 
-def test_a_pod_takes_room_before_its_bind_has_been_heard_of() -> None:
+def test_a_pod_takes_room_before_the_answer_to_its_bind() -> None:
     harness = make_harness(Fault.SLOW_ANSWER)
     harness.schedule_one()
     harness.schedule_one()
@@ -143,7 +143,7 @@ def test_a_pod_takes_room_before_its_bind_has_been_heard_of() -> None:
     assert "1 Insufficient cpu." in harness.message("late")
 
 
-def test_a_pod_that_goes_before_its_bind_arrives_leaves_nothing() -> None:
+def test_a_pod_deleted_before_its_bind_arrives_leaves_nothing_behind() -> None:
     harness = make_harness(Fault.SLOW_CALL)
     harness.schedule_one()
     harness.cluster.delete(Pod, "default/p1", grace_period_seconds=0)

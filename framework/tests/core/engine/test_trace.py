@@ -17,7 +17,7 @@ FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?: |$)')
 
 
 def fields(line: str) -> dict[str, str]:
-    """Take a line apart, as a program would that knows nothing of it."""
+    """Parse a line as an independent program would."""
     found = FIELD.findall(line)
     assert "".join(f"{key}={value} " for key, value in found).rstrip() == line
     return {
@@ -26,18 +26,18 @@ def fields(line: str) -> dict[str, str]:
 
 
 class Lines:
-    """Takes the lines of a trace."""
+    """Collects the lines of a trace."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def told(self, *keys: str, **wanted: str) -> list[tuple[str | None, ...]]:
-        """Some fields of the lines that have the given values."""
+    def matching(self, *keys: str, **wanted: str) -> list[tuple[str | None, ...]]:
+        """Return some fields of the lines that have the given values."""
         all_fields = map(fields, self.lines)
         return [
-            tuple(one.get(key) for key in keys)
-            for one in all_fields
-            if wanted.items() <= one.items()
+            tuple(field.get(key) for key in keys)
+            for field in all_fields
+            if wanted.items() <= field.items()
         ]
 
 
@@ -66,7 +66,7 @@ POD = make_pod(name="p", requests={"cpu": "4"})
     ("version", "arrival"),
     [("1.36", "UnschedulablePodAdd"), ("1.37", "UnscheduledPodAdd")],
 )
-def test_the_queue_tells_where_a_pod_goes_and_why(version: str, arrival: str) -> None:
+def test_the_queue_traces_where_a_pod_goes_and_why(version: str, arrival: str) -> None:
     out = Lines()
     harness = traced(
         out.lines.append, [SMALL, POD], [TraceTopic.QUEUE], version=version
@@ -76,7 +76,7 @@ def test_the_queue_tells_where_a_pod_goes_and_why(version: str, arrival: str) ->
     harness.settle()
     keys = ("event", "queue", "cause", "rejected_by", "plugin", "answer")
     fit = "NodeResourcesFit"
-    assert out.told(*keys) == [
+    assert out.matching(*keys) == [
         ("enter", "active", arrival, None, None, None),
         ("pop", None, None, None, None, None),
         ("enter", "unschedulable", "ScheduleAttemptFailure", fit, None, None),
@@ -84,23 +84,23 @@ def test_the_queue_tells_where_a_pod_goes_and_why(version: str, arrival: str) ->
         ("enter", "backoff", "NodeAdd", fit, None, None),
         ("pop", None, None, None, None, None),
     ]
-    assert out.told("attempt", event="pop") == [("1",), ("2",)]
+    assert out.matching("attempt", event="pop") == [("1",), ("2",)]
 
 
-def test_the_queue_tells_of_gates_and_of_pods_that_are_deleted() -> None:
+def test_the_queue_traces_gates_and_deleted_pods() -> None:
     out = Lines()
     gated = make_pod(name="g", scheduling_gates=("wait",))
     harness = traced(out.lines.append, [SMALL, gated], [TraceTopic.QUEUE])
     harness.settle()
     harness.cluster.delete(Pod, "default/g")
     harness.settle()
-    assert out.told("event", "queue", "gated_by") == [
+    assert out.matching("event", "queue", "gated_by") == [
         ("enter", "unschedulable", "SchedulingGates"),
         ("delete", None, None),
     ]
 
 
-def test_backoff_after_an_error_is_told() -> None:
+def test_backoff_after_an_error_is_traced() -> None:
     class Failing:
         def __init__(self, args: object, handle: Handle) -> None:
             pass
@@ -113,10 +113,10 @@ def test_backoff_after_an_error_is_told() -> None:
     objects = [SMALL, make_pod(name="p")]
     harness = traced(out.lines.append, objects, [TraceTopic.QUEUE], Failing=Failing)
     harness.schedule_one()
-    assert out.told("queue", cause="ScheduleAttemptFailure") == [("error backoff",)]
+    assert out.matching("queue", cause="ScheduleAttemptFailure") == [("error backoff",)]
 
 
-def test_the_cache_tells_what_is_assumed_and_confirmed() -> None:
+def test_the_cache_traces_assumed_and_confirmed_pods() -> None:
     out = Lines()
     bound = make_pod(name="b", node="large")
     harness = traced(out.lines.append, [LARGE, bound, POD], [TraceTopic.CACHE])
@@ -124,7 +124,7 @@ def test_the_cache_tells_what_is_assumed_and_confirmed() -> None:
     harness.cluster.delete(Pod, "default/p", grace_period_seconds=0)
     harness.cluster.delete(type(LARGE), "large")
     harness.settle()
-    assert out.told("event", "pod", "node") == [
+    assert out.matching("event", "pod", "node") == [
         ("set-node", None, "large"),
         ("add", "default/b", "large"),
         ("assume", "default/p", "large"),
@@ -147,20 +147,20 @@ def test_a_pod_that_loses_its_node_before_it_is_bound_is_forgotten() -> None:
     out = Lines()
     topics = [TraceTopic.CACHE]
     traced(out.lines.append, [LARGE, POD], topics, Refusing=Refusing).schedule_one()
-    assert out.told("event", pod="default/p") == [("assume",), ("forget",)]
+    assert out.matching("event", pod="default/p") == [("assume",), ("forget",)]
 
 
-def test_plugins_tell_what_they_are_asked_and_answer() -> None:
+def test_plugin_calls_are_traced_with_their_answers() -> None:
     out = Lines()
     harness = traced(out.lines.append, [SMALL, POD], [TraceTopic.PLUGIN])
     harness.settle()
-    [filtered] = out.told(
+    [filtered] = out.matching(
         *("event", "rows", "answer", "rejected", "message"),
         plugin="NodeResourcesFit",
         hook="filter_nodes",
     )
     assert filtered == ("called", "1", "NodeVerdicts", "1", "Insufficient cpu")
-    [(answer, message)] = out.told(
+    [(answer, message)] = out.matching(
         "answer", "message", plugin="DefaultPreemption", hook="post_filter"
     )
     assert answer == "Unschedulable"
@@ -168,11 +168,11 @@ def test_plugins_tell_what_they_are_asked_and_answer() -> None:
     assert message.startswith("preemption: 0/1 nodes are available")
 
 
-def test_scores_are_told_by_their_range() -> None:
+def test_scores_are_traced_by_their_range() -> None:
     out = Lines()
     nodes = [LARGE, make_node(name="other", allocatable={"cpu": "9", "pods": "9"})]
     traced(out.lines.append, [*nodes, POD], [TraceTopic.PLUGIN]).settle()
-    [(answer, lowest, highest)] = out.told(
+    [(answer, lowest, highest)] = out.matching(
         "answer", "lowest", "highest", plugin="NodeResourcesFit", hook="score_nodes"
     )
     assert answer == "scores"
@@ -188,17 +188,17 @@ def test_times_are_those_of_the_clock_since_the_scheduler_was_built() -> None:
     harness.advance(90)
     harness.cluster.create(make_pod(name="q"))
     harness.settle()
-    assert out.told("at", pod="default/q", queue="active") == [("90.000000",)]
-    assert ("0.000000",) in out.told("at", pod="default/p", queue="active")
+    assert out.matching("at", pod="default/q", queue="active") == [("90.000000",)]
+    assert ("0.000000",) in out.matching("at", pod="default/p", queue="active")
 
 
-def test_one_pod_is_told_alone() -> None:
+def test_trace_of_one_pod_leaves_out_everything_else() -> None:
     out = Lines()
     trace = Trace(out.lines.append, pods=["default/p", "default/typo"])
     objects = [LARGE, POD, make_pod(name="q")]
     SchedulerHarness(objects, options=SchedulerOptions(trace=trace)).settle()
     assert {fields(line)["trace"] for line in out.lines} == {"plugin", "queue", "cache"}
-    # What is about no pod, such as a node, is left out as well.
+    # Lines without a pod, such as those of nodes, are left out as well.
     assert {fields(line).get("pod") for line in out.lines} == {POD.key}
     assert trace.unseen_pods == ["default/typo"]
 
@@ -214,7 +214,7 @@ def test_texts_that_would_break_a_line_are_quoted() -> None:
 
     out = Lines()
     traced(out.lines.append, [LARGE, POD], [TraceTopic.PLUGIN], Chatty=Chatty).settle()
-    assert set(out.told("message", plugin="Chatty")) == {('say "no"\nand = more',)}
+    assert set(out.matching("message", plugin="Chatty")) == {('say "no"\nand = more',)}
     assert not any("\n" in line for line in out.lines)
 
 
@@ -243,13 +243,13 @@ def test_decisions_are_those_without_a_trace() -> None:
         assert harness.message(pod.name) == other.message(pod.name)
 
 
-def test_without_a_trace_cache_and_hooks_are_what_they_were() -> None:
+def test_without_a_trace_cache_and_hooks_are_not_wrapped() -> None:
     assert type(cache_of(scheduler_of(SchedulerHarness([LARGE])))) is Cache
     only_queue = traced(print, [LARGE], [TraceTopic.QUEUE])
     assert type(cache_of(scheduler_of(only_queue))) is Cache
 
 
 @pytest.mark.parametrize("topics", [[], ["queue"]], ids=["none", "a text"])
-def test_topics_that_are_none_are_refused(topics: list[TraceTopic]) -> None:
+def test_unknown_topics_are_rejected(topics: list[TraceTopic]) -> None:
     with pytest.raises(ValueError, match=r"Trace: expected topics, got \["):
         Trace(print, topics=topics)

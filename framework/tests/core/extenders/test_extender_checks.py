@@ -1,4 +1,4 @@
-"""What ``config validate`` finds out about extenders before any of them is asked."""
+"""``config validate`` checks extenders without a request to them."""
 
 from pathlib import Path
 
@@ -20,16 +20,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read(*extenders: dict[str, object], asked: bool = True) -> list[str]:
-    """The warnings of a configuration with these extenders."""
+def read(*extenders: dict[str, object], asks: bool = True) -> list[str]:
+    """Return the warnings of a configuration with these extenders."""
     document = {
         **HEADER,
         "extenders": list(extenders),
     }
     Path("s.yaml").write_text(yaml.safe_dump(document))
-    _, notices = read_config(
-        ConfigSource(file="s.yaml"), REGISTRY, asks_extenders=asked
-    )
+    _, notices = read_config(ConfigSource(file="s.yaml"), REGISTRY, asks_extenders=asks)
     return [str(notice) for notice in notices]
 
 
@@ -96,7 +94,7 @@ def test_all_extenders_mistakes_come_at_once() -> None:
         ),
     ],
 )
-def test_what_upstream_takes_but_nobody_means_is_a_warning(
+def test_probable_mistakes_that_upstream_accepts_are_warnings(
     settings: dict[str, object], warning: str
 ) -> None:
     [first, *_] = read(GOOD, {**GOOD, **settings})
@@ -109,12 +107,12 @@ def test_extender_that_only_takes_a_resource_off_the_scheduler_needs_no_verb() -
     assert read({"urlPrefix": "http://h", "managedResources": [heeded]}) == []
 
 
-def test_certificate_that_is_none_is_a_mistake(folder: Path) -> None:
+def test_invalid_certificate_is_an_error(folder: Path) -> None:
     (folder / "bad.pem").write_text("none")
     with pytest.raises(ConfigErrors, match=r"extenders\[0\]\.tlsConfig: cannot be"):
         read({**GOOD, "urlPrefix": "https://h", "tlsConfig": {"caFile": "bad.pem"}})
 
 
 @pytest.mark.usefixtures("folder")
-def test_extenders_that_nobody_asks_are_not_checked() -> None:
-    assert read({**GOOD, "urlPrefix": "nowhere"}, asked=False) == []
+def test_extenders_that_are_not_used_are_not_checked() -> None:
+    assert read({**GOOD, "urlPrefix": "nowhere"}, asks=False) == []

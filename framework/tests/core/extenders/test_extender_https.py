@@ -1,4 +1,4 @@
-"""Extenders over HTTPS: who is trusted, and by whom."""
+"""Extenders over HTTPS: which certificates are trusted."""
 
 import ssl
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.kit.internals.extenders import Extenders
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate for harbour.example that vouches for itself."""
+    """Return a folder with a self-signed certificate for harbour.example."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 

@@ -1,4 +1,4 @@
-"""Extenders that have a say in preemption."""
+"""Extenders that support preemption."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.kit.fake_extender import (
 def full_cluster(
     answer: ExtenderAnswer, **settings: object
 ) -> contextlib.AbstractContextManager[SchedulerHarness]:
-    """A pod that only fits where it preempts, and an extender that is asked where."""
+    """Return a pod that must preempt, and an extender that chooses where."""
 
     @contextlib.contextmanager
     def running() -> Iterator[SchedulerHarness]:

@@ -30,11 +30,12 @@ def test_scores_are_added_to_those_of_the_plugins() -> None:
     assert explained.node == "n1"
     assert explained.explanation is not None
     parts = {
-        one.node: one.plugins[extender.url] for one in explained.explanation.scores
+        score.node: score.plugins[extender.url]
+        for score in explained.explanation.scores
     }
     assert [parts[name].weighted for name in ("n0", "n1", "n2")] == [60, 210, 0]
-    for one in explained.explanation.scores:
-        assert one.total == sum(part.weighted for part in one.plugins.values())
+    for score in explained.explanation.scores:
+        assert score.total == sum(part.weighted for part in score.plugins.values())
 
 
 @pytest.mark.parametrize(

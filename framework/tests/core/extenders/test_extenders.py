@@ -82,7 +82,7 @@ def test_each_extender_sees_what_the_one_before_left() -> None:
     assert run.node_of("pod") == "n1"
 
 
-def test_ignorable_extenders_are_asked_last() -> None:
+def test_ignorable_extenders_are_called_last() -> None:
     with (
         fake_extender(filter=keep("n0", "n1")) as first,
         fake_extender(filter=keep("n0")) as second,
@@ -111,7 +111,7 @@ def test_reasons_of_extenders_are_counted_in_the_message() -> None:
     )
 
 
-def test_a_name_that_was_not_asked_about_fails_the_attempt() -> None:
+def test_a_returned_name_that_was_not_sent_fails_the_attempt() -> None:
     with fake_extender(filter=lambda _: {"NodeNames": ["n9"]}) as extender:
         run = extended_harness(filtering(extender, nodeCacheCapable=True))
         run.schedule_one()
@@ -121,12 +121,12 @@ def test_a_name_that_was_not_asked_about_fails_the_attempt() -> None:
     )
 
 
-def test_a_node_in_full_that_was_not_asked_about_is_feasible() -> None:
+def test_a_returned_full_node_that_was_not_sent_is_feasible() -> None:
     made_up = {"Nodes": {"items": [{"metadata": {"name": "n9"}}]}}
     with fake_extender(filter=lambda _: made_up) as extender:
         run = extended_harness(filtering(extender))
         run.schedule_one()
-    # Nothing is wrong with it for the scheduler; the cluster knows no such node.
+    # The scheduler accepts it; the cluster has no such node.
     assert run.message("pod").endswith("Node n9: there is none")
 
 
@@ -294,7 +294,7 @@ def test_an_extender_that_does_not_answer_in_time_fails_the_attempt() -> None:
     )
 
 
-def test_an_extender_that_is_not_there_is_named() -> None:
+def test_an_unreachable_extender_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
@@ -314,7 +314,9 @@ def test_an_extender_that_is_not_there_is_named() -> None:
     ],
     ids=["neither", "requests", "limits"],
 )
-def test_an_extender_hears_of_pods_with_its_resources(pod: Pod, is_asked: bool) -> None:
+def test_an_extender_gets_only_pods_with_its_resources(
+    pod: Pod, is_asked: bool
+) -> None:
     resource = {"name": "example.com/gpu", "ignoredByScheduler": True}
     with fake_extender(filter=keep("n0")) as extender:
         run = extended_harness(
@@ -325,7 +327,7 @@ def test_an_extender_hears_of_pods_with_its_resources(pod: Pod, is_asked: bool) 
     assert run.node_of("pod") != ""
 
 
-def test_a_resource_is_left_to_the_extender_only_if_it_says_so() -> None:
+def test_a_resource_is_left_to_the_extender_only_if_it_declares_it() -> None:
     pod = make_pod(requests={"example.com/gpu": "1"})
     with fake_extender(filter=keep("n0")) as extender:
         resource = {"name": "example.com/gpu"}
@@ -356,6 +358,8 @@ def test_a_nominated_node_must_pass_the_extenders_too() -> None:
     ],
     ids=["no scheme", "no port"],
 )
-def test_a_useless_url_is_found_when_the_scheduler_starts(settings: Extender) -> None:
+def test_an_invalid_url_is_an_error_when_the_scheduler_starts(
+    settings: Extender,
+) -> None:
     with pytest.raises(QuaymasterError, match="extenders: urlPrefix: expected a URL"):
         Extenders([settings])

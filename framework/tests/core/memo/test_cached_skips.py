@@ -1,4 +1,4 @@
-"""A Skip of a plugin that looks at the whole cluster holds until something changes."""
+"""A Skip of a plugin that reads the whole cluster is cached until a change."""
 
 import itertools
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ SEEN = StateKey[str]("Harbour")
 
 
 class Harbour:
-    """Skips pods as long as there is no service, and keeps them out after that."""
+    """Skips pods while no service exists, and rejects them afterwards."""
 
     reads = (Service,)
     skips_binding = True
     depends: object = "services"
-    asked: list[str]
+    calls: list[str]
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._informers = handle.informers
@@ -34,7 +34,7 @@ class Harbour:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        Harbour.asked.append(f"pre_filter {pod.name}")
+        Harbour.calls.append(f"pre_filter {pod.name}")
         if self._informers.list(Service):
             return Status.unresolvable("there is a service")
         state[SEEN] = "skipped"
@@ -46,7 +46,7 @@ class Harbour:
 
     @hookimpl
     def pre_score(self, pod: Pod) -> Status:
-        Harbour.asked.append(f"pre_score {pod.name}")
+        Harbour.calls.append(f"pre_score {pod.name}")
         return Status.skip()
 
     @hookimpl
@@ -55,7 +55,7 @@ class Harbour:
 
     @hookimpl
     def reserve(self, pod: Pod) -> None:
-        Harbour.asked.append(f"reserve {pod.name}")
+        Harbour.calls.append(f"reserve {pod.name}")
 
     @hookimpl
     def unreserve(self) -> None:
@@ -63,15 +63,15 @@ class Harbour:
 
     @hookimpl
     def permit(self, pod: Pod) -> None:
-        Harbour.asked.append(f"permit {pod.name}")
+        Harbour.calls.append(f"permit {pod.name}")
 
     @hookimpl
     def post_bind(self, state: CycleState, pod: Pod) -> None:
-        Harbour.asked.append(f"post_bind {pod.name} {state[SEEN]}")
+        Harbour.calls.append(f"post_bind {pod.name} {state[SEEN]}")
 
 
 def harness_of(plugin: type[Harbour] = Harbour) -> SchedulerHarness:
-    Harbour.asked = []
+    Harbour.calls = []
     return SchedulerHarness(
         [make_node(name="a"), make_node(name="b")],
         plugins={plugin.__name__: plugin},
@@ -80,26 +80,26 @@ def harness_of(plugin: type[Harbour] = Harbour) -> SchedulerHarness:
 
 
 def come(harness: SchedulerHarness, *names: str, **of: object) -> list[str]:
-    """Let pods come, and return what the plugin was asked."""
-    Harbour.asked = []
+    """Create pods and return the calls of the plugin."""
+    Harbour.calls = []
     for name in names:
         harness.cluster.create(make_pod(name=name, **of))  # type: ignore[arg-type]
         harness.settle()
-    return Harbour.asked
+    return Harbour.calls
 
 
 def service(name: str) -> Service:
     return Service(metadata=ObjectMeta(name=name, namespace="default"))
 
 
-def before_binding(asked: Sequence[str]) -> list[str]:
-    return [one for one in asked if not one.startswith("post_bind")]
+def before_binding(calls: Sequence[str]) -> list[str]:
+    return [call for call in calls if not call.startswith("post_bind")]
 
 
-def test_the_second_pod_of_a_template_is_skipped_unasked() -> None:
+def test_the_second_pod_of_a_template_is_skipped_without_a_call() -> None:
     harness = harness_of()
     assert come(harness, "p", "q", "r") == [
-        # The first fills what is remembered of a pod, the second what may be skipped.
+        # The first pod fills the cache of pods, the second the cache of skips.
         "pre_filter p",
         "pre_score p",
         "post_bind p skipped",
@@ -110,33 +110,33 @@ def test_the_second_pod_of_a_template_is_skipped_unasked() -> None:
     ]
 
 
-def test_a_pod_of_another_template_is_asked_about() -> None:
+def test_a_pod_of_another_template_is_a_new_call() -> None:
     harness = harness_of()
     come(harness, "p", "q", "r")
     assert "pre_filter s" in come(harness, "s", labels={"app": "web"})
-    asked = before_binding(come(harness, "t", "u", "v"))
-    assert not [one for one in asked if one.endswith(" v")]
+    calls = before_binding(come(harness, "t", "u", "v"))
+    assert not [call for call in calls if call.endswith(" v")]
 
 
-def test_pods_that_share_a_spec_and_nothing_else_cost_no_search(
+def test_pods_that_share_only_a_spec_cost_no_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # As those of a template whose claims are named in their status.
-    asked = []
+    names = []
 
     def depends(self: Harbour, pod: Pod) -> None:
-        asked.append(pod.name)
+        names.append(pod.name)
 
     monkeypatch.setattr(Harbour, "skips_depend_on", hookimpl(depends))
     harness = harness_of()
     for name in ("p", "q", "r"):
         come(harness, name, labels={"of": name})
-    assert asked == []
+    assert names == []
     come(harness, "s", labels={"of": "r"})
-    assert asked == ["s"]
+    assert names == ["s"]
 
 
-def test_after_a_change_the_plugin_is_asked_again() -> None:
+def test_after_a_change_the_plugin_is_called_again() -> None:
     harness = harness_of()
     come(harness, "p", "q", "r")
     harness.cluster.create(service("web"))
@@ -144,13 +144,13 @@ def test_after_a_change_the_plugin_is_asked_again() -> None:
     assert "there is a service" in harness.message("s")
     harness.cluster.delete(Pod, "default/s")
     harness.cluster.delete(Service, "default/web")
-    asked = before_binding(come(harness, "t", "u", "v"))
-    assert "pre_filter t" in asked
-    assert not [one for one in asked if one.endswith(" v")]
+    calls = before_binding(come(harness, "t", "u", "v"))
+    assert "pre_filter t" in calls
+    assert not [call for call in calls if call.endswith(" v")]
 
 
 @pytest.mark.parametrize("depends", [None, 5, [5]])
-def test_without_an_answer_of_use_it_is_asked_for_each_pod(
+def test_without_a_usable_answer_the_plugin_is_called_for_each_pod(
     depends: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Harbour, "depends", depends)
@@ -159,7 +159,7 @@ def test_without_an_answer_of_use_it_is_asked_for_each_pod(
     assert before_binding(come(harness, "s")) == ["pre_filter s", "pre_score s"]
 
 
-def test_what_changes_all_the_time_is_not_recorded_each_time(
+def test_a_dependency_that_always_changes_is_not_recorded_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Restless:
@@ -172,20 +172,18 @@ def test_what_changes_all_the_time_is_not_recorded_each_time(
     monkeypatch.setattr(Harbour, "depends", [Restless()])
     harness = harness_of()
     for name in "pqrstu":
-        asked = before_binding(come(harness, name))
-        assert asked[0] == f"pre_filter {name}"
+        calls = before_binding(come(harness, name))
+        assert calls[0] == f"pre_filter {name}"
 
 
 class Binding(Harbour):
-    """The same, and it has more to do for pods that it skips."""
+    """The same, and it reserves for pods that it skips."""
 
     skips_binding = False
 
 
-def test_a_pod_that_is_skipped_is_reserved_for_unless_the_class_says_otherwise() -> (
-    None
-):
+def test_reserve_runs_for_skipped_pods_unless_the_class_declares_otherwise() -> None:
     come(harness_of(Binding), "p")
-    assert {"reserve p", "permit p"} <= set(Harbour.asked)
+    assert {"reserve p", "permit p"} <= set(Harbour.calls)
     come(harness_of(Harbour), "p")
-    assert not {"reserve p", "permit p"} & set(Harbour.asked)
+    assert not {"reserve p", "permit p"} & set(Harbour.calls)

@@ -1,4 +1,4 @@
-"""What is remembered of nodes with nominated pods is what asking anew would say."""
+"""Cached verdicts on nodes with nominated pods equal new calls."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -76,7 +76,7 @@ class Fussy:
 
 @attrs.define(eq=False)
 class NominatingCluster:
-    """A cluster, and the pods that wait for a place in it."""
+    """A cluster and its pending pods."""
 
     snapshot: Snapshot = attrs.field(factory=Snapshot)
     waiting: dict[str, Pod] = attrs.field(factory=dict)
@@ -96,7 +96,7 @@ class NominatingCluster:
 
 
 def outcome(algorithm: Algorithm, pod: Pod) -> object:
-    """Everything that an attempt says, with all nodes that do as well as the best."""
+    """Return the result of an attempt, with all nodes that tie for the best."""
     best: list[Sequence[int]] = []
 
     def pick(_nodes: NodeTable, rows: Ties) -> int:
@@ -118,7 +118,7 @@ def outcome(algorithm: Algorithm, pod: Pod) -> object:
 
 
 class Story:
-    """Draws what happens in a world, step by step."""
+    """Draws the changes of a cluster, step by step."""
 
     def __init__(self, data: st.DataObject) -> None:
         self._data = data
@@ -144,7 +144,7 @@ class Story:
         self._data.draw(st.sampled_from(steps))()
 
     def pods(self) -> list[Pod]:
-        """Some to schedule, one of them nominated if any is."""
+        """Return pods to schedule, of which one is nominated if possible."""
         priority = self._data.draw(st.integers(0, 2))
         pods = [make_pod(requests={"cpu": cpu}, priority=priority) for cpu in "13"]
         waiting = self.world.waiting
@@ -159,10 +159,10 @@ class Story:
     def _nominate_everywhere(self) -> None:
         pod = self._new_pod()
         for name in self._names:
-            one = make_pod(
+            nominated = make_pod(
                 name=f"{pod.name}-{name}", requests={"cpu": "2"}, priority=pod.priority
             )
-            self.world.nominate(one, name)
+            self.world.nominate(nominated, name)
 
     def _withdraw(self) -> None:
         if self.world.waiting:
@@ -190,7 +190,7 @@ class Story:
 
 
 @given(data=st.data())
-def test_remembered_verdicts_with_nominated_pods_are_those_of_asking_anew(
+def test_cached_verdicts_with_nominated_pods_equal_new_calls(
     data: st.DataObject,
 ) -> None:
     story = Story(data)

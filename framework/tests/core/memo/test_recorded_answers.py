@@ -1,4 +1,4 @@
-"""What is remembered of PreFilter must leave the same traces as asking again."""
+"""A cached PreFilter answer has the same effects as a new call."""
 
 import gc
 import weakref
@@ -14,7 +14,7 @@ KEY = StateKey[bool]("Late")
 
 
 class Early:
-    """Rejects pods when it is told to, and is asked anew each time."""
+    """Rejects pods when the test sets it; it is called for each pod."""
 
     rejects = False
 
@@ -31,7 +31,7 @@ class Early:
 
 
 class Late:
-    """Writes to the state, and is remembered; reads it when all is over."""
+    """Writes to the state, and is cached; reads the state in PostFilter."""
 
     scope = Scope.NODE
     seen: list[bool]
@@ -78,7 +78,7 @@ def test_a_plugin_after_the_one_that_rejects_has_written_nothing() -> None:
     assert not any(Late.seen)
 
 
-def test_a_spec_goes_with_its_last_pod_whatever_is_remembered() -> None:
+def test_a_spec_is_freed_with_its_last_pod_despite_the_cache() -> None:
     harness = SchedulerHarness([make_node(name="a")])
     framework = scheduler_of(harness).frameworks["default-scheduler"]
     signatures = Signatures(framework.profile, scheduler_of(harness).snapshot.nodes)

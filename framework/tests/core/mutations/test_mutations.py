@@ -1,4 +1,4 @@
-"""With `check_mutations`, a plugin that changes what it may only read is found out."""
+"""`check_mutations` reports a plugin that changes what it may only read."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -201,7 +201,7 @@ def test_a_change_fails_one_attempt_and_is_undone(change: Change, said: str) -> 
     assert group.by_domain(zones).array().sum() == 2
 
 
-def test_without_the_check_nothing_is_looked_for() -> None:
+def test_without_the_check_changes_are_not_detected() -> None:
     harness = run(InPreFilter, CHANGES["label of the pod"][0], check=False)
     assert harness.node_of("bad")
 
@@ -276,7 +276,7 @@ def test_a_gate_that_changes_its_pod_is_logged(
 
 
 class Shared:
-    """A value that says that it is a copy, but is not."""
+    """A value whose ``clone`` returns the value itself."""
 
     def __init__(self) -> None:
         self.seen: dict[str, int] = {}
@@ -288,7 +288,7 @@ class Shared:
 
 
 class Imagines(Changing):
-    """Writes what it imagines to the original, since its clone shares data with it."""
+    """Writes to the original, because its clone shares data with it."""
 
     @hookimpl
     def pre_filter(self, state: CycleState) -> None:
@@ -304,7 +304,7 @@ class Imagines(Changing):
         pass
 
 
-def test_a_clone_that_shares_data_is_found_out() -> None:
+def test_a_clone_that_shares_data_is_detected() -> None:
     nominated = make_pod(name="other", priority=9, nominated_node="a")
     harness = SchedulerHarness(
         [

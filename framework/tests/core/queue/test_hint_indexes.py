@@ -1,4 +1,4 @@
-"""Hints with an index are asked about few pods, and the same pods wake."""
+"""Hints with an index are called for few pods, and the same pods wake."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -25,7 +25,7 @@ NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
 
 
 class Asking:
-    """Wakes the pods of a node's team, and notes about whom it was asked."""
+    """Wakes the pods of a node's team and records the calls of its hint."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -64,7 +64,7 @@ def arrive(rig: QueueRig, team: str) -> None:
     rig.queue.move_all(NODE_ADD, None, make_node(labels={"team": team}))
 
 
-def test_only_pods_with_a_key_of_the_change_are_asked_about() -> None:
+def test_hint_is_called_only_for_pods_with_a_key_of_the_change() -> None:
     asking = Asking()
     rig = rig_of(asking)
     for team, name in (("red", "r1"), ("blue", "b1"), ("red", "r2")):
@@ -75,7 +75,7 @@ def test_only_pods_with_a_key_of_the_change_are_asked_about() -> None:
     assert rig.where("r1") is rig.where("r2") is BACKOFF
 
 
-def test_change_that_may_concern_anybody_is_asked_about_for_all() -> None:
+def test_change_without_a_key_calls_the_hint_for_all_pods() -> None:
     asking = Asking()
     rig = rig_of(asking)
     for team, name in (("red", "r"), ("blue", "b")):
@@ -84,7 +84,7 @@ def test_change_that_may_concern_anybody_is_asked_about_for_all() -> None:
     assert asking.asked == ["r", "b"]
 
 
-def test_pod_that_any_change_may_concern_is_asked_about_always() -> None:
+def test_pod_without_a_key_calls_the_hint_for_every_change() -> None:
     asking = Asking()
     rig = rig_of(asking)
     for team, name in (("any", "x"), ("blue", "b")):
@@ -93,7 +93,7 @@ def test_pod_that_any_change_may_concern_is_asked_about_always() -> None:
     assert asking.asked == ["x"]
 
 
-def test_pod_is_found_by_what_it_has_become() -> None:
+def test_updated_pod_is_found_by_its_new_key() -> None:
     asking = Asking()
     rig = rig_of(asking)
     waiting(rig, "red", "p")
@@ -105,7 +105,7 @@ def test_pod_is_found_by_what_it_has_become() -> None:
     assert asking.asked == ["p"]
 
 
-def test_other_registration_of_the_plugin_without_an_index_asks_about_all() -> None:
+def test_registration_without_an_index_calls_the_hint_for_all_pods() -> None:
     asking = Asking()
     every = [asking.registered(), asking.registered(indexed=False)]
     rig = QueueRig(events={"A": every}, initial=0.0)
@@ -115,7 +115,7 @@ def test_other_registration_of_the_plugin_without_an_index_asks_about_all() -> N
 
 
 @pytest.mark.parametrize("broken", ["pod", "change"])
-def test_index_that_fails_leaves_nobody_out(
+def test_index_that_fails_leaves_out_no_pod(
     broken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails(*_args: object) -> Iterable[Hashable]:
@@ -143,11 +143,11 @@ STEPS = st.lists(
 
 
 def play(steps: Sequence[tuple[str, str]], *, indexed: bool) -> list[list[str]]:
-    """After each step, the pods that are awake, in their order."""
+    """Return the pods that are awake after each step, in their order."""
     rig, seen = rig_of(Asking(), indexed=indexed), []
     for number, (what, team) in enumerate(steps):
-        held = [one for one in rig.queue if one.queue is UNSCHEDULABLE]
-        first = min((one.pod.name for one in held), default="")
+        held = [record for record in rig.queue if record.queue is UNSCHEDULABLE]
+        first = min((record.pod.name for record in held), default="")
         if what == "arrive":
             arrive(rig, team)
         elif what == "wait" and not rig.queue.active():
@@ -160,7 +160,7 @@ def play(steps: Sequence[tuple[str, str]], *, indexed: bool) -> list[list[str]]:
             while (queued := rig.queue.pop()) is not None:
                 rig.queue.done(queued.pod.uid)
         awake = [*rig.queue.active(), *rig.queue.backing_off()]
-        seen.append([one.pod.name for one in awake])
+        seen.append([record.pod.name for record in awake])
     return seen
 
 

@@ -79,7 +79,7 @@ def test_rule_02_a_pod_that_is_woken_in_that_second_still_waits(
 def test_rule_03_the_expiration_is_kept_until_the_next_failure() -> None:
     rig = QueueRig()
     queued = rig.add_rejected("p")
-    assert queued.backoff_expiration is None  # nobody has asked for it
+    assert queued.backoff_expiration is None  # not computed yet
     rig.queue.move_all(NODE_ADD, None, NODE)
     assert queued.backoff_expiration == START + 1
     assert rig.pop() is queued
@@ -137,7 +137,7 @@ def test_rule_06_pop_takes_active_pods_then_backoff_but_not_after_an_error() -> 
 
 
 @pytest.mark.parametrize("way", ["flush", "activate", "pop"])
-def test_rule_07_gates_are_asked_on_the_way_into_backoff_and_not_out_of_it(
+def test_rule_07_gates_are_called_on_the_way_into_backoff_and_not_out_of_it(
     way: str,
 ) -> None:
     gate = CountingGate()
@@ -155,7 +155,7 @@ def test_rule_07_gates_are_asked_on_the_way_into_backoff_and_not_out_of_it(
     assert gate.asked == ["p"]
 
 
-def test_rule_07_a_gated_pod_gets_no_place_in_backoff() -> None:
+def test_rule_07_a_gated_pod_does_not_enter_backoff() -> None:
     gate = CountingGate()
     rig = QueueRig(gates={"G": gate})
     queued = rig.add_rejected("p")

@@ -29,7 +29,9 @@ from tests.kit.queue_rig import (
 )
 
 
-def test_rule_23_the_last_gate_is_asked_first_and_the_first_objection_ends_it() -> None:
+def test_rule_23_the_last_gate_is_called_first_and_the_first_rejection_ends_it() -> (
+    None
+):
     order: list[str] = []
     closed = {"G2"}
 
@@ -71,7 +73,7 @@ def test_rule_23_the_last_gate_is_asked_first_and_the_first_objection_ends_it() 
         ),
     ],
 )
-def test_rule_24_a_gated_pod_hears_only_of_events_that_its_gate_registered(
+def test_rule_24_only_events_that_its_gate_registered_reach_a_gated_pod(
     events: Mapping[str, Sequence[ClusterEventWithHint]], queue: QueueName
 ) -> None:
     gate = CountingGate()
@@ -102,7 +104,7 @@ def test_rule_24_the_flush_marks_gated_pods_and_moves_them_only_for_wildcards() 
     assert queued.was_flushed
 
 
-def test_rule_24_by_choice_the_flush_asks_the_gates_as_later_versions_do() -> None:
+def test_rule_24_an_option_makes_the_flush_call_gates_as_later_versions_do() -> None:
     gate = CountingGate({"p"})
     rig = QueueRig(events={"G": []}, gates={"G": gate}, limit=60.0, flush_gated=True)
     rig.add("p")
@@ -121,7 +123,7 @@ def test_rule_24_by_choice_the_flush_asks_the_gates_as_later_versions_do() -> No
     assert queued.timestamp == START, "its place in the queue stays"
 
 
-def test_rule_25_updates_of_a_gated_pod_are_put_to_all_of_its_plugins() -> None:
+def test_rule_25_updates_of_a_gated_pod_reach_all_of_its_plugins() -> None:
     gate = CountingGate()
     relabelled = on(EventResource.POD, ActionType.UPDATE_POD_LABEL)
     rig = QueueRig(events={"G": [], "A": [relabelled]}, gates={"G": gate})

@@ -1,4 +1,4 @@
-"""Rules of upstream's scheduling queue, by number: what pods in flight hear of."""
+"""Rules of upstream's scheduling queue, by number: events for pods in flight."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,7 +37,7 @@ from tests.kit.queue_rig import (
         pytest.param(["B"], ["A"], ACTIVE, id="one for its pending plugin"),
     ],
 )
-def test_rule_15_a_failed_pod_hears_of_what_happened_since_it_was_popped(
+def test_rule_15_a_failed_pod_gets_the_events_since_it_was_popped(
     rejected_by: Sequence[str], pending: Sequence[str], queue: QueueName
 ) -> None:
     rig = QueueRig(events={"A": [NODE_ADDED], "B": []})
@@ -48,7 +48,7 @@ def test_rule_15_a_failed_pod_hears_of_what_happened_since_it_was_popped(
     assert rig.where("p") is queue
 
 
-def test_rule_15_a_failed_pod_does_not_hear_of_what_happened_before() -> None:
+def test_rule_15_a_failed_pod_does_not_get_earlier_events() -> None:
     rig = QueueRig()
     rig.add("first")
     first = rig.pop()

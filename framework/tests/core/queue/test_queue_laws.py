@@ -1,4 +1,4 @@
-"""Laws of the queue, whatever happens to its pods, in both versions of Kubernetes."""
+"""Invariants of the queue under any changes, in both versions of Kubernetes."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -51,7 +51,7 @@ class World:
         self.uids = 0
 
     def take(self, step: Step) -> None:
-        """Let one thing happen; if it cannot, nothing does."""
+        """Take one step, or none if it is impossible."""
         what, name, number = step
         pod = self.rig.stored.get(f"default/{name}")
         if what == "replace":
@@ -85,7 +85,7 @@ class World:
             self.rig.handlers.changed(Pod, pod, None)
 
     def _replace(self, name: str, number: int) -> None:
-        """Another pod comes, in place of the one of its name if that is there."""
+        """Add another pod, which replaces a pod of the same name if any."""
         self.uids += 1
         nominated = NODES[number % len(NODES)]
         self.rig.store(
@@ -120,14 +120,16 @@ def test_every_pod_is_queued_once_or_tried(version: str, steps: Sequence[Step]) 
             *queue.backing_off_after_error(),
             *queue.unschedulable(),
         ]
-        queued = sorted(one.pod.uid for one in everywhere)
+        queued = sorted(record.pod.uid for record in everywhere)
         tried = {pod.uid for pod in stored.values()} & set(queue.in_flight)
         assert sorted([*queued, *tried]) == sorted(pod.uid for pod in stored.values())
-        assert len({one.key for one in everywhere}) == len(everywhere) == len(queue)
+        assert (
+            len({record.key for record in everywhere}) == len(everywhere) == len(queue)
+        )
 
 
 @given(steps=st.lists(STEPS, max_size=40))
-def test_only_pods_that_are_there_are_nominated_since_1_37(
+def test_only_existing_pods_are_nominated_since_1_37(
     steps: Sequence[Step],
 ) -> None:
     world = World("1.37")

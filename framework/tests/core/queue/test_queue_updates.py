@@ -26,7 +26,7 @@ from tests.kit.queue_rig import (
 )
 
 
-def test_rule_29_an_update_replaces_the_pod_and_its_place_and_asks_no_gate() -> None:
+def test_rule_29_an_update_replaces_the_pod_and_its_place_and_calls_no_gate() -> None:
     gate = CountingGate()
     rig = QueueRig(gates={"G": gate})
     rig.add("p1", priority=1)
@@ -54,7 +54,7 @@ def test_rule_29_an_update_moves_a_pod_within_backoff() -> None:
     assert pod_names(rig.queue.backing_off()) == ["p2", "p1"]
 
 
-def test_rule_29_an_update_of_a_pod_that_is_nowhere_adds_it() -> None:
+def test_rule_29_an_update_of_a_pod_that_is_not_queued_adds_it() -> None:
     rig = QueueRig()
     pod = rig.add("p")
     rig.queue.delete(pod)
@@ -67,7 +67,7 @@ def test_rule_29_an_update_of_a_pod_that_is_nowhere_adds_it() -> None:
     assert rig.incoming() == {"active|UnschedulablePodUpdate": 1}
 
 
-def test_rule_30_an_update_is_put_to_the_plugins_property_by_property() -> None:
+def test_rule_30_an_update_is_an_event_per_changed_property() -> None:
     wanted = ActionType.UPDATE_POD_TOLERATION
     wanted |= ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
     rig = QueueRig(events={"A": [on(EventResource.POD, wanted)]})
@@ -119,7 +119,7 @@ def test_rule_33_a_new_active_pod_brings_its_nomination_a_gated_one_does_not() -
     assert rig.nominated("n1") == ["free", "gated"]
 
 
-def test_rule_34_activate_asks_gates_but_no_hint_and_ignores_backoff() -> None:
+def test_rule_34_activate_calls_gates_but_no_hint_and_ignores_backoff() -> None:
     gate = CountingGate()
     rig = QueueRig(events={"A": [NODE_ADDED_SKIP]}, gates={"G": gate})
     first, second = rig.add_rejected("p1"), rig.add_rejected("p2")

@@ -1,4 +1,4 @@
-"""Where the queue of Kubernetes 1.37 goes another way than that of 1.36."""
+"""The differences between the queues of Kubernetes 1.37 and 1.36."""
 
 import pytest
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ def has_uid(rig: QueueRig, name: str, uid: str) -> bool:
 
 
 def other_pod(name: str, *, nominated: str = "") -> Pod:
-    """A pod of the same name that was made after the first one went."""
+    """Return a pod of the same name that was created after the first was deleted."""
     return make_pod(name=name, uid="other", nominated_node=nominated)
 
 
@@ -54,7 +54,7 @@ def test_a_pod_in_place_of_another_one_has_no_history_of_it_since_1_37(
 
 
 @pytest.mark.parametrize(("version", "held"), [("1.36", False), ("1.37", True)])
-def test_gates_are_asked_about_a_pod_in_place_of_another_one_since_1_37(
+def test_gates_are_called_for_a_pod_in_place_of_another_one_since_1_37(
     version: str, held: bool
 ) -> None:
     gate = CountingGate()
@@ -92,14 +92,14 @@ def test_a_name_is_in_one_queue_only_whatever_takes_it(
     assert rig.where("p") is (UNSCHEDULABLE if is_gated else ACTIVE)
 
 
-def test_a_pod_that_another_one_replaced_is_nominated_no_more() -> None:
+def test_a_replaced_pod_is_no_longer_nominated() -> None:
     rig = QueueRig(kubernetes="1.37")
     rig.add("p", nominated="n1")
     rig.store(other_pod("p", nominated="n2"))
     assert (rig.nominated("n1"), rig.nominated("n2")) == ([], ["p"])
 
 
-def test_a_pod_in_flight_that_another_one_replaced_is_nominated_no_more() -> None:
+def test_a_replaced_pod_in_flight_is_no_longer_nominated() -> None:
     rig = QueueRig(kubernetes="1.37")
     rig.add("p", nominated="n1")
     queued = rig.pop()
@@ -145,7 +145,7 @@ def test_a_pod_that_arrives_is_nominated_by_its_status(version: str) -> None:
 @pytest.mark.parametrize(
     ("version", "where"), [("1.36", UNSCHEDULABLE), ("1.37", ACTIVE)]
 )
-def test_an_event_for_all_pods_asks_the_gates_again_since_1_37(
+def test_an_event_for_all_pods_calls_the_gates_again_since_1_37(
     version: str, where: QueueName
 ) -> None:
     gate = CountingGate({"p"})
@@ -157,10 +157,10 @@ def test_an_event_for_all_pods_asks_the_gates_again_since_1_37(
 
 
 @pytest.mark.parametrize(
-    ("version", "asked"), [("1.36", [0.0]), ("1.37", [0.0, 330.0, 660.0])]
+    ("version", "expected"), [("1.36", [0.0]), ("1.37", [0.0, 330.0, 660.0])]
 )
-def test_the_flush_asks_the_gates_every_five_minutes_since_1_37(
-    version: str, asked: list[float]
+def test_the_flush_calls_the_gates_every_five_minutes_since_1_37(
+    version: str, expected: list[float]
 ) -> None:
     gate = CountingGate({"p"})
     rig = QueueRig(gates={"G": gate}, kubernetes=version)
@@ -171,7 +171,7 @@ def test_the_flush_asks_the_gates_every_five_minutes_since_1_37(
         if len(gate.asked) > calls:
             times.append(step * 30.0)
             calls = len(gate.asked)
-    assert times == asked
+    assert times == expected
 
 
 @pytest.mark.parametrize(("version", "was_flushed"), [("1.36", True), ("1.37", False)])
@@ -192,7 +192,7 @@ def test_a_pod_that_stays_gated_does_not_count_as_flushed_since_1_37(
 @pytest.mark.parametrize(
     ("version", "where"), [("1.36", BACKOFF), ("1.37", UNSCHEDULABLE)]
 )
-def test_who_waits_for_new_nodes_hears_of_taints_only_before_1_37(
+def test_taints_wake_pods_that_wait_for_new_nodes_only_before_1_37(
     version: str, where: QueueName
 ) -> None:
     rig = QueueRig(events={"A": [NODE_ADDED]}, kubernetes=version)
@@ -247,7 +247,7 @@ def test_the_causes_have_the_names_of_their_version(
         EventResource.UNSCHEDULABLE_POD,
     ],
 )
-def test_a_pod_hears_of_its_own_update_by_each_name(
+def test_an_update_of_a_pod_reaches_it_under_each_event_name(
     resource: EventResource, version: str
 ) -> None:
     registered = on(resource, ActionType.UPDATE_POD_LABEL)
@@ -258,7 +258,7 @@ def test_a_pod_hears_of_its_own_update_by_each_name(
 
 
 @BOTH
-def test_a_pod_does_not_hear_of_its_own_update_as_of_a_running_pod(
+def test_an_update_of_a_pod_is_not_an_event_of_an_assigned_pod(
     version: str,
 ) -> None:
     registered = on(EventResource.ASSIGNED_POD, ActionType.UPDATE_POD_LABEL)
@@ -269,7 +269,7 @@ def test_a_pod_does_not_hear_of_its_own_update_as_of_a_running_pod(
 
 
 @BOTH
-def test_who_registered_for_all_updates_hears_of_a_pod_that_asks_for_more(
+def test_registration_for_all_updates_includes_a_pod_that_requests_more(
     version: str,
 ) -> None:
     registered = on(EventResource.POD, ActionType.UPDATE)

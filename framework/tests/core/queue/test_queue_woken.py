@@ -65,12 +65,12 @@ def test_rule_09_after_an_error_a_pod_backs_off_whatever_has_happened(
     assert rig.where("p") is queue
 
 
-def test_rule_10_only_rejecting_plugins_are_asked() -> None:
-    asked: list[str] = []
+def test_rule_10_only_hints_of_rejecting_plugins_are_called() -> None:
+    names: list[str] = []
 
     def hint(name: str, answer: QueueingHint) -> ClusterEventWithHint:
         def ask(_pod: Pod, _old: object, _new: object) -> QueueingHint:
-            asked.append(name)
+            names.append(name)
             return answer
 
         return on(EventResource.NODE, ActionType.ADD, ask)
@@ -84,7 +84,7 @@ def test_rule_10_only_rejecting_plugins_are_asked() -> None:
     )
     rig.add_rejected("p", "A", "C")
     rig.queue.move_all(NODE_ADD, None, NODE)
-    assert asked == ["A", "C"]
+    assert names == ["A", "C"]
     assert rig.where("p") is UNSCHEDULABLE
 
 

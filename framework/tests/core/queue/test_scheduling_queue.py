@@ -70,7 +70,7 @@ def pop(queue: SchedulingQueue) -> QueuedPod:
 
 
 def fail(queue: SchedulingQueue, *plugins: str) -> QueuedPod:
-    """Pop a pod, and bring it back as rejected; as failed if no plugin did."""
+    """Pop a pod and requeue it as rejected, or as failed without plugins."""
     queued = pop(queue)
     queued.unschedulable_plugins = frozenset(plugins)
     queue.add_unschedulable(queued)
@@ -155,7 +155,7 @@ def test_pod_whose_update_names_an_unknown_profile_is_retried() -> None:
     assert queued.queue is QueueName.BACKOFF
 
 
-# What plugins hear of
+# Events that reach plugins
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_pod_whose_update_names_an_unknown_profile_is_retried() -> None:
         (EventResource.RESOURCE_SLICE, False),
     ],
 )
-def test_plugin_that_does_not_say_hears_of_almost_everything(
+def test_plugin_without_registrations_gets_almost_all_events(
     resource: EventResource, heard: bool
 ) -> None:
     queue = make_queue(events={"A": None})
@@ -187,7 +187,7 @@ def test_plugin_that_does_not_say_hears_of_almost_everything(
         pytest.param(ActionType.ADD | ActionType.UPDATE_NODE_TAINT, False, id="both"),
     ],
 )
-def test_plugin_that_awaits_new_nodes_hears_of_taints_without_its_hint(
+def test_plugin_that_awaits_new_nodes_gets_taints_without_its_hint(
     actions: ActionType, added: bool
 ) -> None:
     event = ClusterEvent(EventResource.NODE, actions)
@@ -242,7 +242,7 @@ def test_gate_that_fails_holds_the_pod_back(caplog: pytest.LogCaptureFixture) ->
     assert "pre_enqueue of plugin 'G' failed for pod default/pod" in caplog.text
 
 
-def test_gate_that_the_pods_profile_does_not_have_any_more_is_lifted() -> None:
+def test_gate_that_is_no_longer_in_the_pods_profile_is_lifted() -> None:
     closed = QueueProfile(
         sort_key=by_priority,
         pre_enqueue=[("G", lambda _pod: Status.unschedulable())],
@@ -268,7 +268,7 @@ def make_gated_queue(gated: set[str], events: Events) -> SchedulingQueue:
     return make_queue(profiles={"default-scheduler": profile})
 
 
-def test_gated_newcomer_leaves_an_active_pod_of_its_name_alone() -> None:
+def test_gated_new_pod_does_not_replace_an_active_pod_of_its_name() -> None:
     gated: set[str] = set()
     queue = make_gated_queue(gated, {})
     queue.add(make_pod(name="p"))
@@ -280,7 +280,7 @@ def test_gated_newcomer_leaves_an_active_pod_of_its_name_alone() -> None:
     assert queue.unschedulable() == []
 
 
-def test_gated_newcomer_replaces_an_unschedulable_pod_of_its_name() -> None:
+def test_gated_new_pod_replaces_an_unschedulable_pod_of_its_name() -> None:
     gated: set[str] = set()
     queue = make_gated_queue(gated, {"A": [NODE_ADDED]})
     queue.add(make_pod(name="p"))
@@ -437,7 +437,7 @@ def test_backoff_is_flushed_before_old_pods_at_the_same_instant() -> None:
     assert pod_names(queue.active()) == ["failed", "old"]
 
 
-def test_flushes_that_come_late_leave_nobody_behind() -> None:
+def test_late_flushes_leave_no_pod_behind() -> None:
     clock = VirtualClock(START)
     queue = make_queue(clock)
     for name in ("p1", "p2"):
@@ -475,7 +475,7 @@ def test_update_that_keeps_the_sort_key_keeps_the_place() -> None:
     assert pod_names(queue.active()) == ["p1", "p2"]
 
 
-def test_events_do_not_pile_up_behind_a_pod_that_comes_and_goes() -> None:
+def test_events_do_not_pile_up_behind_a_pod_in_flight() -> None:
     queue = make_queue()
     for _ in range(100):
         queue.add(make_pod())
@@ -498,7 +498,7 @@ def test_pod_that_comes_back_from_nowhere_backs_off(
     assert "pod default/pod comes back, but was not in flight" in caplog.text
 
 
-def test_record_tells_where_its_pod_is() -> None:
+def test_record_has_the_queue_of_its_pod() -> None:
     queue = make_queue()
     queue.add(make_pod())
     queued = queue.get("default/pod")
@@ -506,7 +506,7 @@ def test_record_tells_where_its_pod_is() -> None:
     assert repr(pop(queue)) == "QueuedPod('default/pod', in flight, attempts=1)"
 
 
-def test_a_pod_in_flight_for_long_keeps_only_what_it_has_to_hear() -> None:
+def test_a_pod_long_in_flight_keeps_only_events_that_concern_it() -> None:
     queue = make_queue()
     queue.add(make_pod(name="long"))
     pop(queue)

@@ -1,4 +1,4 @@
-"""The active queue is sorted by the plugins' keys, whatever these are made of."""
+"""The active queue is sorted by the plugins' keys, whatever their types are."""
 
 import enum
 import functools
@@ -37,7 +37,7 @@ class Key(NamedTuple):
 
 
 class Falling(float):
-    """A number that is sorted the other way round."""
+    """A number that is sorted in descending order."""
 
     def __lt__(self, other: object) -> bool:
         return isinstance(other, float) and float(self) > float(other)
@@ -56,11 +56,11 @@ class Silent:
     def __lt__(self, other: object) -> bool:
         raise RuntimeError("no")
 
-    __hash__ = None  # type: ignore[assignment]  # nobody asks
+    __hash__ = None  # type: ignore[assignment]  # never called
 
 
 def popped(keys: Sequence[Any], profiles: int = 1) -> list[int]:
-    """The order in which pods with these keys are popped, by their places."""
+    """Return the order in which pods with these keys are popped, by position."""
     names = [f"s{number}" for number in range(profiles)]
     profile = QueueProfile(sort_key=lambda queued: keys[int(queued.pod.name)])
     queue = SchedulingQueue(
@@ -142,8 +142,8 @@ def test_pods_whose_keys_fail_are_sorted_by_priority() -> None:
     def broken(_queued: object) -> int:
         return 1 // 0
 
-    one = ["queued"]
-    sort_key = HookGuards().compile("Sort", "queue_sort", one, one, broken)
+    arguments = ["queued"]
+    sort_key = HookGuards().compile("Sort", "queue_sort", arguments, arguments, broken)
     queue = SchedulingQueue(
         clock=VirtualClock(),
         profiles={"default-scheduler": QueueProfile(sort_key=sort_key)},

@@ -1,4 +1,4 @@
-"""What classes declare to read and write, and what is said of mistakes in it."""
+"""Classes declare what they read and write; mistakes are reported."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.kit.kinds import PodGroup
 
 
 def plugin(**attributes: object) -> type:
-    """A plugin whose class has these attributes."""
+    """Return a plugin whose class has these attributes."""
 
     class Odd:
         def __init__(self, args: object, handle: Handle) -> None: ...
@@ -26,11 +26,11 @@ def plugin(**attributes: object) -> type:
 
 
 def read_by(*plugins: type) -> tuple[type[ApiObject], ...]:
-    named = {f"P{number}": one for number, one in enumerate(plugins)}
+    named = {f"P{number}": cls for number, cls in enumerate(plugins)}
     return tuple(PluginRegistry.of(named).read_by(named))
 
 
-def test_plugin_that_declares_nothing_reads_what_is_usual() -> None:
+def test_plugin_that_declares_nothing_reads_the_usual_kinds() -> None:
     assert read_by(plugin()) == tuple(USUAL_KINDS)
 
 
@@ -45,7 +45,7 @@ def test_kinds_of_all_plugins_come_before_nodes_and_pods() -> None:
     assert read_by(first, second) == expected
 
 
-def test_one_plugin_that_declares_nothing_is_enough_for_all_that_is_usual() -> None:
+def test_one_plugin_that_declares_nothing_adds_all_usual_kinds() -> None:
     found = read_by(plugin(), plugin(reads=(PriorityClass,)))
     assert set(found) == {*USUAL_KINDS, PriorityClass}
     assert found[-2:] == (Node, Pod)
@@ -56,7 +56,7 @@ def test_methods_and_properties_of_these_names_declare_nothing() -> None:
     assert read_by(odd) == tuple(USUAL_KINDS)
 
 
-def test_write_says_what_it_is_in_words_of_rbac() -> None:
+def test_write_is_shown_as_an_rbac_rule() -> None:
     write = Write(Verb.PATCH, PodGroup, "status")
     assert (write.group, write.resource) == ("scheduling.x-k8s.io", "podgroups/status")
     assert str(write) == 'Write(Verb.PATCH, PodGroup, "status")'
@@ -81,7 +81,7 @@ def test_write_says_what_it_is_in_words_of_rbac() -> None:
     ],
     ids=["class", "text", "foreign", "text for a tuple", "kind", "verb", "no kind"],
 )
-def test_mistake_is_told_when_the_plugin_is_loaded(
+def test_mistake_is_reported_when_the_plugin_is_loaded(
     attributes: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(PluginLoadError) as caught:

@@ -28,7 +28,7 @@ PROBLEM = (
 
 @pytest.fixture
 def gates(make_distribution: MakeDistribution) -> PluginRegistry:
-    """A registry with two plugins of one distribution for a later framework."""
+    """Return a registry with two plugins of one distribution for a later framework."""
     make_distribution(
         "acme-gates",
         {"Gates": "acme_gates:Gates", "Doors": "acme_gates:Doors"},
@@ -68,7 +68,7 @@ def test_list_of_installed_plugins_warns_of_them_as_well(gates: PluginRegistry) 
     assert gates.warnings == (PROBLEM,)
 
 
-def test_plugin_that_cannot_be_loaded_says_that_it_is_made_for_another_framework(
+def test_load_error_mentions_that_the_plugin_needs_another_framework(
     make_distribution: MakeDistribution,
 ) -> None:
     make_distribution(

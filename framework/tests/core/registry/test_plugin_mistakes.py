@@ -1,4 +1,4 @@
-"""Mistakes in a plugin's class, and the one line that each of them ends in.
+"""Mistakes in a plugin's class and the error line of each.
 
 A specification: what is wrong with the class below each name, and what the user reads
 when a profile that enables it is loaded.
@@ -33,14 +33,14 @@ from tests.kit.documents import HEADER
 
 
 class Plugin:
-    """What all plugins here have in common."""
+    """Base of the plugins here."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
 
 
 class Sound(Plugin):
-    """Has nothing wrong."""
+    """A valid plugin."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
@@ -48,7 +48,7 @@ class Sound(Plugin):
 
 
 def untyped(function: object) -> Any:  # noqa: ANN401 - whatever a plugin marks
-    """A hook that no type checker would let pass."""
+    """Mark a hook that no type checker would accept."""
     return hookimpl(function)  # type: ignore[call-overload]
 
 
@@ -214,7 +214,7 @@ class Unlicensed(Sound):
 
 
 def registering(*events: object) -> type:
-    """A plugin that registers these events."""
+    """Return a plugin that registers these events."""
 
     class Registering(Sound):
         @hookimpl
@@ -399,19 +399,19 @@ class WithData(Sound):
 
 
 class WithOptions(Plugin):
-    """Has an argument of its own that nobody but itself gives."""
+    """Has an extra argument that only the plugin itself passes."""
 
     @hookimpl
     def filter(self, node: NodeInfo, tolerance: int = 3) -> None: ...
 
 
 @pytest.mark.parametrize("plugin", [Sound, FromTheSpec, WithData, WithOptions])
-def test_what_only_looks_like_a_mistake_loads(plugin: type) -> None:
+def test_valid_classes_that_look_like_mistakes_load(plugin: type) -> None:
     assert PluginRegistry.of({"Plugin": plugin})["Plugin"].error is None
     PluginHarness(plugin)
 
 
-def test_all_mistakes_of_a_class_are_told_at_once() -> None:
+def test_all_mistakes_of_a_class_are_reported_at_once() -> None:
     class Twice(Plugin):
         @hookimpl
         def filter(self, nod: NodeInfo) -> None: ...
@@ -522,7 +522,7 @@ def field(validator: Any) -> Any:  # noqa: ANN401 - what attrs takes
         ),
     ],
 )
-def test_a_mistake_in_the_arguments_class_is_the_plugins(
+def test_error_in_the_arguments_class_is_reported_as_the_plugins_mistake(
     args: type, problem: str
 ) -> None:
     errors = config_errors(args)
@@ -550,7 +550,9 @@ def test_a_mistake_in_the_arguments_class_is_the_plugins(
         ),
     ],
 )
-def test_what_a_validator_refuses_is_the_users(args: type, said: str) -> None:
+def test_error_of_a_validator_is_reported_as_the_users_mistake(
+    args: type, said: str
+) -> None:
     (found,) = config_errors(args).problems
     assert found.where == "tides.yaml"
     assert found.path == "profiles[0].pluginConfig[0].args.height"
@@ -558,7 +560,7 @@ def test_what_a_validator_refuses_is_the_users(args: type, said: str) -> None:
 
 
 def config_errors(args: type) -> ConfigErrors:
-    """What is said about a file that gives these arguments a height."""
+    """Return the errors of a file that gives these arguments a height."""
 
     class Tide(Sound):
         Args: ClassVar = args

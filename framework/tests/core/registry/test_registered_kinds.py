@@ -1,4 +1,4 @@
-"""How kinds of plugins and packages are found, and what is said of wrong ones."""
+"""Kinds of plugins and packages are found; wrong ones are reported."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ class Lane(ApiObject, frozen=True, kw_only=True):
 
 
 class Thing(ApiObject, frozen=True, kw_only=True):
-    """A kind that is right, and has a field of each type that there may be."""
+    """A valid kind with a field of each supported type."""
 
     api_version: ClassVar[str] = "acme.example/v1beta2"
     kind: ClassVar[str] = "Thing"
@@ -48,7 +48,7 @@ class Part(msgspec.Struct):
 
 
 def kind(**attributes: object) -> type:
-    """A class that is right but for some attributes."""
+    """Return a class that is valid except for some attributes."""
     right = {"api_version": "a.example/v1", "kind": "Odd", "plural": "odds"}
     made = type("Odd", (ApiObject,), {**right, **attributes})
     assert isinstance(made, type)
@@ -127,7 +127,7 @@ WRONG: Sequence[tuple[str, object, str]] = (
     ("declared", "problem"),
     [pytest.param(*case[1:], id=case[0]) for case in WRONG],
 )
-def test_kind_that_is_wrong_is_told_in_one_line(declared: object, problem: str) -> None:
+def test_wrong_kind_is_an_error_of_one_line(declared: object, problem: str) -> None:
     with pytest.raises(PluginLoadError) as caught:
         PluginRegistry.of({"Odd": plugin((declared,))}).load("Odd")
     assert caught.value.problem.startswith(f"kinds: {problem}")
@@ -163,7 +163,7 @@ def test_same_name_in_another_group_is_another_kind() -> None:
     assert PluginRegistry.of({"Odd": plugin((service,))}).kinds_of(["Odd"])
 
 
-def test_only_kinds_of_plugins_that_are_asked_for_count() -> None:
+def test_only_kinds_of_requested_plugins_count() -> None:
     registry = PluginRegistry.of({"Gangs": Gangs, "Odd": plugin((Thing,))})
     assert registry.kinds_of(["Gangs"]) == (PodGroup,)
     assert registry.kinds_of([]) == ()
@@ -180,7 +180,7 @@ def test_package_offers_kinds_by_entry_points(
         code=KIND,
     )
     registry = PluginRegistry.discover().with_plugin(Gangs)
-    assert [one.__name__ for one in registry.kinds_of([])] == ["Lane"]
+    assert [cls.__name__ for cls in registry.kinds_of([])] == ["Lane"]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +216,8 @@ def test_package_with_a_wrong_kind_is_named(
     assert str(caught.value).startswith(where + problem)
 
 
-def test_program_that_loads_manifests_hears_of_wrong_kinds(tmp_path: Path) -> None:
+def test_program_that_loads_manifests_gets_errors_of_wrong_kinds(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(KindError, match=r"Odd\.plural"):
         load([tmp_path], kinds=[kind(plural="Odds")])

@@ -1,4 +1,4 @@
-"""How plugins are found, and what is said about those that cannot be used."""
+"""Plugins are found by entry points; unusable ones are reported."""
 
 import sys
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def test_an_installed_plugin_is_found_by_its_entry_point(
     assert str(plugin) == "plugin 'Tides' (acme-tides 2.1)"
 
 
-def test_nothing_is_imported_before_it_is_asked_for(
+def test_plugins_are_imported_on_first_use(
     make_distribution: MakeDistribution,
 ) -> None:
     make_distribution(
@@ -181,7 +181,7 @@ def test_a_wrapper_makes_a_class_a_plugin_of_what_it_wraps() -> None:
     assert PluginRegistry.of({"Watcher": Watcher})["Watcher"].extends("score")
 
 
-def test_a_plugin_says_what_class_its_arguments_have() -> None:
+def test_a_plugin_declares_the_class_of_its_arguments() -> None:
     @attrs.frozen(kw_only=True)
     class TidesArgs:
         height: int = 0
@@ -225,7 +225,7 @@ def test_with_plugin_replaces_the_plugin_that_has_the_name() -> None:
     assert registry["Picky"].load() is Quiet
 
 
-def test_a_plugin_is_described_by_who_offers_it() -> None:
+def test_a_plugin_is_described_with_its_distribution() -> None:
     registry = PluginRegistry.of({"Picky": Picky})
 
     assert registry.describe("Picky") == f"plugin 'Picky' ({__name__}:Picky)"

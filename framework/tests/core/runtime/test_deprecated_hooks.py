@@ -1,4 +1,4 @@
-"""Hooks grow old: what a plugin hears of it, and that it is called all the same."""
+"""Deprecated hooks are still called, and their plugins get a warning."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ from tests.kit.internals.runtime import Implementations, hooks_of, unguarded
 
 HOOKS = [(point, hook) for point in EXTENSION_POINTS for hook in point.hooks]
 each_hook = pytest.mark.parametrize(
-    ("point", "hook"), [pytest.param(*one, id=one[1]) for one in HOOKS]
+    ("point", "hook"), [pytest.param(*hook, id=hook[1]) for hook in HOOKS]
 )
 GOING = Deprecation(since="0.3", until="0.5", instead="use 'sieve'")
 
@@ -46,7 +46,7 @@ class Wrapping(Plugin):
 
 
 def scheduled_with(*plugins: type) -> str:
-    """The node that a pod gets."""
+    """Return the node that a pod gets."""
     harness = SchedulerHarness(
         [make_node(name="a"), make_node(name="b"), make_pod(name="p")],
         plugins={plugin.__name__: plugin for plugin in plugins},
@@ -65,23 +65,23 @@ def filter_is_deprecated(monkeypatch: pytest.MonkeyPatch) -> None:
         return HookAge(since="0.1", deprecated=deprecated)
 
     monkeypatch.setattr(ExtensionPoint, "age", age)
-    # What has been shown before is noted here.
+    # Python keeps here which warnings it has shown.
     monkeypatch.setitem(globals(), "__warningregistry__", {})
 
 
-def told(*plugins: type) -> Sequence[str]:
-    """The warnings about the plugins of this module, while the pod gets its node."""
+def warnings_of(*plugins: type) -> Sequence[str]:
+    """Return the warnings about these plugins while the pod is scheduled."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", DeprecatedHookWarning)
         assert scheduled_with(*plugins) == "b"
-    assert {one.category for one in caught} <= {DeprecatedHookWarning}
-    return [str(one.message) for one in caught if one.filename == __file__]
+    assert {warning.category for warning in caught} <= {DeprecatedHookWarning}
+    return [str(warning.message) for warning in caught if warning.filename == __file__]
 
 
 @pytest.mark.usefixtures("filter_is_deprecated")
 def test_a_deprecated_hook_runs_and_is_warned_of_once() -> None:
-    [message] = told(Racks)
+    [message] = warnings_of(Racks)
     assert re.fullmatch(
         r"plugin 'Racks' \(.*\): hook 'filter' is deprecated since 0\.3, gone in 0\.5; "
         r"use 'sieve' instead",
@@ -91,7 +91,7 @@ def test_a_deprecated_hook_runs_and_is_warned_of_once() -> None:
 
 @pytest.mark.usefixtures("filter_is_deprecated")
 def test_a_wrapper_around_a_deprecated_hook_is_warned_of() -> None:
-    messages = told(Racks, Wrapping)
+    messages = warnings_of(Racks, Wrapping)
     assert {message.split("'")[1] for message in messages} == {"Racks", "Wrapping"}
 
 
@@ -99,15 +99,15 @@ def test_a_wrapper_around_a_deprecated_hook_is_warned_of() -> None:
 def test_a_warning_names_the_line_of_the_hook() -> None:
     with pytest.warns(DeprecatedHookWarning) as caught:
         scheduled_with(Racks)
-    lines = {one.lineno for one in caught if one.filename == __file__}
+    lines = {warning.lineno for warning in caught if warning.filename == __file__}
     assert lines == {inspect.getsourcelines(Racks.filter)[1]}
 
 
-def test_plugins_of_hooks_that_stay_hear_nothing() -> None:
-    assert told(Racks, Wrapping) == []
+def test_plugins_of_other_hooks_get_no_warning() -> None:
+    assert warnings_of(Racks, Wrapping) == []
 
 
-# What holds of all hooks
+# All hooks
 
 
 def version(text: str) -> tuple[int, int]:
@@ -116,11 +116,11 @@ def version(text: str) -> tuple[int, int]:
 
 
 @each_hook
-def test_each_hook_says_since_when_it_is_there(
+def test_each_hook_has_the_version_that_introduced_it(
     point: ExtensionPoint, hook: str
 ) -> None:
     major, minor = version(metadata.version("quaymaster"))
-    # What is new comes with the next minor version.
+    # New hooks come with the next minor version.
     assert version(point.age(hook).since) <= (major, minor + 1)
 
 
@@ -136,11 +136,11 @@ def test_a_hook_stays_for_a_minor_version_after_the_one_that_deprecates_it(
     assert version(deprecated.until) > version(metadata.version("quaymaster"))
 
 
-# Arguments that come
+# Added arguments
 
 
 def wider(point: ExtensionPoint) -> type:
-    """The hooks of an extension point, as a later version may declare them."""
+    """Return hooks of an extension point as a later version may declare them."""
     lines = [
         f"    def {hook}(self, first, {arguments_of(point, hook)}last): pass"
         for hook in point.hooks

@@ -47,11 +47,11 @@ ANY_ANSWER = (
     *("queue_sort", "sign_pod", "unreserve", "post_bind"),
     *("start", "close"),
 )
-"""Hooks that answer with anything, or whose answers nobody reads."""
+"""Hooks with answers of any type, or with answers that are not read."""
 
 
 class Rows:
-    """Stands for the rows, the nodes and the scores that an answer is about."""
+    """A fake of the rows, nodes and scores that an answer is about."""
 
     shape = (2,)
 
@@ -76,8 +76,8 @@ GIVEN = {
 }
 
 
-class Told:
-    """Who is told of failures."""
+class FailureLog:
+    """Records failures."""
 
     def __init__(self) -> None:
         self.failures: list[tuple[str, str, str, str]] = []
@@ -87,7 +87,7 @@ class Told:
 
 
 def call(hook: str, act: Callable[[], object], guards: HookGuards | None = None) -> Any:  # noqa: ANN401 - whatever the hook gives
-    """Call a hook that does this, as the framework would."""
+    """Call a hook with this body as the framework does."""
     names = ARGUMENTS[hook]
     compiled = (guards or HookGuards()).compile("P", hook, names, (), act)
     return compiled(*[GIVEN.get(name) for name in names])
@@ -125,14 +125,14 @@ def test_each_hook_has_an_expected_answer() -> None:
 def test_what_a_hook_raises_becomes_a_status(
     hook: str, act: Callable[[], object], said: str, kind: str
 ) -> None:
-    told = Told()
-    status = call(hook, act, HookGuards(failed=told.failed))
+    log = FailureLog()
+    status = call(hook, act, HookGuards(failed=log.failed))
     assert type(status) is Status
     assert status.is_error
     assert status.message.startswith(said.format(hook=hook))
     assert type(status.error).__name__ == kind
     pod = "default/p" if {"pod", "queued"} & {*ARGUMENTS[hook]} else ""
-    assert told.failures == [("P", hook, pod, kind)]
+    assert log.failures == [("P", hook, pod, kind)]
 
 
 @pytest.mark.parametrize("hook", HOOKS)
@@ -141,39 +141,41 @@ def test_an_interrupt_goes_through_every_hook(hook: str) -> None:
         call(hook, interrupts)
 
 
-@pytest.mark.parametrize("hook", [one for one in HOOKS if one not in ANY_ANSWER])
+@pytest.mark.parametrize("hook", [name for name in HOOKS if name not in ANY_ANSWER])
 @pytest.mark.parametrize("answer", [3.5, True, object(), ...])
 def test_an_answer_of_a_wrong_type_becomes_a_status(hook: str, answer: object) -> None:
-    told = Told()
-    given = call(hook, lambda: answer, HookGuards(failed=told.failed))
+    log = FailureLog()
+    given = call(hook, lambda: answer, HookGuards(failed=log.failed))
     status = given.status if hook == "post_filter" else given
     assert type(status) is Status
     assert status.is_error
-    if hook == "events_to_register":  # it is told where the profile is loaded
+    if hook == "events_to_register":  # reported when the profile is loaded
         return
     assert isinstance(status.error, WrongAnswerError)
     found = type(answer).__name__
     expected = f"plugin 'P': {hook} returned {found}, expected "
     assert status.message.startswith(expected)
-    assert told.failures == []  # the attempt that ends with it is
+    assert log.failures == []  # the attempt that ends with it is
 
 
 @pytest.mark.parametrize(
-    "hook", [one for one in HOOKS if one not in ("queue_sort", "sign_pod")]
+    "hook", [name for name in HOOKS if name not in ("queue_sort", "sign_pod")]
 )
-def test_a_status_with_parts_that_are_none_becomes_an_error(hook: str) -> None:
+def test_a_status_with_invalid_parts_becomes_an_error(hook: str) -> None:
     make: Callable[..., Status] = Status
-    told = Told()
-    status = call(hook, lambda: make(2), HookGuards(failed=told.failed))
+    log = FailureLog()
+    status = call(hook, lambda: make(2), HookGuards(failed=log.failed))
     assert type(status.error) is PluginError
     said = f"plugin 'P': {hook} returned a Status with a int as its code"
     assert status.message == said
-    assert len(told.failures) == 1
+    assert len(log.failures) == 1
 
 
 @pytest.mark.parametrize("hook", ["unreserve", "post_bind"])
 @pytest.mark.parametrize("answer", [5, Status.unschedulable("no"), Status.skip()])
-def test_what_nobody_reads_is_no_failure(hook: str, answer: object) -> None:
+def test_wrong_answers_that_are_not_read_are_not_failures(
+    hook: str, answer: object
+) -> None:
     assert call(hook, lambda: answer) is None
 
 
@@ -187,7 +189,7 @@ def test_scores_of_all_integers_are_plain_ones(answer: object, score: int) -> No
 
 
 @pytest.mark.parametrize("score", [2**63, -(2**63) - 1])
-def test_a_score_that_no_array_holds_is_refused(score: int) -> None:
+def test_a_score_beyond_64_bits_is_rejected(score: int) -> None:
     status = call("score", lambda: score)
     assert "which is not a 64-bit integer" in status.message
 
@@ -206,7 +208,7 @@ def test_the_reasons_behind_verdicts_never_raise_either(
 
 
 @pytest.mark.parametrize("act", [breaks, exits, lambda: 3.5])
-def test_the_check_of_a_wait_never_raises_either(act: Callable[[], Any]) -> None:
+def test_the_condition_of_a_wait_never_raises_either(act: Callable[[], Any]) -> None:
     timed_out = Status.unschedulable("too slow")
     wait = PreBindWait(check=act, timeout_seconds=9.0, timed_out=timed_out)
     assert call("pre_bind", lambda: wait).check().is_error
@@ -223,13 +225,13 @@ def test_the_plugins_own_function_is_behind_a_compiled_hook() -> None:
 def test_a_hook_that_fails_is_timed_all_the_same() -> None:
     times = iter([0.0, 3.0])
     slow: list[tuple[str, str, str, float]] = []
-    timer = HookTimer(lambda: next(times), 1.0, lambda *told: slow.append(told))
+    timer = HookTimer(lambda: next(times), 1.0, lambda *report: slow.append(report))
     assert call("filter", breaks, HookGuards(timer)).is_error
     assert slow == [("P", "filter", "default/p", 3.0)]
 
 
 class Leaving:
-    """Calls ``sys.exit`` where the hook behind its name is called."""
+    """Calls ``sys.exit`` in the hook of its name."""
 
     scope = Scope.NODE
 
@@ -292,14 +294,14 @@ def test_a_plugin_that_exits_while_it_is_built_keeps_its_profile_from_loading() 
         harness_for(WhenBuilt, "p")
 
 
-def test_a_plugin_that_exits_while_it_signs_is_told_and_the_pod_scheduled() -> None:
+def test_exit_while_signing_is_reported_and_the_pod_is_scheduled() -> None:
     harness = harness_for(WhenSigning, "p")
     harness.settle()
     assert harness.node_of("p") == "a"
     assert [error.hook for error in harness.errors] == ["sign_pod"]
 
 
-def test_a_plugin_that_exits_in_a_hint_might_have_been_helped(
+def test_exit_in_a_hint_counts_as_queue(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     harness = harness_for(WhenHinting, "rejected")

@@ -1,4 +1,4 @@
-"""A hook that fails: what the pod, the log and a test are told."""
+"""A failed hook is reported in the pod's message, in the log and to tests."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ TELLING_KEY: StateKey[Status] = StateKey(
 
 
 class Plugin:
-    """Does what the test says."""
+    """Runs the action of the test."""
 
     act: ClassVar[Callable[..., object]]
 
@@ -37,7 +37,7 @@ def looks_up(_state: CycleState, pod: Pod) -> object:
     return pod.labels["tier"]
 
 
-def looks_up_in_vain(_state: CycleState, _pod: Pod) -> object:
+def looks_up_a_missing_key(_state: CycleState, _pod: Pod) -> object:
     return int(["no", "number"][1][:0] or "x")
 
 
@@ -66,7 +66,7 @@ def says_only(status: object) -> Callable[..., object]:
 
 
 def line_of(function: Callable[..., object]) -> int:
-    """Where the only statement of a function is."""
+    """Return the line of the only statement of a function."""
     return function.__code__.co_firstlineno + 1
 
 
@@ -101,7 +101,7 @@ def tried(act: Callable[..., object], *names: str) -> SchedulerHarness:
     [
         pytest.param(looks_up, "KeyError: 'tier' ({place})", id="a KeyError"),
         pytest.param(
-            looks_up_in_vain,
+            looks_up_a_missing_key,
             "ValueError: invalid literal for int() with base 10: 'x' ({place})",
             id="an error in what the plugin calls",
         ),
@@ -121,7 +121,7 @@ def tried(act: Callable[..., object], *names: str) -> SchedulerHarness:
         ),
     ],
 )
-def test_an_exception_is_told_with_its_type_and_the_plugins_line(
+def test_an_exception_is_reported_with_its_type_and_the_plugins_line(
     act: Callable[..., object], said: str
 ) -> None:
     place = f"{HERE}:{line_of(act)}"
@@ -151,14 +151,12 @@ def test_an_exception_is_told_with_its_type_and_the_plugins_line(
         ),
     ],
 )
-def test_a_status_says_what_it_says_and_never_nothing(
-    status: Status, said: str
-) -> None:
+def test_a_status_keeps_its_message_or_gets_one(status: Status, said: str) -> None:
     harness = tried(says_only(status))
     assert harness.message("p") == f'running "Failing" filter plugin: {said}'
 
 
-def test_a_key_can_say_what_is_said_when_nobody_wrote_it() -> None:
+def test_a_key_can_define_the_message_for_a_missing_value() -> None:
     harness = tried(lambda state, _: state[TELLING_KEY])
     said = 'reading "PreFilterPorts" from cycleState: not found'
     assert harness.message("p") == f'running "Failing" filter plugin: {said}'
@@ -166,7 +164,7 @@ def test_a_key_can_say_what_is_said_when_nobody_wrote_it() -> None:
 
 
 class Misreading(Plugin):
-    """Reserves in vain, and gives back what it never had."""
+    """Fails in ``reserve`` and reads a missing key in ``unreserve``."""
 
     @hookimpl
     def reserve(self) -> Status:
@@ -177,7 +175,7 @@ class Misreading(Plugin):
         _ = state[TELLING_KEY]
 
 
-def test_a_key_that_is_missing_is_an_exception_where_nobody_reads_answers() -> None:
+def test_a_missing_key_is_an_exception_in_hooks_without_an_answer() -> None:
     harness = harness_for(Misreading, "p")
     harness.settle()
     assert {(error.hook, str(error.error)) for error in harness.errors} == {
@@ -202,7 +200,7 @@ def test_a_broken_contract_is_an_error_as_well(answer: object) -> None:
     assert str(error.error).startswith(said)
 
 
-def test_what_a_hook_returns_is_no_error_to_see() -> None:
+def test_statuses_that_hooks_return_are_not_errors() -> None:
     assert tried(gives_the_error).errors == []
 
 
@@ -229,7 +227,7 @@ def test_the_traceback_is_logged_once_in_a_minute(
 
 
 class Wrapping:
-    """Goes around the filter of another plugin."""
+    """Wraps the filter of another plugin."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -239,7 +237,7 @@ class Wrapping:
         return (yield)
 
 
-def test_a_wrapper_takes_no_blame_for_what_it_wraps() -> None:
+def test_the_error_of_a_wrapped_plugin_does_not_name_the_wrapper() -> None:
     Failing.act = staticmethod(looks_up)
     names = [{"name": "Failing"}, {"name": "Wrapping"}]
     harness = SchedulerHarness(
@@ -313,7 +311,7 @@ class InSignPod(Plugin):
         (InPostFilter, "post_filter"),
     ],
 )
-def test_exceptions_in_all_hooks_are_told(plugin: type[Plugin], hook: str) -> None:
+def test_exceptions_in_all_hooks_are_reported(plugin: type[Plugin], hook: str) -> None:
     plugin.act = staticmethod(fails)
     harness = harness_for(plugin, "p")
     harness.schedule_one()
@@ -322,7 +320,7 @@ def test_exceptions_in_all_hooks_are_told(plugin: type[Plugin], hook: str) -> No
     }
 
 
-def test_a_pod_that_cannot_be_signed_is_told_and_scheduled() -> None:
+def test_a_pod_that_cannot_be_signed_is_reported_and_scheduled() -> None:
     harness = harness_for(InSignPod, "p")
     harness.settle()
     assert harness.node_of("p") == "a"

@@ -1,4 +1,4 @@
-"""Observers are told of the hooks that are called, and change nothing of it."""
+"""Observers get every hook call and change no decision."""
 
 import importlib
 import linecache
@@ -49,7 +49,7 @@ class Plugin:
 
 
 class Odd(Plugin):
-    """Rejects node b by a scalar hook and a twin; its answers are remembered."""
+    """Rejects node b by a scalar hook and a twin; its answers are cached."""
 
     scope = Scope.NODE
 
@@ -68,7 +68,7 @@ class Odd(Plugin):
 
 
 class OddOneByOne(Plugin):
-    """The same without a twin or memory."""
+    """The same without a twin or cached answers."""
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
@@ -82,7 +82,7 @@ class Failing(Plugin):
 
 
 class Seen:
-    """Notes what it is told."""
+    """Records the calls that it gets."""
 
     def __init__(self) -> None:
         self.calls: list[HookCall] = []
@@ -93,18 +93,18 @@ class Seen:
         self.names.append(call.node_names())
 
     def of(self, plugin: str) -> list[str]:
-        return [one.hook for one in self.calls if one.plugin == plugin]
+        return [call.hook for call in self.calls if call.plugin == plugin]
 
 
 class Broken:
-    """Fails whenever it is told something."""
+    """Fails on every call that it gets."""
 
     def called(self, call: HookCall, /) -> None:
         raise RuntimeError(f"cannot note {call.hook}")
 
 
 class Ticking:
-    """A stopwatch that goes on by a tick each time that it is read."""
+    """A stopwatch that advances by a tick on each reading."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -129,57 +129,57 @@ def harness_with(
     )
 
 
-# What is told
+# Observed calls
 
 
-def test_a_hook_for_one_node_is_told_with_pod_node_and_answer() -> None:
+def test_a_hook_for_one_node_is_observed_with_pod_node_and_answer() -> None:
     seen = Seen()
     harness = harness_with({"Odd": OddOneByOne}, seen, objects=[make_pod(name="p")])
     harness.settle()
-    calls = [one for one in seen.calls if one.plugin == "Odd"]
-    assert [(one.hook, one.node) for one in calls] == [
+    calls = [call for call in seen.calls if call.plugin == "Odd"]
+    assert [(call.hook, call.node) for call in calls] == [
         ("filter", "a"),
         ("filter", "b"),
         ("filter", "c"),
     ]
-    assert [one.answer for one in calls] == [None, Status.unschedulable("is b"), None]
-    assert {one.pod.key for one in calls if one.pod} == {"default/p"}
+    assert [call.answer for call in calls] == [None, Status.unschedulable("is b"), None]
+    assert {call.pod.key for call in calls if call.pod} == {"default/p"}
     # The time limit of hooks reads the same stopwatch twice.
-    assert [one.seconds for one in calls] == [3 * TICK] * 3
+    assert [call.seconds for call in calls] == [3 * TICK] * 3
 
 
-def test_a_hook_for_many_nodes_is_told_with_their_rows() -> None:
+def test_a_hook_for_many_nodes_is_observed_with_their_rows() -> None:
     seen = Seen()
     harness_with({"Odd": Odd}, seen, objects=[make_pod(name="p")]).settle()
-    told = [
+    calls = [
         (call.hook, call.node, list(names))
         for call, names in zip(seen.calls, seen.names, strict=True)
         if call.plugin == "Odd"
     ]
-    assert told == [("sign_pod", "", []), ("filter_nodes", "", ["a", "b", "c"])]
+    assert calls == [("sign_pod", "", []), ("filter_nodes", "", ["a", "b", "c"])]
 
 
-def test_hooks_of_queueing_and_binding_are_told() -> None:
+def test_hooks_of_queueing_and_binding_are_observed() -> None:
     seen = Seen()
     harness_with({}, seen, objects=[make_pod(name="p")]).settle()
     assert seen.of("PrioritySort") == ["queue_sort"]
     assert seen.of("SchedulingGates") == ["events_to_register", "pre_enqueue"]
-    [bind] = [one for one in seen.calls if one.hook == "bind"]
+    [bind] = [call for call in seen.calls if call.hook == "bind"]
     assert (bind.plugin, bind.answer) == ("DefaultBinder", None)
     assert bind.node in ("a", "b", "c")
 
 
-def test_a_hook_that_fails_is_told_with_the_error_that_stands_for_its_answer() -> None:
+def test_a_failed_hook_is_observed_with_the_error_as_its_answer() -> None:
     seen = Seen()
     harness_with({"Failing": Failing}, seen, objects=[make_pod(name="p")]).settle()
-    failed = [one for one in seen.calls if one.plugin == "Failing"]
+    failed = [call for call in seen.calls if call.plugin == "Failing"]
     assert failed
-    for one in failed:
-        assert isinstance(one.answer, Status)
-        assert isinstance(one.answer.error, ValueError)
+    for call in failed:
+        assert isinstance(call.answer, Status)
+        assert isinstance(call.answer.error, ValueError)
 
 
-def test_start_and_close_are_told_without_a_pod() -> None:
+def test_start_and_close_are_observed_without_a_pod() -> None:
     class Living(Plugin):
         @hookimpl
         def start(self) -> None:
@@ -196,21 +196,21 @@ def test_start_and_close_are_told_without_a_pod() -> None:
 
     seen = Seen()
     harness_with({"Living": LivingFilter}, seen).close()
-    told = [(one.hook, one.pod) for one in seen.calls if one.plugin == "Living"]
-    assert told == [("start", None), ("close", None)]
+    calls = [(call.hook, call.pod) for call in seen.calls if call.plugin == "Living"]
+    assert calls == [("start", None), ("close", None)]
 
 
-# What is not changed
+# Unchanged behaviour
 
 
-def test_twins_are_called_and_answers_remembered_as_without_an_observer() -> None:
+def test_twins_are_called_and_answers_cached_as_without_an_observer() -> None:
     seen = Seen()
     pods = [make_pod(name=f"p{number}") for number in range(4)]
     harness = harness_with({"Odd": Odd}, seen, objects=pods)
     harness.settle()
     assert seen.of("Odd").count("filter_nodes") == 1
     moved = {harness.node_of(pod.name) for pod in pods}
-    # Only the rows that moved are asked about again; pods of a spec are signed once.
+    # Only rows that moved are filtered again; pods of a spec are signed once.
     assert seen.of("Odd").count("filter") == 3
     assert seen.of("Odd").count("sign_pod") == 1
     assert moved <= {"a", "c"}
@@ -227,13 +227,11 @@ def test_decisions_are_those_without_an_observer() -> None:
 
 
 def source_of(hook: FunctionType) -> str:
-    """The generated code that a compiled hook is in."""
+    """Return the generated code of a compiled hook."""
     return "".join(linecache.getlines(hook.__code__.co_filename))
 
 
-def test_without_an_observer_hooks_are_compiled_as_if_there_were_no_such_thing() -> (
-    None
-):
+def test_without_an_observer_hooks_are_compiled_without_observer_code() -> None:
     plain, observed = (
         filter_of(harness_with({"Odd": OddOneByOne}, *observers))
         for observers in ((), (Seen(),))
@@ -245,7 +243,7 @@ def test_without_an_observer_hooks_are_compiled_as_if_there_were_no_such_thing()
 
 def filter_of(harness: SchedulerHarness) -> FunctionType:
     profile = scheduler_of(harness).frameworks["default-scheduler"].profile
-    [call] = [one for one in profile.plan("filter") if one.plugin == "Odd"]
+    [call] = [step for step in profile.plan("filter") if step.plugin == "Odd"]
     hook = call.hooks["filter"]
     assert isinstance(hook, FunctionType)
     return hook
@@ -280,7 +278,7 @@ def make(function, plugin, hook, failed, checked, now, limit, slow):
 # Observers that fail
 
 
-def test_an_observer_that_fails_is_logged_once_and_disturbs_nobody(
+def test_an_observer_that_fails_is_logged_once_and_changes_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     seen = Seen()
@@ -306,7 +304,9 @@ def test_an_observer_that_fails_is_logged_once_and_disturbs_nobody(
     ],
     ids=["a class", "a text", "a number"],
 )
-def test_what_is_no_observer_is_refused(given: object, found: str) -> None:
+def test_an_object_that_is_not_an_observer_is_rejected(
+    given: object, found: str
+) -> None:
     with pytest.raises(
         ValueError, match=r"SchedulerOptions\.hook_observers: expected"
     ) as caught:
@@ -317,12 +317,12 @@ def test_what_is_no_observer_is_refused(given: object, found: str) -> None:
 # Threads
 
 
-def test_hooks_on_workers_are_told_on_the_schedulers_thread() -> None:
+def test_hooks_on_workers_are_observed_on_the_schedulers_thread() -> None:
     class Threads:
-        told: ClassVar[list[tuple[str, int]]] = []
+        calls: ClassVar[list[tuple[str, int]]] = []
 
         def called(self, call: HookCall, /) -> None:
-            self.told.append((call.hook, threading.get_ident()))
+            self.calls.append((call.hook, threading.get_ident()))
             if call.hook == "bind":
                 stop.set()
                 scheduler.wake()
@@ -342,15 +342,15 @@ def test_hooks_on_workers_are_told_on_the_schedulers_thread() -> None:
     )
     scheduler.start()
     scheduler.run(stop)
-    assert "bind" in dict(Threads.told)
-    assert {thread for _, thread in Threads.told} == {threading.get_ident()}
+    assert "bind" in dict(Threads.calls)
+    assert {thread for _, thread in Threads.calls} == {threading.get_ident()}
 
 
 # Wrappers
 
 
 class AroundFilters(Plugin):
-    """Goes around the twins of others, and has no filter of its own."""
+    """Wraps the twins of others and has no filter itself."""
 
     seen: ClassVar[list[int]] = []
 
@@ -364,7 +364,7 @@ class AroundFilters(Plugin):
 
 
 class AroundScores(Plugin):
-    """The same of scores."""
+    """The same for scores."""
 
     seen: ClassVar[list[int]] = []
 
@@ -390,7 +390,7 @@ class Scored(Odd):
 
 
 @pytest.mark.parametrize("wrapper", [AroundFilters, AroundScores])
-def test_a_wrapper_around_a_twin_alone_leaves_the_twin_and_the_memory_on(
+def test_a_wrapper_around_a_twin_alone_leaves_twin_and_cache_on(
     wrapper: type[AroundFilters | AroundScores],
 ) -> None:
     wrapper.seen.clear()
@@ -407,7 +407,7 @@ def test_a_wrapper_around_a_twin_alone_leaves_the_twin_and_the_memory_on(
 # Reloads
 
 
-def test_an_observer_is_told_of_the_plugins_of_a_new_configuration() -> None:
+def test_an_observer_sees_the_plugins_of_a_new_configuration() -> None:
     seen = Seen()
     harness = harness_with({"Odd": Odd}, seen)
     harness.reload(harness.config)
@@ -445,14 +445,14 @@ def install_counter(make_distribution: MakeDistribution) -> Callable[[str], None
     return make
 
 
-def test_an_installed_observer_is_told_once_for_each_scheduler(
+def test_an_installed_observer_is_created_once_for_each_scheduler(
     install_counter: Callable[[str], None],
 ) -> None:
     install_counter(COUNTING)
     for _ in range(2):
         harness_with({"Odd": Odd}, objects=[make_pod(name="p")]).settle()
-    one, other = importlib.import_module("acme_counter").Counter.made
-    assert one.calls == other.calls > 0
+    first, other = importlib.import_module("acme_counter").Counter.made
+    assert first.calls == other.calls > 0
 
 
 @pytest.mark.parametrize(

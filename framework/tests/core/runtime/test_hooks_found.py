@@ -29,7 +29,7 @@ class Inherited(Method):
 
 
 class StaticMethod:
-    """Has a hook that is not about itself."""
+    """Has a hook that is a static method."""
 
     def __init__(self, args: object, handle: Handle) -> None: ...
 
@@ -40,7 +40,7 @@ class StaticMethod:
 
 
 class ClassMethod:
-    """Has a hook that is about its class."""
+    """Has a hook that is a class method."""
 
     def __init__(self, args: object, handle: Handle) -> None: ...
 
@@ -63,7 +63,7 @@ class Slotted:
 
 
 class Replaced(Method):
-    """Puts another function in the place of its hook."""
+    """Replaces its hook by another function."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         @hookimpl
@@ -78,7 +78,7 @@ class Replaced(Method):
 
 
 class Delegating(Replaced):
-    """Puts the method of another plugin in the place of its hook."""
+    """Replaces its hook by the method of another plugin."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         vars(self)["filter"] = Method(args, handle).filter
@@ -116,7 +116,7 @@ class Hidden(Method):
         vars(self)["filter"] = None
 
 
-def test_hook_that_a_plugin_hides_is_none() -> None:
+def test_hook_that_a_plugin_hides_is_ignored() -> None:
     with pytest.raises(ProfileError, match="is enabled at filter but has no hook"):
         message({"Hidden": Hidden})
 
@@ -156,7 +156,7 @@ def test_plugins_that_are_equal_are_still_two() -> None:
 
 
 def message(plugins: dict[str, Any]) -> str:
-    """What a pod hears if these are asked about the only node."""
+    """Return the message of a pod whose only node these plugins filter."""
     enabled = [{"name": name} for name in ("PrioritySort", "DefaultBinder", *plugins)]
     multi_point = {"disabled": [{"name": "*"}], "enabled": enabled}
     harness = SchedulerHarness(

@@ -139,7 +139,7 @@ class InBind(Faulty):
 
 
 class InAddPod(Faulty):
-    """Hears of a nominated pod that the node must have room for."""
+    """Gets a nominated pod that the node must have room for."""
 
     @hookimpl
     def pre_filter(self) -> None:
@@ -191,7 +191,7 @@ def checks(check: Callable[..., Any]) -> Answer:
 
 
 def untyped(make: Callable[..., object], *args: object) -> Answer:
-    """An object made from arguments that no type checker would let pass."""
+    """Create an object from arguments that no type checker would accept."""
     return lambda: make(*args)
 
 
@@ -200,7 +200,7 @@ def no_reason(_code: int) -> Status:
 
 
 class Sly(Status):
-    """A status that fails when it is asked what it is."""
+    """A status whose properties raise."""
 
     @property
     def is_rejected(self) -> bool:
@@ -215,7 +215,7 @@ class Unreadable(Exception):
 
 
 class Proxy:
-    """Stands for an object that is not there, as proxies of web frameworks do."""
+    """A proxy without an object, as web frameworks have them."""
 
     @property  # type: ignore[misc]  # as such proxies do
     def __class__(self) -> type:

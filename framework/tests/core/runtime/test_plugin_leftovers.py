@@ -1,6 +1,6 @@
-"""What plugins leave behind breaks later, outside of their hooks; it must be harmless.
+"""Objects that plugins leave behind may fail later, but do no harm.
 
-That is sort keys, values in the cycle state, timers, tasks, and what they tell others.
+These are sort keys, values in the cycle state, timers, tasks, and arguments of calls.
 """
 
 import math
@@ -30,7 +30,7 @@ from tests.kit.faulty import Answer, Faulty, faulty_config, gives, schedule_two
 
 
 class Proxy:
-    """Stands for an object that is not there, as proxies of web frameworks do."""
+    """A proxy without an object, as web frameworks have them."""
 
     @property  # type: ignore[misc]  # as such proxies do
     def __class__(self) -> type:
@@ -107,7 +107,7 @@ def exits() -> object:
     sys.exit(3)
 
 
-def is_told_to_stop() -> object:
+def gets_sigterm() -> object:
     """A signal arrives while the plugin works, and its handler ends the process."""
     signal.raise_signal(signal.SIGTERM)
     return None
@@ -126,7 +126,7 @@ def test_the_end_that_a_signal_brings_passes() -> None:
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         with pytest.raises(SystemExit):
-            schedule_two(Interrupted, is_told_to_stop)
+            schedule_two(Interrupted, gets_sigterm)
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -193,7 +193,7 @@ NO_SET: Any = 5
         (BreaksState, "not iterable"),
     ],
 )
-def test_what_breaks_the_cycle_state_fails_that_attempt(
+def test_values_that_break_the_cycle_state_fail_that_attempt(
     plugin: type[Faulty], said: str
 ) -> None:
     nominated = make_pod(name="other", priority=9, nominated_node="a")
@@ -205,7 +205,7 @@ def test_what_breaks_the_cycle_state_fails_that_attempt(
 
 
 class CallsLater(Faulty):
-    """Leaves work behind, which fails when the hook is long over."""
+    """Leaves a task behind that fails after the hook has returned."""
 
     handle: ClassVar[Handle]
 
@@ -246,7 +246,7 @@ def test_work_left_behind_that_fails_is_logged(
 
 
 @pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED.keys())
-def test_what_would_fail_later_is_refused_at_once(
+def test_calls_that_would_fail_later_are_rejected_at_once(
     call: Callable[[object], object],
 ) -> None:
     harness = schedule_two(CallsLater, lambda: call(CallsLater.handle))
@@ -279,7 +279,7 @@ def test_waiting_pods_take_texts_only(call: Callable[[object], object]) -> None:
 
 
 @pytest.mark.parametrize("keys", [None, 5, [["a"], "default/x"], breaks_midway()])
-def test_pods_to_activate_that_are_none_are_left_out(keys: object) -> None:
+def test_invalid_pods_to_activate_are_left_out(keys: object) -> None:
     class Activates(Faulty):
         @hookimpl
         def permit(self, state: CycleState, pod: Pod) -> None:
@@ -327,7 +327,7 @@ def test_events_of_a_wrong_type_keep_the_profile_from_loading() -> None:
         schedule_two(Registers)
 
 
-def test_what_a_task_on_a_worker_raises_comes_to_the_engine() -> None:
+def test_exception_of_a_task_on_a_worker_reaches_the_engine() -> None:
     posted: list[Callable[[], None]] = []
     executor = WorkerExecutor(posted.append, workers=1)
     executor.submit(raises, print)

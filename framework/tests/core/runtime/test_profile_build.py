@@ -28,7 +28,7 @@ from tests.kit.documents import HEADER
 
 
 class Plugin:
-    """What all plugins here have in common."""
+    """Base of the plugins here."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self.args = args
@@ -111,7 +111,7 @@ def test_twin_that_disagrees_is_found_by_the_harness() -> None:
 
 
 class Watcher(Plugin):
-    """Sees, and softens, what other Filter plugins say."""
+    """Records and replaces the answers of other Filter plugins."""
 
     seen: ClassVar[list[tuple[str, Status | None]]] = []
 

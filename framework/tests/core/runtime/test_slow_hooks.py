@@ -1,4 +1,4 @@
-"""Hooks that take too long are reported, by a stopwatch that the test holds."""
+"""Hooks that take too long are reported; the test sets the stopwatch."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_co
 
 
 class Stopwatch:
-    """Shows what it was told to."""
+    """Shows the time that the test sets."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -20,7 +20,7 @@ class Stopwatch:
 
 
 class Dawdles:
-    """Takes some time for pods whose name says how many milliseconds."""
+    """Takes as many milliseconds as the pod's name has."""
 
     stopwatch: ClassVar[Stopwatch]
 
@@ -50,7 +50,7 @@ def harness_with(*pods: str, limit: float | None = 0.1) -> SchedulerHarness:
     )
 
 
-def test_a_slow_hook_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_slow_hook_is_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     harness = harness_with("250-ms")
     harness.settle()
     assert harness.node_of("250-ms") == "a"
@@ -67,13 +67,13 @@ def test_a_slow_hook_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> Non
     assert record.getMessage() == f"{said} (limit: 0.1 s)"
 
 
-def test_a_slow_hook_that_fails_is_told_as_well() -> None:
+def test_a_slow_hook_that_fails_is_reported_as_well() -> None:
     harness = harness_with("250-raises")
     harness.schedule_one()
     assert [slow.pod for slow in harness.slow_hooks] == ["default/250-raises"]
 
 
-def test_a_hook_within_its_time_is_not_told() -> None:
+def test_a_hook_within_its_limit_is_not_reported() -> None:
     harness = harness_with("99-ms")
     harness.settle()
     assert harness.slow_hooks == []
@@ -86,7 +86,7 @@ def test_hooks_that_may_wait_for_servers_are_not_timed() -> None:
     assert harness.slow_hooks == []
 
 
-def test_without_a_limit_nothing_is_told() -> None:
+def test_without_a_limit_nothing_is_reported() -> None:
     harness = harness_with("90000-ms", limit=None)
     harness.settle()
     assert harness.slow_hooks == []
@@ -105,7 +105,7 @@ def test_a_hook_is_logged_once_in_a_minute(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "1", True])
-def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
+def test_an_invalid_limit_is_rejected(seconds: float) -> None:
     expected = r"SchedulerOptions.slow_hook_seconds: expected seconds above 0, got "
     with pytest.raises(ValueError, match=expected):
         SchedulerOptions(slow_hook_seconds=seconds)

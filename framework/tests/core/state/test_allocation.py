@@ -1,4 +1,4 @@
-"""How much of a resource nodes have, and how much of it is taken."""
+"""Capacity and usage of resources on nodes."""
 
 import pytest
 
@@ -11,7 +11,7 @@ GPU = "nvidia.com/gpu"
 
 
 def snapshot() -> Snapshot:
-    """Two nodes, one with a pod on it and one with GPUs."""
+    """Return two nodes, one with a pod on it and one with GPUs."""
     made = Snapshot()
     capacity = {"cpu": "4", "memory": "1000", "ephemeral-storage": "50"}
     made.add_node(make_node(name="plain", capacity=capacity))
@@ -51,7 +51,7 @@ def test_resource_column_reads_capacity_and_usage(
 
 
 @pytest.mark.parametrize("name", ["pods", "example.com/foo", "nonsense"])
-def test_what_is_not_offered_by_amount_has_no_capacity(name: str) -> None:
+def test_resource_that_no_node_offers_has_no_capacity(name: str) -> None:
     made = snapshot()
     resource = ResourceColumn(name)
     assert resource.capacity(made.nodes) is None
@@ -102,7 +102,7 @@ def test_resource_counted_by_name_plays_a_part_only_if_requested(
     assert ResourceColumn(name).counts(amount) is counts
 
 
-def test_resource_column_knows_what_a_pod_requests() -> None:
+def test_resource_column_reads_the_requests_of_a_pod() -> None:
     requests = pod_requests(make_pod(requests={"cpu": "1500m", GPU: "2"}))
     amounts = [ResourceColumn(name).request(requests) for name in ("cpu", GPU, "pods")]
     assert amounts == [1500, 2, 0]

@@ -30,7 +30,7 @@ def test_constant_holds_one_value_many_times(value: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("array", EMPTY.values(), ids=EMPTY)
-def test_nothing_is_said_of_the_value_of_an_empty_array(array: Int64Array) -> None:
+def test_empty_array_has_no_value(array: Int64Array) -> None:
     assert not is_constant(array)
 
 

@@ -132,7 +132,7 @@ def test_update_to_another_uid_replaces_the_pod() -> None:
     assert list(info.pods) == ["other"]
 
 
-def test_deleted_pod_is_removed_where_it_is_whatever_the_event_says() -> None:
+def test_deleted_pod_is_removed_from_its_node_even_if_the_event_is_stale() -> None:
     cache, snapshot = make_cache("n1")
     cache.assume(on_node("p", "n1"))
     cache.remove_pod(make_pod(name="p"))  # a stale object, without a node
@@ -141,7 +141,7 @@ def test_deleted_pod_is_removed_where_it_is_whatever_the_event_says() -> None:
     cache.remove_pod(make_pod(name="p"))  # twice does no harm
 
 
-def test_pods_of_a_node_survive_its_absence() -> None:
+def test_pods_of_a_deleted_node_are_kept() -> None:
     cache, snapshot = make_cache()
     cache.add_pod(on_node("p", "n1"))
     cache.add_node(make_node(name="n1"))
@@ -153,7 +153,7 @@ def test_pods_of_a_node_survive_its_absence() -> None:
 
 @attrs.define
 class Counted:
-    """What the model knows of one pod."""
+    """The state of a pod in the model."""
 
     node: str
     milli_cpu: int
@@ -189,8 +189,10 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(pod=pods)
     def forget(self, pod: Pod) -> None:
-        known = self.model.get(pod.uid)
-        stays = known is not None and (not known.assumed or known.node != pod.node_name)
+        counted = self.model.get(pod.uid)
+        stays = counted is not None and (
+            not counted.assumed or counted.node != pod.node_name
+        )
         assert self.cache.forget(pod) is not stays
         if not stays:
             self.model.pop(pod.uid, None)

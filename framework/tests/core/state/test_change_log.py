@@ -30,7 +30,7 @@ def test_new_objects_come_in_the_order_of_their_arrival() -> None:
     assert list(log.since(0) or ()) == ["b", "a"]
 
 
-def test_reader_that_comes_too_late_is_told_so() -> None:
+def test_reader_that_is_too_late_gets_no_changes_but_a_reset() -> None:
     log: ChangeLog[str] = ChangeLog(limit=2)
     for number in range(5):
         log.note(str(number))
@@ -39,7 +39,7 @@ def test_reader_that_comes_too_late_is_told_so() -> None:
     assert list(log.since(2) or ()) == ["2", "3", "4"]
 
 
-def test_informers_write_down_what_watches_and_lists_tell() -> None:
+def test_informers_log_the_changes_of_watches_and_lists() -> None:
     cluster = InMemoryCluster(VirtualClock())
     kinds = [PersistentVolume]
     informers = EngineInformers(cluster, lambda: None, kinds=kinds)
@@ -54,7 +54,7 @@ def test_informers_write_down_what_watches_and_lists_tell() -> None:
     assert nodes.revision == 0
 
 
-def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
+def test_informers_log_only_kinds_with_readers() -> None:
     cluster = InMemoryCluster(VirtualClock())
     informers = EngineInformers(cluster, lambda: None)
     cluster.create(make_pod(name="a"))
@@ -62,7 +62,7 @@ def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
     assert informers.changes(Pod).revision == 0
 
 
-def test_rows_are_told_once_for_each_reader_and_table() -> None:
+def test_rows_are_returned_once_for_each_reader_and_table() -> None:
     snapshot = Snapshot()
     for name in ("one", "two"):
         snapshot.add_node(make_node(name=name))

@@ -1,4 +1,4 @@
-"""Counting: incremental counts are what a recount gives, whatever has happened."""
+"""Incremental counts equal a recount, whatever has happened."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def terms_of(pod: Pod) -> list[ExistingPodTerm]:
 def recount(
     snapshot: Snapshot, query: PodQuery, key: str, where: NodeFilter | None
 ) -> Counter[str | None]:
-    """Pods per value of a node label, the slow way."""
+    """Count the pods per value of a node label, without caches."""
     found: Counter[str | None] = Counter()
     for info in snapshot:
         if where is None or where.matches(info.node):
@@ -115,7 +115,7 @@ def recount(
 
 
 class CountsMachine(RuleBasedStateMachine):
-    """Pods and nodes come, change and go; questions are asked in between."""
+    """Pods and nodes come, change and go; counts are read in between."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class CountsMachine(RuleBasedStateMachine):
         self.kept[query] = self.snapshot.counts.revision, counts
 
     @invariant()
-    def what_is_kept_is_right_as_long_as_the_layout_is_the_same(self) -> None:
+    def cached_counts_are_right_while_the_layout_is_the_same(self) -> None:
         revision = self.snapshot.counts.revision
         for query, (then, counts) in self.kept.items():
             if then != revision:
@@ -286,7 +286,7 @@ class CountsMachine(RuleBasedStateMachine):
 TestCounts = CountsMachine.TestCase
 
 
-def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
+def test_cached_counts_are_recomputed_only_when_they_may_be_stale() -> None:
     snapshot, template, other = Snapshot(), object(), object()
     snapshot.add_node(make_node(name="x", zone="east"))
     pod, same = make_pod(labels={"app": "a"}), make_pod(labels={"app": "a"})
@@ -365,7 +365,7 @@ def test_values_of_domains_are_spread_over_rows(zones: int) -> None:
     assert seen == sorted({expected[3], domains.slots - 1})
 
 
-def test_what_was_not_asked_for_long_is_counted_anew(
+def test_counts_that_were_long_unused_are_recounted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(MOST_GROUPS, 2)

@@ -1,4 +1,4 @@
-"""Some nodes' part of columns is taken once for all who ask in a row."""
+"""The values of some rows are copied once for consecutive readers."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def test_lines_are_taken_alone_and_together() -> None:
     assert lines_at(lines[1], slice(0, 2)).tolist() == [4, 5]
 
 
-def test_who_asks_for_the_same_rows_gets_the_same_array() -> None:
+def test_readers_of_the_same_rows_get_the_same_array() -> None:
     nodes = cluster().nodes
     rows = np.array([0, 2])
     taken = nodes.offered_at(rows, BOTH)
@@ -56,7 +56,7 @@ def test_each_column_and_each_line_is_its_own() -> None:
     assert counted.tolist() == [[100, 0], [200 * MEBI, 0]]
 
 
-def test_what_has_changed_is_taken_again() -> None:
+def test_changed_values_are_read_again() -> None:
     made = cluster()
     nodes, rows = made.nodes, np.array([0, 1])
     before = nodes.requested_at(rows, BOTH)
@@ -67,7 +67,7 @@ def test_what_has_changed_is_taken_again() -> None:
     assert nodes.offered_at(rows, BOTH).tolist() == [[4000, 1000], [8 * MEBI, MEMORY]]
 
 
-def test_an_imagined_table_is_read_each_time() -> None:
+def test_a_hypothetical_table_is_read_each_time() -> None:
     made = cluster()
     rows = np.array([0, 1])
     made.nodes.requested_at(rows, BOTH)

@@ -1,4 +1,4 @@
-"""The columns always say what the nodes and pods say."""
+"""The columns always agree with the nodes and pods."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ def pod_of(node: str, kind: int) -> Pod:
 
 
 def play(steps: Sequence[tuple[str, str, int]]) -> Snapshot:
-    """Take steps that make sense; others are left out."""
+    """Take the steps that are possible and skip the others."""
     snapshot = Snapshot()
     pods: dict[str, Pod] = {}
     for action, name, kind in steps:
@@ -100,17 +100,17 @@ def test_indexes_name_the_right_rows(steps: list[tuple[str, str, int]]) -> None:
             takes = info.row in nodes.rows_with_host_port("TCP", port)
             assert takes == (("TCP", port) in set(info.used_ports))
     for name, image in nodes.images.items():
-        assert image.rows == {one.row for one in nodes if name in one.images}
+        assert image.rows == {node.row for node in nodes if name in node.images}
 
 
 @given(STEPS)
-def test_rows_stand_for_the_nodes_in_their_order(
+def test_rows_follow_the_order_of_the_nodes(
     steps: list[tuple[str, str, int]],
 ) -> None:
     nodes = play(steps).nodes
     assert nodes.names_at(nodes.rows) == [info.name for info in nodes]
     assert nodes.count(nodes.rows) == len(nodes)
-    assert [nodes.row_of(info.name) for info in nodes] == [one.row for one in nodes]
+    assert [nodes.row_of(info.name) for info in nodes] == [node.row for node in nodes]
 
 
 def test_row_of_a_removed_node_is_used_again() -> None:
@@ -133,7 +133,7 @@ def test_pod_that_comes_before_its_node_is_counted_once_it_is_there() -> None:
     assert info.requested.milli_cpu == 1000
 
 
-def test_moved_rows_are_told_since_any_position() -> None:
+def test_moved_rows_are_reported_since_any_position() -> None:
     snapshot = Snapshot()
     for name in NODES:
         snapshot.add_node(make_node(name=name))
@@ -201,7 +201,7 @@ def test_taints_that_differ_only_in_time_share_a_value() -> None:
     assert len(snapshot.nodes.taints.values) == 1
 
 
-def test_second_node_of_a_name_is_refused() -> None:
+def test_second_node_of_the_same_name_is_rejected() -> None:
     nodes = Snapshot().nodes
     nodes.add(NodeInfo(make_node(name="a")))
     with pytest.raises(ValueError, match="'a' is in the table already"):

@@ -1,4 +1,4 @@
-"""Columns of what objects beside the nodes say."""
+"""Columns with values of objects other than nodes."""
 
 from quaymaster import Snapshot
 from quaymaster.columns import ObjectColumn

@@ -1,4 +1,4 @@
-"""Columns of what plugins know of the pods on each node."""
+"""Columns that plugins compute from the pods on each node."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -46,7 +46,7 @@ def make_snapshot(*nodes: str) -> Snapshot:
     return snapshot
 
 
-def test_row_is_made_of_what_was_read_of_the_pods_on_the_node() -> None:
+def test_row_is_computed_from_the_values_of_the_pods_on_the_node() -> None:
     snapshot = make_snapshot("n1", "n2")
     snapshot.add_pod(holder("p", "n1", "0,2"))
     snapshot.add_pod(holder("q", "n1", "2"))
@@ -157,15 +157,15 @@ def test_column_grows_with_the_table() -> None:
 
 
 def test_column_of_another_table_is_that_of_its_nodes() -> None:
-    one, other = make_snapshot("n1"), make_snapshot("n1", "n2")
-    one.add_pod(holder("p", "n1"))
+    first, other = make_snapshot("n1"), make_snapshot("n1", "n2")
+    first.add_pod(holder("p", "n1"))
     column = PodColumn(devices_of, lambda _, taken: len(taken))
-    for snapshot, expected in ((one, [1]), (other, [0, 0]), (one, [1])):
+    for snapshot, expected in ((first, [1]), (other, [0, 0]), (first, [1])):
         nodes = snapshot.nodes
         assert column.of(nodes)[nodes.rows].tolist() == expected
 
 
-def test_imagined_table_is_refused() -> None:
+def test_hypothetical_table_is_rejected() -> None:
     column = PodColumn(devices_of, row_of, width=WIDEST)
     with pytest.raises(ValueError, match=r"says so by pod_use = PodUse\.PODS"):
         column.of(make_snapshot("n").nodes.imagined())
@@ -186,7 +186,7 @@ def test_wrong_row_is_named(row: object, error: type[Exception], message: str) -
         column.of(make_snapshot("n").nodes)
 
 
-def test_sequence_is_no_row_of_a_column_without_a_width() -> None:
+def test_sequence_is_rejected_by_a_column_without_a_width() -> None:
     column = PodColumn(devices_of, _answering([1]))
     with pytest.raises(TypeError, match=r"'n': expected a whole number, got \[1\]"):
         column.of(make_snapshot("n").nodes)
@@ -197,7 +197,7 @@ def _answering(row: object) -> Callable[[NodeInfo, Sequence[object]], Sequence[i
     return lambda _node, _values: row  # type: ignore[return-value]
 
 
-def test_what_could_not_be_read_is_read_next_time() -> None:
+def test_value_that_could_not_be_read_is_read_next_time() -> None:
     fails = True
 
     def read(pod: Pod) -> int:
@@ -220,7 +220,7 @@ devices = st.sampled_from([None, "0", "1", "0,1", "2,2"])
 
 
 class Histories(RuleBasedStateMachine):
-    """Columns that are read at odd times, held against a recount of the cluster."""
+    """Columns that are read at random times are compared with a recount."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -241,17 +241,17 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=names)
     def forget(self, name: str) -> None:
-        known = self.pods.get(holder(name, "").uid)
-        if known is not None and self.cache.is_assumed(known.uid):
-            assert self.cache.forget(known)
-            del self.pods[known.uid]
+        old = self.pods.get(holder(name, "").uid)
+        if old is not None and self.cache.is_assumed(old.uid):
+            assert self.cache.forget(old)
+            del self.pods[old.uid]
 
     @rule(name=names, node=nodes, held=devices)
     def watch_adds_or_updates(self, name: str, node: str, held: str | None) -> None:
         pod = holder(name, node, held)
-        known = self.pods.get(pod.uid)
-        if known is not None and known.node_name == node:
-            pod = annotated(known, pod.annotations)
+        old = self.pods.get(pod.uid)
+        if old is not None and old.node_name == node:
+            pod = annotated(old, pod.annotations)
         self.cache.add_pod(pod)
         self.pods[pod.uid] = pod
 

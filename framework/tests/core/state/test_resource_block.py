@@ -1,4 +1,4 @@
-"""Several resources as one array say the same as each of them alone."""
+"""Several resources in one array agree with each of them alone."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ amounts = st.dictionaries(
 
 
 def table(nodes: Sequence[dict[str, str]], pods: Sequence[dict[str, str]]) -> NodeTable:
-    """Nodes, and the pods on them in turn."""
+    """Return nodes with pods that are distributed in turn."""
     made = Snapshot()
     for number, capacity in enumerate(nodes):
         made.add_node(make_node(name=f"n{number}", capacity=capacity))
@@ -37,7 +37,7 @@ def table(nodes: Sequence[dict[str, str]], pods: Sequence[dict[str, str]]) -> No
     non_zero=st.booleans(),
     data=st.data(),
 )
-def test_a_block_reads_what_its_resources_read(
+def test_a_block_agrees_with_its_resources(
     nodes: list[dict[str, str]],
     pods: list[dict[str, str]],
     names: list[str],
@@ -68,10 +68,12 @@ def test_a_block_reads_what_its_resources_read(
             expected = resource.usage(columns, rows) + more[line]
             assert used[line].tolist() == expected.tolist()
     found = [resource.capacity(columns) for resource in resources]
-    assert capacities.is_everywhere is all(one and one.is_everywhere for one in found)
+    assert capacities.is_everywhere is all(
+        column and column.is_everywhere for column in found
+    )
 
 
-def test_what_is_read_is_the_callers_own() -> None:
+def test_returned_arrays_are_copies() -> None:
     columns = table([{"cpu": "4"}], [])
     block = ResourceBlock([ResourceColumn("cpu")])
     used = block.used_with(np.array([[0]]), columns, columns.rows)
@@ -80,7 +82,7 @@ def test_what_is_read_is_the_callers_own() -> None:
 
 
 @pytest.mark.parametrize(("amount", "is_exact"), [(2**53 // 101, True), (2**60, False)])
-def test_a_block_is_as_exact_as_the_least_exact_of_it(
+def test_a_block_is_as_exact_as_its_least_exact_resource(
     amount: int, is_exact: bool
 ) -> None:
     columns = table([{"cpu": "1", GPU: str(amount)}], [])

@@ -1,4 +1,4 @@
-"""The log of rows tells by an array what every log tells by a list."""
+"""The log of rows returns as an array what other logs return as a list."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from tests.kit.internals.memo import FEW_ROWS
 from tests.kit.internals.state import RowLog
 
 STEPS = st.lists(st.integers(0, 40) | st.none(), max_size=60)
-"""Rows that change; None is a reader who asks."""
+"""Rows that change; None is a read of the log."""
 
 
 @given(STEPS, st.sampled_from([4, 1 << 16]))
@@ -39,13 +39,13 @@ def test_rows_since_a_revision_are_the_keys_since_then(
         revisions.append(log.revision)
 
 
-def test_a_reader_that_has_seen_nothing_is_told_so() -> None:
+def test_a_reader_without_a_position_gets_all_rows() -> None:
     log = RowLog()
     log.note(3)
     assert log.rows_since(-1) is None
 
 
-def test_who_asks_the_same_gets_the_same() -> None:
+def test_equal_reads_return_the_same_array() -> None:
     log = RowLog()
     for row in (5, 2, 5):
         log.note(row)

@@ -1,4 +1,4 @@
-"""Which devices are taken, while claims come and go."""
+"""Devices are taken and freed while claims come and go."""
 
 import pytest
 
@@ -25,10 +25,10 @@ def taking(share: str | None = None) -> AllocationResult:
 
 
 @pytest.mark.parametrize("shares", [(None, None), ("first", "second")])
-def test_a_device_is_free_once_nobody_holds_it(
+def test_a_device_is_free_once_no_claim_holds_it(
     shares: tuple[str | None, str | None],
 ) -> None:
-    """Late news of a claim that has gone may come while another one has its device."""
+    """A late event of a deleted claim may come after another claim got its device."""
     allocated = AllocatedDevices(map(taking, shares))
     for share in shares:
         assert DEVICE in allocated
@@ -38,7 +38,7 @@ def test_a_device_is_free_once_nobody_holds_it(
     assert not allocated.consumed.of(DEVICE)
 
 
-def test_what_nobody_holds_stays_free() -> None:
+def test_a_device_without_a_claim_stays_free() -> None:
     allocated = AllocatedDevices()
     allocated.remove(taking())
     allocated.add(taking())

@@ -1,4 +1,4 @@
-"""Which devices claims get on a node: the first that go together.
+"""Claims get the first devices of a node that fit together.
 
 Cases follow upstream's ``structured/internal/allocatortesting/allocator_testing.go``
 (k8s.io/dynamic-resource-allocation v0.36).
@@ -65,7 +65,7 @@ def make_allocator(
     classes: Iterable[DeviceClass] = (GPU,),
     max_steps: int = 10_000,
 ) -> Allocator:
-    found = {one.name: one for one in classes}
+    found = {device_class.name: device_class for device_class in classes}
     return Allocator(
         Inventory(slices),
         AllocatedDevices(taken),
@@ -82,12 +82,15 @@ def allocated(
     taken: Iterable[AllocationResult] = (),
     node: Node = NODE,
 ) -> list[list[str]] | None:
-    """Per claim the devices, as ``request device``; None if there are none."""
+    """Return the devices of each claim as ``request device``, or None."""
     results = make_allocator(slices, *claims, taken=taken).allocate(node)
     if results is None:
         return None
     return [
-        [f"{one.request} {one.device}" for one in result.devices.results]
+        [
+            f"{device_result.request} {device_result.device}"
+            for device_result in result.devices.results
+        ]
         for result in results
     ]
 
@@ -105,7 +108,7 @@ def allocation_of(*devices: str) -> AllocationResult:
 
 
 def choice_of(*alternatives: tuple[str, int]) -> DeviceRequest:
-    """A request with alternatives: a name, and how many devices."""
+    """Return a request with alternatives: names with their numbers of devices."""
     return DeviceRequest(
         name="r",
         first_available=tuple(
@@ -160,7 +163,7 @@ def test_selectors_of_class_and_request_must_match() -> None:
         [make_resource_slice(devices=devices)], claim_for(request), classes=[of_model]
     )
     (result,) = allocator.allocate(NODE) or ()
-    assert [one.device for one in result.devices.results] == ["c"]
+    assert [device_result.device for device_result in result.devices.results] == ["c"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_selectors_of_class_and_request_must_match() -> None:
         ("device.attributes['x'].y", "CEL runtime error: no such key: y"),
     ],
 )
-def test_selectors_that_say_nothing_fail_the_attempt(
+def test_selectors_without_a_result_fail_the_attempt(
     selector: str, message: str
 ) -> None:
     request = make_device_request(selectors=[selector])
@@ -192,13 +195,13 @@ def test_search_goes_back_to_earlier_requests() -> None:
     ]
 
 
-def test_first_alternative_that_can_be_had_is_taken() -> None:
+def test_first_available_alternative_is_taken() -> None:
     claim = claim_for(choice_of(("many", 4), ("few", 2)))
     slices = [make_resource_slice(devices=3)]
     assert allocated(slices, claim) == [["r/few gpu-0", "r/few gpu-1"]]
 
 
-def test_alternative_that_exceeds_the_limit_is_passed_over() -> None:
+def test_alternative_that_exceeds_the_limit_is_skipped() -> None:
     claim = claim_for(choice_of(("many", 33), ("few", 1)))
     assert allocated([make_resource_slice(devices=40)], claim) == [["r/few gpu-0"]]
 
@@ -234,7 +237,7 @@ def test_incomplete_and_older_pools_give_no_devices() -> None:
     assert allocated([old, new, complete], make_resource_claim()) == [["devices x"]]
 
 
-def test_pools_that_contradict_themselves_are_told_of() -> None:
+def test_pools_that_contradict_themselves_are_an_error() -> None:
     twice = [make_device(name="a"), make_device(name="a")]
     with pytest.raises(InvalidPoolsError):
         allocated([make_resource_slice(devices=twice)], make_resource_claim())
@@ -300,7 +303,7 @@ def test_requests_differ_in_an_attribute() -> None:
 
 
 def partitions(count: int) -> list[ResourceSlice]:
-    """A pool with a counter of 3, and devices that take 2 or 1 of it."""
+    """Return a pool with a counter of 3, and devices that take 2 or 1 of it."""
     counters = make_resource_slice(name="counters", devices=0, slices=2)
     shared = CounterSet(name="memory", counters={"gb": Counter(value=Quantity(3))})
     devices = [
@@ -321,7 +324,7 @@ def partitions(count: int) -> list[ResourceSlice]:
     ]
 
 
-def test_partitions_take_of_what_they_share() -> None:
+def test_partitions_consume_their_shared_counters() -> None:
     slices = partitions(4)
     claim = claim_for(make_device_request(name="r", count=3))
     assert allocated(slices, claim) == [["r part-1", "r part-2", "r part-3"]]
@@ -426,7 +429,7 @@ def test_devices_are_free_again_when_their_allocation_goes() -> None:
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[list[Device], list[tuple[int, int]], bool]:
-    """Devices of a few kinds, requests for kinds, and whether all must be alike."""
+    """Draw devices, requests for kinds, and whether all sides must be equal."""
     kinds = draw(st.lists(st.integers(0, 2), min_size=1, max_size=6))
     devices = [
         make_device(name=f"d{index}", attributes={"kind": kind, "side": index % 2})
@@ -439,16 +442,16 @@ def problems(draw: st.DrawFn) -> tuple[list[Device], list[tuple[int, int]], bool
 def first_fit(
     devices: Sequence[Device], requests: Sequence[tuple[int, int]], alike: bool
 ) -> list[str] | None:
-    """The first combination in lexicographic order: every one is tried."""
+    """Return the first combination in lexicographic order, by trying all."""
     numbers = range(len(devices))
     for combination in itertools.product(
         *(itertools.combinations(numbers, count) for _, count in requests)
     ):
-        chosen = [number for one in combination for number in one]
+        chosen = [number for indexes in combination for number in indexes]
         fits = all(
             devices[number].attributes["kind"].int_value >= kind  # type: ignore[operator]  # always set
-            for (kind, _), one in zip(requests, combination, strict=True)
-            for number in one
+            for (kind, _), indexes in zip(requests, combination, strict=True)
+            for number in indexes
         )
         sides = {devices[number].attributes["side"] for number in chosen}
         if fits and len(set(chosen)) == len(chosen) and (not alike or len(sides) == 1):

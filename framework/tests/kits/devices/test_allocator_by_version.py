@@ -1,4 +1,4 @@
-"""What the search for devices decides otherwise since Kubernetes 1.37.
+"""The search for devices decides differently since Kubernetes 1.37.
 
 From upstream's sources alone: no recorded case is about these.
 """
@@ -70,11 +70,11 @@ def results(
 
 
 def devices(found: AllocationResult | None) -> list[str] | None:
-    return [one.device for one in found.devices.results] if found else None
+    return [result.device for result in found.devices.results] if found else None
 
 
 def counting(device: Device, gigabytes: int) -> Device:
-    """The device, which takes of the counter ``gb`` of its pool."""
+    """Return the device with a consumption of the counter ``gb`` of its pool."""
     consumption = DeviceCounterConsumption(
         counter_set="memory", counters={"gb": Counter(value=Quantity(gigabytes))}
     )
@@ -84,7 +84,7 @@ def counting(device: Device, gigabytes: int) -> Device:
 def pool_of(
     gigabytes: int, *parts: Device, driver: str = "gpu.example.com"
 ) -> Sequence[ResourceSlice]:
-    """A pool with a counter that its devices take of."""
+    """Return a pool with a counter that its devices consume."""
     counters = make_resource_slice(
         name=f"{driver}-counters", driver=driver, devices=0, slices=2
     )
@@ -100,7 +100,7 @@ def pool_of(
 
 
 @pytest.mark.parametrize(("version", "found"), [("1.36", None), ("1.37", ["good"])])
-def test_a_tainted_device_gives_its_counters_back(
+def test_a_tainted_device_releases_its_counters(
     version: str, found: list[str] | None
 ) -> None:
     slices = pool_of(
@@ -193,7 +193,7 @@ def test_counters_of_a_shared_device_are_paid_once(
 @pytest.mark.parametrize(
     ("version", "found"), [("1.36", None), ("1.37", ["own", "whole"])]
 )
-def test_a_shared_device_that_is_given_up_gives_its_counters_back(
+def test_a_shared_device_that_is_given_up_releases_its_counters(
     version: str, found: list[str] | None
 ) -> None:
     """The first request takes a share; then nothing is left for the second one."""
@@ -262,7 +262,7 @@ def test_amounts_that_no_device_can_give_fail_the_attempt(
         ),
     ],
 )
-def test_claims_for_too_many_devices_are_told_which_request_is_too_much(
+def test_error_for_too_many_devices_names_the_request(
     version: str, problem: str
 ) -> None:
     requests = [
@@ -329,7 +329,7 @@ def test_errors_of_selectors_name_the_device(version: str, text: str) -> None:
         ),
     ],
 )
-def test_configurations_for_all_requests_name_none(
+def test_configurations_for_all_requests_have_an_empty_list(
     version: str, found: list[tuple[str, tuple[str, ...]]]
 ) -> None:
     requests = [make_device_request(name=name) for name in ("r", "s")]
@@ -345,7 +345,9 @@ def test_configurations_for_all_requests_name_none(
         version, [make_resource_slice(devices=2)], claim, device_class=gpu
     )
     assert written is not None
-    assert [(one.source, one.requests) for one in written.devices.config] == found
+    assert [
+        (config.source, config.requests) for config in written.devices.config
+    ] == found
 
 
 def fish() -> ResourceSlice:

@@ -1,4 +1,4 @@
-"""Devices while feature gates of Kubernetes 1.37 are on that are off by default.
+"""Devices with feature gates of Kubernetes 1.37 that are off by default.
 
 The cases are those of ``TestAllocator`` (k8s.io/dynamic-resource-allocation v0.37,
 ``structured/internal/allocatortesting/allocator_testing.go``), whose names the ids
@@ -62,7 +62,7 @@ def results(
     node: Node = NODE,
     version: str = "1.37",
 ) -> Sequence[AllocationResult] | None:
-    """What the claims get while a gate is on, beside devices that are taken."""
+    """Allocate the claims while a gate is on and some devices are taken."""
     kubernetes = Kubernetes(version, {gate: True} if gate else {})
     slices = list(slices)
     spec = slices[0].spec
@@ -108,7 +108,7 @@ def request(name: str = "r", count: int = 1) -> DeviceRequest:
 
 
 def grouped(name: str, *groups: str, counter_set: str = "set") -> Device:
-    """A device that takes one of two units of a counter set, in some groups."""
+    """Return a device of some groups that takes one of two units of a counter."""
     consumption = DeviceCounterConsumption(
         counter_set=counter_set,
         counters={"units": Counter(value=Quantity(1))},
@@ -118,7 +118,7 @@ def grouped(name: str, *groups: str, counter_set: str = "set") -> Device:
 
 
 def pool_of(*members: Device) -> list[ResourceSlice]:
-    """A pool of two slices: the devices, and the counters that they share."""
+    """Return a pool of two slices: the devices, and their shared counters."""
     units = {"units": Counter(value=Quantity(4))}
     sets = tuple(CounterSet(name=name, counters=units) for name in ("set", "other"))
     listed = make_resource_slice(name="a", devices=members)
@@ -198,7 +198,7 @@ def test_pools_with_groups_give_no_devices_while_their_gate_is_off() -> None:
 
 
 def ranged(least: str, most: str | None, step: str, default: str = "0") -> Device:
-    """A device that may be shared, whose bandwidth is given in steps."""
+    """Return a shareable device whose bandwidth is allocated in steps."""
     limits = CapacityRequestPolicyRange(
         min=Quantity(least),
         max=None if most is None else Quantity(most),
@@ -255,7 +255,7 @@ def test_ranges_are_counted_in_thousandths_while_the_gate_is_on(
         ("10P", "request 10P is not a representable milli value"),
     ],
 )
-def test_amount_that_is_no_number_of_thousandths_is_an_error(
+def test_amount_that_is_not_a_number_of_thousandths_is_an_error(
     requested: str, problem: str
 ) -> None:
     with pytest.raises(AllocationError, match=problem):
@@ -263,7 +263,7 @@ def test_amount_that_is_no_number_of_thousandths_is_an_error(
 
 
 def listing(**attributes: DeviceAttribute) -> list[ResourceSlice]:
-    """A slice whose devices have one attribute each."""
+    """Return a slice whose devices have one attribute each."""
     members = [
         replace(make_device(name=name), attributes={"rail": value})
         for name, value in attributes.items()
@@ -360,7 +360,7 @@ def test_operations_are_skipped_on_nodes_that_declare_it() -> None:
     assert found[0].devices.results[0].skip_node_operations == ("*",)
 
 
-def test_operations_are_not_looked_at_while_the_gate_is_off() -> None:
+def test_operations_are_ignored_while_the_gate_is_off() -> None:
     found = results(skipping("*"), claim_of(request()))
     assert found is not None
     assert found[0].devices.results[0].skip_node_operations == ()

@@ -1,4 +1,4 @@
-"""DeviceTaintRules: which devices they taint, and what requests make of it.
+"""DeviceTaintRules taint devices, which requests may tolerate.
 
 Cases follow upstream's ``resourceslice/tracker/tracker_test.go``
 (k8s.io/dynamic-resource-allocation v0.37).
@@ -39,7 +39,7 @@ def free(
     inventory: Inventory | None = None,
     kubernetes: Kubernetes | None = None,
 ) -> int:
-    """How many devices a claim may get."""
+    """Count the devices that a claim may get."""
     version = kubernetes or Kubernetes()
     if inventory is None:
         inventory = Inventory(SLICES, rules, kubernetes=version)
@@ -99,7 +99,7 @@ def test_taints_of_rules_are_tolerated_like_those_of_slices() -> None:
     assert free(rules, both[0]) == 0
 
 
-def test_taints_keep_nobody_off_while_their_gate_is_off() -> None:
+def test_taints_have_no_effect_while_their_gate_is_off() -> None:
     gates = {"DRADeviceTaintRules": False, "DRADeviceTaints": False}
     tainted = [make_resource_slice(node="n", devices=[make_device(taints=[OWN])])]
     assert free(inventory=Inventory(tainted)) == 0
@@ -111,13 +111,16 @@ def test_inventory_follows_rules_that_come_change_and_go() -> None:
     inventory = Inventory(SLICES)
     assert free(inventory=inventory) == 4
     tainted = inventory.add_rule(make_device_taint_rule(pool="n"))
-    assert [one.name for one in tainted] == ["n-gpu.example.com", "n-nic.example.com"]
+    assert [device.name for device in tainted] == [
+        "n-gpu.example.com",
+        "n-nic.example.com",
+    ]
     assert free(inventory=inventory) == 1
     tainted = inventory.add_rule(make_device_taint_rule(device="far"))
     assert len(tainted) == 3
     assert free(inventory=inventory) == 3
     tainted = inventory.remove_rule(make_device_taint_rule())
-    assert [one.name for one in tainted] == ["shared-gpu.example.com"]
+    assert [device.name for device in tainted] == ["shared-gpu.example.com"]
     assert free(inventory=inventory) == 4
     assert inventory.remove_rule(make_device_taint_rule()) == []
 

@@ -1,4 +1,4 @@
-"""Extended resources that devices serve: which class stands for them."""
+"""Extended resources are mapped to the device class that serves them."""
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ def class_of(resource: str, *classes: DeviceClass) -> str | None:
     return None if found is None else found.name
 
 
-def test_a_class_stands_for_the_resource_that_it_names_and_for_its_own() -> None:
+def test_a_class_serves_the_resource_that_it_names_and_its_implicit_one() -> None:
     gpu = make_device_class(name="gpu", extended_resource_name=GPU)
     assert class_of(GPU, gpu) == "gpu"
     assert class_of("deviceclass.resource.kubernetes.io/gpu", gpu) == "gpu"

@@ -1,4 +1,4 @@
-"""Why a claim gets no devices on a node: each cause, and that what is said is true."""
+"""Shortages name each cause why a claim gets no devices on a node, and are true."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ def make_allocator(
     )
 
 
-def told(
+def shortages_of(
     slices: Iterable[ResourceSlice],
     *claims: ResourceClaim,
     taken: Mapping[str, ResourceClaim] | None = None,
@@ -70,15 +70,15 @@ def told(
     return make_allocator(slices, *claims, taken=taken).why_not(NODE)
 
 
-def said(
+def texts_of(
     slices: Iterable[ResourceSlice],
     *claims: ResourceClaim,
     taken: Mapping[str, ResourceClaim] | None = None,
 ) -> list[str]:
-    """What is said, without the beginning that is always the same."""
+    """Return the texts of the shortages without their common prefix."""
     return [
-        str(one).removeprefix("claim default/claim, request ")
-        for one in told(slices, *claims, taken=taken)
+        str(shortage).removeprefix("claim default/claim, request ")
+        for shortage in shortages_of(slices, *claims, taken=taken)
     ]
 
 
@@ -92,23 +92,23 @@ def sliced(*devices: Device) -> list[ResourceSlice]:
     return [make_resource_slice(devices=devices)]
 
 
-ONE = wanting(make_device_request(name="r"))
-TWO = wanting(make_device_request(name="r", count=2))
+ONE_DEVICE = wanting(make_device_request(name="r"))
+TWO_DEVICES = wanting(make_device_request(name="r", count=2))
 
 
-def test_nothing_is_said_of_claims_that_can_be_served() -> None:
-    assert said([make_resource_slice(devices=2)], TWO) == []
+def test_claims_that_can_be_served_have_no_shortage() -> None:
+    assert texts_of([make_resource_slice(devices=2)], TWO_DEVICES) == []
 
 
 def test_node_without_devices() -> None:
     slices = [make_resource_slice(node="other")]
-    assert said(slices, ONE) == ["r: wants 1, but the node has no devices"]
+    assert texts_of(slices, ONE_DEVICE) == ["r: wants 1, but the node has no devices"]
 
 
 def test_devices_that_claims_have() -> None:
     have = make_resource_claim(devices=["gpu.example.com/shared/gpu-0"])
     slices = [make_resource_slice(devices=2)]
-    assert said(slices, TWO, taken={"default/other": have}) == [
+    assert texts_of(slices, TWO_DEVICES, taken={"default/other": have}) == [
         "r: wants 2, 1 of 2 devices would do: 1 allocated"
     ]
 
@@ -120,7 +120,7 @@ def test_devices_that_a_selector_leaves_out() -> None:
         make_device(name="c"),
     )
     claim = wanting(make_device_request(name="r", selectors=[MODEL], count=2))
-    assert said(slices, claim) == [
+    assert texts_of(slices, claim) == [
         (
             "r: wants 2, 1 of 3 devices would do: "
             f"1 not matching selector #0 of claim default/claim ({MODEL}), "
@@ -133,7 +133,7 @@ def test_devices_that_a_selector_leaves_out() -> None:
 def test_devices_with_taints() -> None:
     broken = DeviceTaint(key="broken", effect="NoSchedule")
     slices = sliced(make_device(taints=[broken]))
-    assert said(slices, ONE) == [
+    assert texts_of(slices, ONE_DEVICE) == [
         "r: wants 1, 0 of 1 device would do: 1 with taint broken:NoSchedule"
     ]
 
@@ -144,7 +144,7 @@ def test_devices_without_the_capacity() -> None:
     capacity = CapacityRequirements(requests={"memory": Quantity("8Gi")})
     request = replace(request, exactly=replace(request.exactly, capacity=capacity))
     slices = sliced(make_device(capacity={"memory": "4Gi"}))
-    assert said(slices, wanting(request)) == [
+    assert texts_of(slices, wanting(request)) == [
         'r: wants 1, 0 of 1 device would do: 1 with 4Gi of capacity "memory", not 8Gi'
     ]
 
@@ -171,7 +171,7 @@ def partitions(total: int, *sizes: int) -> list[ResourceSlice]:
 
 def test_partitions_of_a_device_that_is_used_up() -> None:
     have = make_resource_claim(devices=["gpu.example.com/shared/part-0"])
-    assert said(partitions(2, 1, 2), ONE, taken={"default/x": have}) == [
+    assert texts_of(partitions(2, 1, 2), ONE_DEVICE, taken={"default/x": have}) == [
         (
             "r: wants 1, 0 of 2 devices would do: 1 allocated, 1 with too "
             'little left of counter "gb" of "all"'
@@ -179,8 +179,8 @@ def test_partitions_of_a_device_that_is_used_up() -> None:
     ]
 
 
-def test_partitions_that_cannot_be_had_together() -> None:
-    assert said(partitions(3, 2, 2), TWO) == [
+def test_partitions_that_do_not_fit_together() -> None:
+    assert texts_of(partitions(3, 2, 2), TWO_DEVICES) == [
         (
             "r: wants 2, 2 of 2 devices would do: they take more than there is of what "
             "they share"
@@ -194,7 +194,7 @@ def test_constraint_that_no_combination_satisfies() -> None:
         make_device(name="b", attributes={"numa": 1}),
     )
     claim = wanting(make_device_request(name="r", count=2), constraints=[SAME_NUMA])
-    assert said(slices, claim) == [
+    assert texts_of(slices, claim) == [
         (
             "r: wants 2, 2 of 2 devices would do: no combination satisfies constraint "
             "#0 (matchAttribute gpu.example.com/numa)"
@@ -202,21 +202,21 @@ def test_constraint_that_no_combination_satisfies() -> None:
     ]
 
 
-def test_devices_that_go_to_requests_before() -> None:
+def test_devices_that_go_to_earlier_requests() -> None:
     requests = [make_device_request(name=name) for name in ("r", "s", "t")]
-    assert said([make_resource_slice(devices=2)], wanting(*requests)) == [
+    assert texts_of([make_resource_slice(devices=2)], wanting(*requests)) == [
         "t: wants 1, 2 of 2 devices would do: others go to the requests before it"
     ]
 
 
-def test_devices_that_go_to_claims_before() -> None:
+def test_devices_that_go_to_earlier_claims() -> None:
     first = make_resource_claim(name="first", requests=[make_device_request(count=2)])
-    assert said([make_resource_slice(devices=2)], first, ONE) == [
+    assert texts_of([make_resource_slice(devices=2)], first, ONE_DEVICE) == [
         "r: wants 1, 2 of 2 devices would do: others go to the requests before it"
     ]
 
 
-def test_each_alternative_is_told_of() -> None:
+def test_each_alternative_is_listed() -> None:
     request = DeviceRequest(
         name="r",
         first_available=tuple(
@@ -229,7 +229,7 @@ def test_each_alternative_is_told_of() -> None:
             for name, count in (("many", 4), ("few", 2))
         ),
     )
-    assert said([make_resource_slice(devices=1)], wanting(request)) == [
+    assert texts_of([make_resource_slice(devices=1)], wanting(request)) == [
         "r/many: wants 4, 1 of 1 device would do",
         "r/few: wants 2, 1 of 1 device would do",
     ]
@@ -249,18 +249,20 @@ def test_each_alternative_is_told_of() -> None:
     ],
 )
 def test_pools_that_give_nothing(slices: list[ResourceSlice], problem: str) -> None:
-    assert said(slices, ONE) == [f"r: wants 1, but the node has no devices: {problem}"]
+    assert texts_of(slices, ONE_DEVICE) == [
+        f"r: wants 1, but the node has no devices: {problem}"
+    ]
 
 
 BROKEN = DeviceTaint(key="broken", effect="NoSchedule")
 
 
-def test_everything_is_said_that_keeps_a_device_off() -> None:
+def test_all_obstacles_of_a_device_are_listed() -> None:
     taints = [BROKEN, DeviceTaint(key="slow", value="very", effect="NoExecute")]
     have = make_resource_claim(devices=["gpu.example.com/shared/a"])
     slices = sliced(make_device(name="a", taints=taints))
     claim = wanting(make_device_request(name="r"), constraints=[SAME_NUMA])
-    assert said(slices, claim, taken={"default/x": have}) == [
+    assert texts_of(slices, claim, taken={"default/x": have}) == [
         (
             "r: wants 1, 0 of 1 device would do: 1 allocated and with taint "
             "broken:NoSchedule and with taint slow=very:NoExecute and without "
@@ -269,7 +271,7 @@ def test_everything_is_said_that_keeps_a_device_off() -> None:
     ]
 
 
-def test_taints_that_keep_nobody_off_are_not_told_of() -> None:
+def test_taints_without_an_effect_are_not_listed() -> None:
     hint = DeviceTaint(key="hint", effect="None")
     tolerated = DeviceTaint(key="mine", effect="NoSchedule")
     slices = sliced(make_device(taints=[hint, tolerated, BROKEN]))
@@ -278,7 +280,7 @@ def test_taints_that_keep_nobody_off_are_not_told_of() -> None:
     assert request.exactly is not None
     exactly = replace(request.exactly, tolerations=(toleration,))
     claim = wanting(replace(request, exactly=exactly))
-    assert said(slices, claim) == [
+    assert texts_of(slices, claim) == [
         "r: wants 1, 0 of 1 device would do: 1 with taint broken:NoSchedule"
     ]
 
@@ -290,7 +292,7 @@ def test_request_for_all_devices_needs_each_one_that_matches() -> None:
         make_device(name="c", attributes={"model": "b"}),
     )
     claim = wanting(make_device_request(name="r", selectors=[MODEL], count=None))
-    assert said(slices, claim) == [
+    assert texts_of(slices, claim) == [
         (
             "r: wants all, 1 of 3 devices would do: 1 not matching selector #0 of "
             f"claim default/claim ({MODEL}), 1 with taint broken:NoSchedule"
@@ -298,12 +300,16 @@ def test_request_for_all_devices_needs_each_one_that_matches() -> None:
     ]
 
 
-def test_all_requests_that_cannot_even_be_served_alone_are_told_of() -> None:
+def test_all_requests_that_cannot_be_served_alone_are_listed() -> None:
     first = make_resource_claim(name="first", requests=[make_device_request(count=3)])
     slices = [make_resource_slice(devices=2)]
-    assert [one.claim for one in told(slices, first, ONE)] == ["default/first"]
+    assert [shortage.claim for shortage in shortages_of(slices, first, ONE_DEVICE)] == [
+        "default/first"
+    ]
     last = make_resource_claim(name="last", requests=[make_device_request(count=4)])
-    assert [one.claim for one in told(slices, first, ONE, last)] == [
+    assert [
+        shortage.claim for shortage in shortages_of(slices, first, ONE_DEVICE, last)
+    ] == [
         "default/first",
         "default/last",
     ]
@@ -311,7 +317,7 @@ def test_all_requests_that_cannot_even_be_served_alone_are_told_of() -> None:
 
 def test_claim_that_wants_more_devices_than_a_claim_gets() -> None:
     requests = [make_device_request(name=name, count=20) for name in ("r", "s")]
-    assert said([make_resource_slice(devices=60)], wanting(*requests)) == [
+    assert texts_of([make_resource_slice(devices=60)], wanting(*requests)) == [
         "s: wants 20, 60 of 60 devices would do: the claim wants more than 32 devices"
     ]
 
@@ -330,7 +336,7 @@ def test_devices_with_too_little_left_of_a_capacity() -> None:
     assert allocation is not None
     status = replace(claim.status, allocation=allocation[0])
     have = {"default/x": replace(claim, status=status)}
-    assert said(sliced(shared), claim, taken=have) == [
+    assert texts_of(sliced(shared), claim, taken=have) == [
         (
             "r: wants 1, 0 of 1 device would do: "
             '1 with too little left of capacity "memory"'
@@ -354,13 +360,15 @@ LIFTED: dict[ObstacleKind, dict[str, Any]] = {
     memory=st.sampled_from(["4Gi", "8Gi"]),
     is_taken=st.booleans(),
 )
-def test_device_will_do_once_all_is_gone_that_is_said_of_it(
+def test_device_fits_once_all_listed_obstacles_are_removed(
     attributes: dict[str, str], taints: set[str], memory: str, is_taken: bool
 ) -> None:
     made: dict[str, Any] = {
         "attributes": attributes,
         "capacity": {"memory": memory},
-        "taints": [DeviceTaint(key=one, effect="NoSchedule") for one in sorted(taints)],
+        "taints": [
+            DeviceTaint(key=taint, effect="NoSchedule") for taint in sorted(taints)
+        ],
     }
     request = make_device_request(name="r", selectors=['"a" == "a"', MODEL])
     assert request.exactly is not None
@@ -369,24 +377,24 @@ def test_device_will_do_once_all_is_gone_that_is_said_of_it(
     claim = wanting(request, constraints=[SAME_NUMA])
     have = make_resource_claim(devices=["gpu.example.com/shared/gpu"])
 
-    # Devices that are not selected are not asked about more: so it takes two rounds.
+    # Devices that are not selected are not checked further: so it takes two rounds.
     found: Sequence[Shortage] = ()
     for _ in range(3):
         slices = sliced(make_device(name="gpu", **made))
         taken = {"default/other": have} if is_taken else {}
-        found = told(slices, claim, taken=taken)
+        found = shortages_of(slices, claim, taken=taken)
         gets = make_allocator(slices, claim, taken=taken).allocate(NODE)
         assert bool(found) is (gets is None)
         if not found:
             return
-        [[blocked]] = [one.blocked for one in found]
+        [[blocked]] = [shortage.blocked for shortage in found]
         for cause in blocked.causes:
             if cause.kind is ObstacleKind.ALLOCATED:
                 is_taken = False
                 continue
             for field, values in LIFTED[cause.kind].items():
-                known = made[field]
-                made[field] = known | values if isinstance(values, dict) else values
+                old = made[field]
+                made[field] = old | values if isinstance(values, dict) else values
     raise AssertionError(f"something was not said: {found}")
 
 
@@ -402,7 +410,7 @@ DEVICES = st.lists(
     max_size=6,
 ).map(
     lambda found: [
-        replace(one, name=f"gpu-{number}") for number, one in enumerate(found)
+        replace(device, name=f"gpu-{number}") for number, device in enumerate(found)
     ]
 )
 
@@ -414,7 +422,7 @@ DEVICES = st.lists(
     model=st.booleans(),
     constrained=st.booleans(),
 )
-def test_what_is_said_is_true(
+def test_shortages_are_true(
     devices: list[Device],
     taken: set[int],
     count: int,
@@ -442,11 +450,11 @@ def test_what_is_said_is_true(
     request = make_device_request(
         name="r", selectors=[MODEL] if model else (), count=count
     )
-    found = told(slices, wanting(request, constraints=constraints), taken=held)
+    found = shortages_of(slices, wanting(request, constraints=constraints), taken=held)
     assert bool(found) is not can_have(count, constraints)
     assume(found)
     (shortage,) = found
-    # So many would do as are said to, and the others are kept off by what is said.
+    # The shortage counts the suitable devices; the others have the listed obstacles.
     assert shortage.fitting + sum(shortage.obstacles.values()) == len(devices)
     assert not shortage.fitting or can_have(shortage.fitting, ())
     assert not can_have(shortage.fitting + 1, ())

@@ -1,4 +1,4 @@
-"""The lowest priority on each node, followed while pods and nodes come and go."""
+"""The lowest priority on each node is kept while pods and nodes come and go."""
 
 import numpy as np
 from hypothesis import given
@@ -14,30 +14,30 @@ NUMBERS = st.integers(0, 3)
 
 @given(
     history=st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(-1, 1), st.booleans())),
-    asked=st.integers(-2, 2),
+    limit=st.integers(-2, 2),
 )
-def test_nodes_with_less_important_pods_are_those_that_have_some(
-    history: list[tuple[int, int, int, bool]], asked: int
+def test_nodes_with_less_important_pods_are_found(
+    history: list[tuple[int, int, int, bool]], limit: int
 ) -> None:
     snapshot = Snapshot()
     cache, lowest = Cache(snapshot), LowestPriorities()
     for number, place, priority, is_node in history:
         name = f"n{number}"
         pod = make_pod(name=f"p{place}", node=name, priority=priority)
-        info, known = snapshot.get(name), cache.get(pod.uid)
+        info, cached = snapshot.get(name), cache.get(pod.uid)
         if is_node and info is not None and info.node is not None:
             cache.remove_node(info.node)
         elif is_node:
             cache.add_node(make_node(name=name))
-        elif known is not None:
-            cache.remove_pod(known)
+        elif cached is not None:
+            cache.remove_pod(cached)
         else:
             cache.add_pod(pod)
         nodes = snapshot.nodes
         rows = np.array([node.row for node in snapshot], dtype=np.intp)
-        found = lowest.are_below(nodes, rows, asked)
+        found = lowest.are_below(nodes, rows, limit)
         assert found.tolist() == [
-            any(pod.priority < asked for pod in node.pods.values()) for node in snapshot
+            any(pod.priority < limit for pod in node.pods.values()) for node in snapshot
         ]
 
 
@@ -45,7 +45,7 @@ def test_nodes_with_less_important_pods_are_those_that_have_some(
     st.lists(st.tuples(NUMBERS, st.integers(-1, 1), st.sampled_from("arc"))),
     st.integers(0, 3),
 )
-def test_a_node_knows_the_lowest_priority_from_when_it_is_asked(
+def test_a_node_maintains_the_lowest_priority_from_the_first_read(
     changes: list[tuple[int, int, str]], first: int
 ) -> None:
     info = NodeInfo(make_node(name="n"))

@@ -1,4 +1,4 @@
-"""Importance, budgets and the best candidate, beside what plugins test."""
+"""Importance, budgets and the best candidate, beyond the tests of plugins."""
 
 import pytest
 
@@ -28,10 +28,14 @@ def test_importance_sorts_by_priority_then_by_start() -> None:
     assert names == ["high", "early", "late", "unstarted", "low"]
 
 
-def test_equals_come_by_the_name_of_the_node() -> None:
+def test_equal_candidates_are_sorted_by_node_name() -> None:
     victims = (make_pod(start_time=1),)
     candidates = [Candidate(node_name=name, victims=victims) for name in "cab"]
-    assert [one.node_name for one in best_candidates(candidates)] == ["a", "b", "c"]
+    assert [candidate.node_name for candidate in best_candidates(candidates)] == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_victims_of_low_priority_do_not_outweigh_fewer_of_the_same() -> None:
@@ -40,7 +44,7 @@ def test_victims_of_low_priority_do_not_outweigh_fewer_of_the_same() -> None:
     assert best_candidates([many, few]) == [few]
 
 
-def test_plugin_may_weigh_candidates_otherwise() -> None:
+def test_plugin_may_define_other_costs() -> None:
     def containers(candidate: Candidate) -> tuple[float, ...]:
         return (sum(len(victim.spec.containers) for victim in candidate.victims),)
 
@@ -55,7 +59,8 @@ def test_later_costs_decide_between_equal_ones() -> None:
     victims = (make_pod(),)
     candidates = [Candidate(node_name=name, victims=victims) for name in "ab"]
     (best,) = best_candidates(
-        candidates, cost=lambda one: (len(one.victims), one.node_name == "a")
+        candidates,
+        cost=lambda candidate: (len(candidate.victims), candidate.node_name == "a"),
     )
     assert best.node_name == "b"
 
@@ -107,7 +112,7 @@ BROKEN = LabelSelector(
         pytest.param({}, None, "default", False, id="pod without labels"),
     ],
 )
-def test_rule_33_whom_a_budget_protects(
+def test_rule_33_pods_that_a_budget_protects(
     selector: LabelSelector | dict[str, str] | None,
     labels: dict[str, str] | None,
     namespace: str,

@@ -1,4 +1,4 @@
-"""Evictions in the background: who is gated meanwhile, and when that ends."""
+"""Background evictions gate the preemptor until the last victim is deleted."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ PREEMPTED = PodCondition(
 
 
 class Later:
-    """An executor whose tasks run when told to, and end when told to."""
+    """An executor whose tasks run on ``work`` and report on ``finish``."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
@@ -92,7 +92,7 @@ class Evicting:
         return self.cluster.get(Pod, f"default/{name}").is_terminating
 
     @property
-    def told(self) -> list[str]:
+    def notified(self) -> list[str]:
         return [note.regarding.name for note in self.notes]
 
 
@@ -108,14 +108,14 @@ def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
     assert not world.is_terminating("y")
     assert world.is_gated
     world.executor.finish()
-    assert world.told == ["x"]
+    assert world.notified == ["x"]
     assert world.is_gated
     world.executor.work()
     # The deletion is seen, although the answer to it is still on its way.
     assert world.is_terminating("y")
     assert not world.is_gated
     world.executor.finish()
-    assert world.told == ["x", "y"]
+    assert world.notified == ["x", "y"]
     assert not world.is_gated
     assert not world.activated
 
@@ -161,7 +161,7 @@ def test_only_less_important_nominations_are_cleared() -> None:
 
 
 class Waiting:
-    """A pod that waits on Permit, and notes its rejection."""
+    """A pod that waits on Permit and records its rejection."""
 
     pending_plugins = frozenset({"P"})
 
@@ -211,7 +211,7 @@ def test_a_rejection_at_the_end_makes_the_preemptor_active_since_1_37(
         assert world.activated == (activated if is_last else [])
 
 
-def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:
+def test_a_victim_that_no_longer_waits_reactivates_the_preemptor() -> None:
     waiting = Waiting(victim("x"))
     world = Evicting()
     world.waiting[waiting.pod.uid] = waiting
@@ -239,7 +239,7 @@ def test_a_failure_makes_the_preemptor_active_and_spares_the_last_victim(
     assert not world.is_gated
     assert not world.executor.waiting
     assert not world.is_terminating("y")
-    assert world.told == []
+    assert world.notified == []
 
 
 def test_a_failed_clearing_of_a_nomination_does_not_stop_the_evictions(
@@ -272,7 +272,7 @@ def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:
         world.executor.work()
         world.executor.finish()
     assert not world.is_terminating("x")
-    assert world.told == []
+    assert world.notified == []
     # Nothing else would wake the preemptor, should it have been gated before.
     assert world.activated == ["default/preemptor"]
 
@@ -321,25 +321,25 @@ def test_a_preemptor_may_preempt_again_before_the_last_answer_has_come() -> None
     assert not world.is_gated
 
 
-def test_a_victim_that_is_gone_but_still_known_does_not_make_the_preemptor_spin(
+def test_a_deleted_victim_that_is_still_cached_does_not_make_the_preemptor_spin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = Evicting(victim("x"))
-    known = world.cluster.get(Pod, "default/x")
+    stale = world.cluster.get(Pod, "default/x")
     world.cluster.delete(Pod, "default/x", grace_period_seconds=0)
-    monkeypatch.setattr(StoredObjects, "get", lambda *_: known)
+    monkeypatch.setattr(StoredObjects, "get", lambda *_: stale)
     for _ in range(2):
         world.executor.work()
         world.executor.finish()
-    assert world.told == []
+    assert world.notified == []
     assert world.activated == []
 
 
 def test_the_preemptor_is_woken_if_an_assumed_victim_lost_its_place_before() -> None:
-    # Its binding failed while the preemptor was gated; its deletion wakes nobody.
+    # Its binding failed while the preemptor was gated; its deletion wakes no pod.
     world = Evicting(make_pod(name="x"))
     for _ in range(2):
         world.executor.work()
         world.executor.finish()
-    assert world.told == ["x"]
+    assert world.notified == ["x"]
     assert world.activated == ["default/preemptor"]

@@ -1,4 +1,4 @@
-"""What a search for candidates tells of nodes that are none."""
+"""A search for candidates reports the status of each other node."""
 
 from quaymaster import Snapshot, Status
 from quaymaster.testing import make_node
@@ -6,7 +6,7 @@ from tests.kit.internals.preemption import NO_VICTIMS, SameStatus, Search
 from tests.kit.internals.state import Cache
 
 
-def test_one_status_for_many_nodes_is_told_and_counted_like_a_mapping() -> None:
+def test_one_status_for_many_nodes_is_reported_and_counted_like_a_mapping() -> None:
     snapshot = Snapshot()
     cache = Cache(snapshot)
     for name in "abc":
@@ -20,7 +20,7 @@ def test_one_status_for_many_nodes_is_told_and_counted_like_a_mapping() -> None:
     assert same.errors == plain.errors == ()
 
 
-def test_errors_are_told_once_in_the_order_in_which_they_came() -> None:
+def test_errors_are_reported_once_in_the_order_in_which_they_came() -> None:
     broken, other = Status.from_error("broken"), Status.from_error("other")
     statuses = {"a": broken, "b": NO_VICTIMS, "c": other, "d": broken}
     assert Search((), statuses).errors == ("broken", "other")

@@ -1,4 +1,4 @@
-"""The first thing that a node can reach: of all nodes at once, of one, by search."""
+"""The first volume that a node reaches, for all nodes at once and for one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
@@ -32,14 +32,14 @@ def steps_of(
     )
 
 
-# Of one label, and of whatever comes.
+# One label, or any labels.
 STEPS = steps_of(st.sampled_from([{"zone": "a"}, {"zone": "b"}])) | steps_of(TOPOLOGIES)
 
 
 def first_of(
     things: Mapping[str, tuple[VolumeTopology, int]], labels: Mapping[str, str]
 ) -> int | None:
-    """The number of the first by name, found by looking at each."""
+    """Return the number of the first by name, by checking each."""
     for key in sorted(things):
         topology, number = things[key]
         if topology.includes(labels):
@@ -48,7 +48,7 @@ def first_of(
 
 
 @given(steps=STEPS)
-def test_it_is_the_first_by_key_while_things_come_and_go(
+def test_first_by_key_is_right_while_volumes_come_and_go(
     steps: Sequence[Step],
 ) -> None:
     snapshot = Snapshot()
@@ -68,7 +68,10 @@ def test_it_is_the_first_by_key_while_things_come_and_go(
         assert [found.at(info.labels) for info in snapshot] == expected
         at_once = found.rows(nodes, nodes.rows)
         if at_once is not None:
-            cut = [-1 if one is None else min(one, 1 << 62) for one in expected]
+            cut = [
+                -1 if position is None else min(position, 1 << 62)
+                for position in expected
+            ]
             assert at_once.tolist() == cut
         else:
             assert len({tuple(labels) for _, labels, _ in steps}) > 1

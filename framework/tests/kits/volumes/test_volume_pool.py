@@ -41,7 +41,7 @@ def free(pool: VolumePool, claim: PersistentVolumeClaim) -> list[str]:
 def search(
     claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], label: str
 ) -> list[str]:
-    """The rule, for a claim that selects volumes by a label if one is given."""
+    """Apply the rule to a claim, which may select volumes by a label."""
     fitting = [
         volume
         for volume in volumes
@@ -86,7 +86,7 @@ def test_pool_finds_what_a_search_finds_while_volumes_come_and_go(seed: int) -> 
             selector = LabelSelector(match_labels={"disk": label})
             claim = replace(claim, spec=replace(claim.spec, selector=selector))
         assert free(pool, claim) == search(claim, list(volumes.values()), label)
-        kept = [one.volume.name for one in pool.candidates(owner).kept]
+        kept = [candidate.volume.name for candidate in pool.candidates(owner).kept]
         assert kept == [v.name for v in volumes.values() if is_bound_to(v, owner)]
 
 
@@ -141,7 +141,7 @@ REACHES = [
 ]
 
 
-def test_nodes_are_counted_at_once_as_one_by_one() -> None:
+def test_counting_all_nodes_at_once_agrees_with_counting_each() -> None:
     snapshot = Snapshot()
     for number, zone in enumerate("aabc"):
         labels = {HOST: f"n{number}", ZONE: zone, "age": str(number)}

@@ -79,7 +79,7 @@ def test_the_beta_annotation_names_the_class_first() -> None:
     assert class_of_volume(volume) == "standard"
 
 
-def test_nothing_is_remembered_for_pods_with_volumes() -> None:
+def test_answers_for_pods_with_volumes_are_not_cached() -> None:
     assert volumes_fragment(make_pod()) == ()
     assert volumes_fragment(make_pod(volumes=[Volume(name="a-secret")])) == ()
     assert volumes_fragment(make_pod(claims=["a"])) is None
@@ -286,5 +286,5 @@ def test_translated_volumes_are_reached_by_the_drivers_label(
     assert not VolumeTopology(volume).includes({ZONE: "a", BETA_ZONE: "a"})
 
 
-def test_translated_volumes_that_say_nothing_are_reached_from_everywhere() -> None:
+def test_translated_volumes_without_topology_are_reached_from_everywhere() -> None:
     assert VolumeTopology(csi_volume(in_tree(aws_elastic_block_store=EBS))).includes({})

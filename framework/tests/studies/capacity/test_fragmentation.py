@@ -53,12 +53,12 @@ def test_only_pods_that_request_a_resource_count_for_it() -> None:
     plain = make_node(name="plain", capacity={"cpu": "4"})
     web = [make_pod(name=f"w{i}", requests={"cpu": "1"}) for i in range(2)]
     total = room(gpu, plain, *web).total
-    # 4 of the 6 free cores are behind the taint; nobody asks for GPUs.
+    # 4 of the 6 free cores are behind the taint; no pod requests GPUs.
     assert total.fragmentation["cpu"] == pytest.approx(4 / 6)
     assert "nvidia.com/gpu" not in total.fragmentation
 
 
-def test_a_cordoned_node_is_room_that_nobody_can_use() -> None:
+def test_room_of_a_cordoned_node_is_unusable() -> None:
     nodes = [
         make_node(name="open", capacity={"cpu": "2"}),
         make_node(name="shut", capacity={"cpu": "2"}, unschedulable=True),
@@ -109,7 +109,7 @@ def test_each_group_has_its_own_fragmentation() -> None:
     ]
     pod = make_pod(name="p", node="na", requests={"cpu": "3"})
     found = room(*nodes, pod)
-    assert [one.fragmentation["cpu"] for one in found.groups] == [1, 0]
+    assert [group.fragmentation["cpu"] for group in found.groups] == [1, 0]
 
 
 def test_measuring_changes_nothing() -> None:

@@ -1,4 +1,4 @@
-"""How many more of a pod fit: the scheduler tries."""
+"""Headroom counts how many copies of a pod fit, by trying."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,12 +39,12 @@ def nodes(count: int, **capacity: str) -> Sequence[Node]:
     return [make_node(name=f"n{i}", capacity=capacity) for i in range(count)]
 
 
-def asked(*objects: ApiObject, **arguments: Any) -> CapacityResult:
+def measured(*objects: ApiObject, **arguments: Any) -> CapacityResult:
     return capacity(objects, config=CONFIG, registry=REGISTRY, **arguments)
 
 
 def room_for(pod: Pod, *objects: ApiObject, limit: int = 1000) -> Headroom:
-    [found] = asked(*objects, pods=[("it", pod)], limit=limit).headroom
+    [found] = measured(*objects, pods=[("it", pod)], limit=limit).headroom
     return found
 
 
@@ -63,8 +63,8 @@ def test_copies_are_scheduled_until_one_does_not_fit() -> None:
     assert found.message == "0/3 nodes are available: 3 Insufficient cpu."
 
 
-def test_division_would_say_one_more() -> None:
-    """Four cores are free in all, but no node has two of them."""
+def test_headroom_is_less_than_a_division_suggests() -> None:
+    """Four cores are free in total, but no node has two of them."""
     taken = [
         make_pod(name=f"p{i}", node=f"n{i}", requests={"cpu": "3"}) for i in range(4)
     ]
@@ -84,25 +84,25 @@ def test_pods_that_keep_apart_fit_once_on_each_node() -> None:
     assert room_for(pod, *labelled).fits == 5
 
 
-def test_a_workload_is_asked_for_by_its_name() -> None:
+def test_a_workload_is_selected_by_its_name() -> None:
     web = make_deployment(
         name="web",
         replicas=2,
         pod=make_pod(labels={"app": "web"}, requests={"cpu": "1"}),
     )
-    found = asked(web, *nodes(1, cpu="8"), fit=["deploy/web"])
+    found = measured(web, *nodes(1, cpu="8"), fit=["deploy/web"])
     [headroom] = found.headroom
     assert (headroom.pod, headroom.fits) == ("deploy/web", 6)
     assert found.room.total.pods == 2
 
 
-def test_each_question_is_asked_as_if_the_others_were_not() -> None:
+def test_each_headroom_is_independent_of_the_others() -> None:
     pods = [(str(n), make_pod(requests={"cpu": str(n)})) for n in (1, 2, 1)]
-    found = asked(*nodes(2, cpu="4"), pods=pods)
-    assert [one.fits for one in found.headroom] == [8, 4, 8]
+    found = measured(*nodes(2, cpu="4"), pods=pods)
+    assert [headroom.fits for headroom in found.headroom] == [8, 4, 8]
 
 
-def test_copies_preempt_nobody() -> None:
+def test_copies_preempt_no_pod() -> None:
     low = make_pod(name="low", requests={"cpu": "3"}, priority=0)
     high = make_pod(requests={"cpu": "3"}, priority=1000)
     found = room_for(high, *nodes(1, cpu="4"), low)
@@ -119,11 +119,11 @@ def test_copies_of_a_pod_that_ends_do_not_end() -> None:
 
 def test_gates_of_the_pod_do_not_count() -> None:
     gated = make_pod(name="p", requests={"cpu": "1"}, scheduling_gates=["wait"])
-    found = asked(gated, *nodes(1, cpu="4"), fit=["p"])
+    found = measured(gated, *nodes(1, cpu="4"), fit=["p"])
     assert found.headroom[0].fits == 4
 
 
-def test_a_quota_ends_the_search_and_says_so() -> None:
+def test_a_quota_ends_the_search_and_is_reported() -> None:
     quota = make_resource_quota(name="few", hard={"pods": "3"})
     found = room_for(make_pod(), quota, *nodes(1, cpu="4"))
     assert found.fits == 3
@@ -146,30 +146,32 @@ def test_each_copy_of_a_replica_has_claims_of_its_own() -> None:
         assert [claim.name for claim in claims] == ["data-db-0"]
 
 
-def test_a_running_simulation_is_left_as_it_was() -> None:
+def test_a_running_simulation_is_not_changed() -> None:
     with settled(make_pod(name="p"), *nodes(2, cpu="4")) as simulation:
         before = simulation.cluster.list(Pod).items
         assert find_headroom(simulation, make_pod(requests={"cpu": "1"})).fits == 8
         assert simulation.cluster.list(Pod).items == before
 
 
-def test_a_workload_that_is_not_there_is_an_error() -> None:
+def test_a_missing_workload_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no such Deployment"):
-        asked(*nodes(1, cpu="4"), fit=["deploy/web"])
+        measured(*nodes(1, cpu="4"), fit=["deploy/web"])
 
 
-def test_as_it_stands_nothing_is_scheduled() -> None:
+def test_without_settling_nothing_is_scheduled() -> None:
     web = make_deployment(
         name="web",
         replicas=2,
         pod=make_pod(labels={"app": "web"}, requests={"cpu": "1"}),
     )
     bound = make_pod(name="bound", node="n0", requests={"cpu": "1"})
-    found = asked(web, bound, *nodes(1, cpu="4"), fit=["deploy/web"], as_it_stands=True)
+    found = measured(
+        web, bound, *nodes(1, cpu="4"), fit=["deploy/web"], as_it_stands=True
+    )
     assert (found.room.total.pods, found.headroom[0].fits) == (1, 3)
 
 
-def test_as_it_stands_no_time_passes() -> None:
+def test_without_settling_no_time_passes() -> None:
     ends = make_pod(
         name="ends",
         node="n0",
@@ -177,20 +179,20 @@ def test_as_it_stands_no_time_passes() -> None:
         annotations={RUN_SECONDS_ANNOTATION: "5"},
     )
     pods = [("it", make_pod(requests={"cpu": "1"}))]
-    later = asked(ends, *nodes(1, cpu="4"), pods=pods)
-    now = asked(ends, *nodes(1, cpu="4"), pods=pods, as_it_stands=True)
+    later = measured(ends, *nodes(1, cpu="4"), pods=pods)
+    now = measured(ends, *nodes(1, cpu="4"), pods=pods, as_it_stands=True)
     assert (later.headroom[0].fits, now.headroom[0].fits) == (4, 1)
 
 
-def test_progress_is_told_with_the_limit() -> None:
-    told: list[tuple[int, int]] = []
-    asked(
+def test_progress_is_reported_with_the_limit() -> None:
+    calls: list[tuple[int, int]] = []
+    measured(
         *nodes(1, cpu="4"),
         pods=[("it", make_pod(requests={"cpu": "1"}))],
         limit=50,
-        on_progress=lambda done, total: told.append((done, total)),
+        on_progress=lambda done, total: calls.append((done, total)),
     )
-    assert told[-1] == (4, 50)
+    assert calls[-1] == (4, 50)
 
 
 def test_a_pod_is_read_from_a_line() -> None:
@@ -227,7 +229,7 @@ def test_a_pod_is_read_from_a_line() -> None:
         ("toleration:=1", "toleration:: expected the key of a taint, got nothing"),
     ],
 )
-def test_a_line_that_is_no_pod_says_why(text: str, message: str) -> None:
+def test_error_of_an_invalid_pod_line_shows_the_reason(text: str, message: str) -> None:
     with pytest.raises(PodTextError) as caught:
         pod_of_text(text)
     assert str(caught.value).startswith(f"pod {text!r}: ")

@@ -39,14 +39,14 @@ def test_annotation_counts_before_the_instance_type() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"node.kubernetes.io/instance-type": "small"}])
-def test_node_that_nothing_is_known_about_has_no_price(labels: dict[str, str]) -> None:
+def test_node_without_annotation_and_type_has_no_price(labels: dict[str, str]) -> None:
     assert PRICES.of(make_node(name="n", labels=labels)) is None
 
 
 @pytest.mark.parametrize(
     "text", ["cheap", "-1", "", "nan", "inf", "1e999", "0x1", "1,5"]
 )
-def test_annotation_that_is_no_price_is_named(text: str) -> None:
+def test_annotation_that_is_not_a_price_is_named(text: str) -> None:
     node = make_node(name="n", annotations={PRICE_ANNOTATION: text})
     with pytest.raises(AdmissionError) as caught:
         Prices().of(node)
@@ -56,7 +56,7 @@ def test_annotation_that_is_no_price_is_named(text: str) -> None:
     )
 
 
-def test_all_wrong_prices_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+def test_all_wrong_prices_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     file = written(tmp_path, "a: dear\nb: 1\nc: -1\nd: true\ne:\nf: [1]\n")
     with pytest.raises(ConfigErrors) as caught:
         read_prices(file)
@@ -75,7 +75,7 @@ def test_all_wrong_prices_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "got"), [("", "nothing"), ("{}", "nothing"), ("- 1", "a list")]
 )
-def test_file_without_prices_says_what_it_should_hold(
+def test_error_of_a_file_without_prices_shows_the_expected_form(
     tmp_path: Path, text: str, got: str
 ) -> None:
     file = written(tmp_path, text)
@@ -83,12 +83,12 @@ def test_file_without_prices_says_what_it_should_hold(
         read_prices(file)
 
 
-def test_instance_type_that_comes_twice_is_a_mistake(tmp_path: Path) -> None:
+def test_duplicate_instance_type_is_an_error(tmp_path: Path) -> None:
     file = written(tmp_path, "a: 1\na: 2\n")
     with pytest.raises(ConfigErrors, match="line 2, column 1: the key 'a' occurs"):
         read_prices(file)
 
 
-def test_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigErrors, match="No such file or directory"):
         read_prices(str(tmp_path / "none.yaml"))

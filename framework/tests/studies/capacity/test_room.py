@@ -1,4 +1,4 @@
-"""The figures of a cluster's room."""
+"""Figures of the free and used capacity of a cluster."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ def room(*objects: ApiObject, by: tuple[str, ...] | None = None) -> Room:
         return measure_room(simulation, by=by)
 
 
-def test_a_node_has_what_it_offers_what_is_requested_and_what_is_left() -> None:
+def test_a_node_has_allocatable_requested_and_free_amounts() -> None:
     node = make_node(
         name="n", capacity={"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2"}
     )
@@ -64,7 +64,7 @@ def test_pods_are_a_resource_too() -> None:
     assert (found.allocatable, found.requested, found.free) == (10, 1, 9)
 
 
-def test_a_node_that_is_asked_for_too_much_leaves_nothing() -> None:
+def test_an_overcommitted_node_has_nothing_free() -> None:
     full = make_node(name="full", capacity={"cpu": "1"})
     empty = make_node(name="empty", capacity={"cpu": "1"})
     pod = make_pod(name="p", node="full", requests={"cpu": "3"})
@@ -88,7 +88,7 @@ def test_nodes_are_grouped_by_zone_and_instance_type_if_they_have_them() -> None
     ]
     found = room(*nodes)
     assert found.by == (ZONE, TYPE)
-    assert [(one.group, one.nodes) for one in found.groups] == [
+    assert [(group.group, group.nodes) for group in found.groups] == [
         (("a", "large"), 1),
         (("a", "small"), 1),
         (("b", ""), 2),
@@ -99,7 +99,7 @@ def test_nodes_are_grouped_by_zone_and_instance_type_if_they_have_them() -> None
 def test_nodes_are_grouped_by_any_label() -> None:
     nodes = [make_node(name=f"n{i}", labels={"rack": str(i % 2)}) for i in range(3)]
     found = room(*nodes, by=("rack",))
-    assert [(one.group, one.nodes) for one in found.groups] == [
+    assert [(group.group, group.nodes) for group in found.groups] == [
         (("0",), 2),
         (("1",), 1),
     ]
@@ -109,11 +109,11 @@ def test_the_groups_add_up_to_the_total() -> None:
     nodes = [make_node(name=f"n{i}", labels={"rack": str(i % 3)}) for i in range(7)]
     pods = [make_pod(name=f"p{i}", requests={"cpu": "300m"}) for i in range(20)]
     found = room(*nodes, *pods, by=("rack",))
-    assert sum(one.pods for one in found.groups) == found.total.pods == 20
+    assert sum(group.pods for group in found.groups) == found.total.pods == 20
     for name, total in found.total.resources.items():
-        parts = [one.resources[name] for one in found.groups]
-        assert sum(one.free for one in parts) == total.free
-        assert sum(one.requested for one in parts) == total.requested
+        parts = [group.resources[name] for group in found.groups]
+        assert sum(part.free for part in parts) == total.free
+        assert sum(part.requested for part in parts) == total.requested
 
 
 def test_even_nodes_have_no_imbalance_and_a_full_one_beside_an_empty_one_has() -> None:
@@ -123,7 +123,7 @@ def test_even_nodes_have_no_imbalance_and_a_full_one_beside_an_empty_one_has() -
     assert room(*nodes, even[0]).total.imbalance["cpu"] == 0.5
 
 
-def test_nodes_without_a_resource_are_no_part_of_its_imbalance() -> None:
+def test_nodes_without_a_resource_do_not_count_for_its_imbalance() -> None:
     nodes = [
         make_node(name="gpu", capacity={"cpu": "1", "nvidia.com/gpu": "1"}),
         make_node(name="plain", capacity={"cpu": "1"}),
@@ -142,7 +142,7 @@ def test_prices_are_added_up_and_missing_ones_counted() -> None:
             simulation, prices=Prices(per_instance_type={"large": 0.2})
         )
     assert (found.total.price_per_hour, found.total.unpriced) == (0.3, 1)
-    assert [one.price_per_hour for one in found.nodes] == [0.1, 0.2, None]
+    assert [node.price_per_hour for node in found.nodes] == [0.1, 0.2, None]
 
 
 def test_a_cluster_without_nodes_has_no_room() -> None:

@@ -1,4 +1,4 @@
-"""Changes of nodes, objects and workloads, and of how pods are scheduled."""
+"""Changes of nodes, objects, workloads and configurations."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,7 @@ Made = Callable[..., Simulation]
 
 @pytest.fixture
 def simulated(request: pytest.FixtureRequest) -> Made:
-    """Makes a settled simulation of some objects on two nodes, one in each zone."""
+    """Return a function that simulates objects on two nodes in two zones."""
 
     def made(*objects: ApiObject) -> Simulation:
         cluster = InMemoryCluster(VirtualClock())
@@ -86,7 +86,7 @@ def target(text: str) -> Target:
     return Target.parse(text)
 
 
-def test_a_lost_zone_takes_its_pods_and_controllers_make_new_ones(
+def test_pods_of_a_lost_zone_are_replaced_by_their_controllers(
     simulated: Made,
 ) -> None:
     simulation = simulated(
@@ -155,7 +155,7 @@ def test_added_nodes_take_what_waits(simulated: Made) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_done_is_told_in_one_line(
+def test_impossible_change_is_an_error_of_one_line(
     simulated: Made, change: ClusterChange, problem: str
 ) -> None:
     web, pod = make_deployment(name="web"), make_pod(name="p")
@@ -235,7 +235,7 @@ def test_an_applied_object_without_replicas_keeps_their_number(
     assert len(on_nodes(simulation)) == 3
 
 
-def test_new_objects_are_made_all_or_none(simulated: Made) -> None:
+def test_new_objects_are_created_all_or_none(simulated: Made) -> None:
     simulation = simulated()
     twice = [make_pod(name="p"), make_pod(name="p")]
     with pytest.raises(AdmissionError, match="a name of its own"):
@@ -264,7 +264,7 @@ def test_what_is_deleted_takes_its_pods_with_it(simulated: Made) -> None:
     assert [node.name for node in simulation.cluster.list(Node).items] == ["n1"]
 
 
-def test_a_deleted_namespace_takes_all_that_is_in_it(simulated: Made) -> None:
+def test_a_deleted_namespace_deletes_its_objects(simulated: Made) -> None:
     metadata = make_metadata(Namespace, name="a")
     simulation = simulated(
         Namespace(metadata=metadata),
@@ -274,11 +274,11 @@ def test_a_deleted_namespace_takes_all_that_is_in_it(simulated: Made) -> None:
     )
     settled(simulation, Delete(target=target("ns/a")))
     assert list(nodes_of_pods(simulation)) == ["default/p"]
-    names = [one.name for one in simulation.cluster.list(Namespace).items]
+    names = [item.name for item in simulation.cluster.list(Namespace).items]
     assert names == ["default"]
 
 
-def test_a_repack_schedules_all_pods_anew(simulated: Made) -> None:
+def test_a_repack_schedules_all_pods_again(simulated: Made) -> None:
     simulation = simulated(
         make_deployment(name="web", replicas=2, pod=make_pod(requests={"cpu": "1"})),
         make_job(name="work"),
@@ -297,7 +297,7 @@ def test_a_repack_schedules_all_pods_anew(simulated: Made) -> None:
     assert len({after[key] for key in movable}) == 1
 
 
-def test_changes_say_what_they_are() -> None:
+def test_changes_have_a_short_text() -> None:
     changes: list[ClusterChange] = [
         Drain(nodes="n0"),
         FailNodes(nodes="n0"),

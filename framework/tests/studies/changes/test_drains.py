@@ -33,7 +33,7 @@ LABELS = {"app": "web"}
 
 
 def simulated(*objects: ApiObject, nodes: int = 2) -> Simulation:
-    """A settled simulation of some objects on roomy nodes: ``n0``, ``n1`` and so on."""
+    """Return a settled simulation of objects on large nodes ``n0``, ``n1``, ..."""
     cluster = InMemoryCluster(VirtualClock())
     made = [make_node(name=f"n{index}") for index in range(nodes)]
     cluster.load([*made, *objects])
@@ -55,7 +55,7 @@ def pods_on(simulation: Simulation, node: str) -> list[str]:
 
 @pytest.fixture
 def web() -> Iterator[Simulation]:
-    """Six pods, of which one may be missing at a time, on two nodes."""
+    """Return six pods on two nodes, with a budget of one unavailable pod."""
     budget = make_pod_disruption_budget(selector=LABELS, max_unavailable=1)
     with simulated(make_deployment(name="web", replicas=6), budget) as simulation:
         yield simulation
@@ -66,17 +66,19 @@ def test_pods_move_to_the_other_nodes(web: Simulation) -> None:
     effect = settled(web, Drain(nodes="n0"))
     assert pods_on(web, "n0") == []
     assert len(pods_on(web, "n1")) == 6
-    assert [one.pod for one in effect.evicted] == before
-    assert {one.node for one in effect.evicted} == {"n0"}
+    assert [eviction.pod for eviction in effect.evicted] == before
+    assert {eviction.node for eviction in effect.evicted} == {"n0"}
 
 
-def test_what_the_budget_refuses_is_tried_again_every_five_seconds(
+def test_refused_evictions_are_retried_every_five_seconds(
     web: Simulation,
 ) -> None:
     effect = settled(web, Drain(nodes="n0"))
     first, *others = effect.evicted
     assert first.at == effect.at
-    assert [one.pod for one in effect.refused.values()] == [one.pod for one in others]
+    assert [refusal.pod for refusal in effect.refused.values()] == [
+        eviction.pod for eviction in others
+    ]
     for refused in effect.refused.values():
         assert refused.is_gone
         assert refused.message.startswith("Cannot evict pod as it would violate")
@@ -84,7 +86,7 @@ def test_what_the_budget_refuses_is_tried_again_every_five_seconds(
         assert (refused.last - refused.first) / 5 == refused.times - 1
 
 
-def test_a_drain_is_what_evicting_by_hand_is(web: Simulation) -> None:
+def test_a_drain_equals_evictions_by_hand(web: Simulation) -> None:
     by_hand = simulated(
         make_deployment(name="web", replicas=6),
         make_pod_disruption_budget(selector=LABELS, max_unavailable=1),
@@ -103,13 +105,15 @@ def test_a_drain_is_what_evicting_by_hand_is(web: Simulation) -> None:
         by_hand.run_until(by_hand.now + 5)
     by_hand.settle()
     effect = settled(web, Drain(nodes="n0"))
-    assert [(one.pod, one.at - effect.at) for one in effect.evicted] == evicted
+    assert [
+        (eviction.pod, eviction.at - effect.at) for eviction in effect.evicted
+    ] == evicted
     mine = {pod.key: pod.node_name for pod in web.cluster.list(Pod).items}
     assert mine == {pod.key: pod.node_name for pod in by_hand.cluster.list(Pod).items}
     by_hand.close()
 
 
-def test_a_drain_gives_up_when_its_time_is_over() -> None:
+def test_a_drain_fails_at_its_timeout() -> None:
     budget = make_pod_disruption_budget(selector=LABELS, max_unavailable=0)
     with simulated(make_deployment(name="web", replicas=2), budget) as simulation:
         here = pods_on(simulation, "n0")
@@ -176,7 +180,7 @@ def test_a_pod_of_a_stateful_set_is_not_evicted_again_where_it_comes_back() -> N
     with simulated(make_stateful_set(name="db", replicas=2), nodes=2) as simulation:
         [key] = pods_on(simulation, "n0")
         effect = settled(simulation, Drain(nodes="n0"))
-        assert [one.pod for one in effect.evicted] == [key]
+        assert [eviction.pod for eviction in effect.evicted] == [key]
         assert key in pods_on(simulation, "n1")
 
 
@@ -203,7 +207,7 @@ def test_cordoned_nodes_take_no_pods_until_they_are_uncordoned() -> None:
         ("=", "expected a selector such as pool=old"),
     ],
 )
-def test_nodes_that_do_not_exist_are_told(nodes: str, problem: str) -> None:
+def test_missing_nodes_are_an_error(nodes: str, problem: str) -> None:
     with simulated() as simulation, pytest.raises(ChangeError) as error:
         Drain(nodes=nodes).apply(simulation)
     assert problem in str(error.value)

@@ -1,4 +1,4 @@
-"""Label selectors as kubectl takes them; see ``labels.Parse`` (apimachinery)."""
+"""Label selectors are parsed as by kubectl; see ``labels.Parse`` (apimachinery)."""
 
 import pytest
 

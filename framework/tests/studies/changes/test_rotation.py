@@ -85,7 +85,7 @@ def test_a_budget_that_allows_nothing_blocks_the_node_and_is_reported() -> None:
     assert step.after.nodes == 4
 
 
-def test_a_copy_has_what_its_kind_has_and_nothing_of_the_old_machine() -> None:
+def test_a_copy_has_no_properties_of_the_old_machine() -> None:
     taints = (
         Taint(key="dedicated", value="x", effect="NoSchedule"),
         Taint(key="node.kubernetes.io/memory-pressure", effect="NoSchedule"),

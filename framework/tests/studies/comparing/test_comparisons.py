@@ -1,4 +1,4 @@
-"""Comparisons: what differs between configurations, environments and inputs."""
+"""Comparisons of configurations, environments and inputs."""
 
 import math
 import statistics
@@ -45,7 +45,9 @@ def outcome(places: Mapping[str, Mapping[str, int]]) -> Outcome:
 
 
 def decisions(*nodes: str) -> list[Decision]:
-    return [Decision(pod=f"p-{i}", node=one, attempt=1) for i, one in enumerate(nodes)]
+    return [
+        Decision(pod=f"p-{i}", node=node, attempt=1) for i, node in enumerate(nodes)
+    ]
 
 
 def nodes(count: int, cpu: str = "4") -> list[ApiObject]:
@@ -57,7 +59,7 @@ def nodes(count: int, cpu: str = "4") -> list[ApiObject]:
 
 def figures(comparison: Comparison) -> list[dict[str, float]]:
     return [
-        {name: one.mean for name, one in each.figures.items()}
+        {name: figure.mean for name, figure in each.figures.items()}
         for each in comparison.variants
     ]
 
@@ -98,7 +100,7 @@ def test_first_difference_comes_with_the_scores_of_both() -> None:
     assert found.other_explanation is not None
     assert found.first_explanation.scores[0].node == found.first.node
     assert found.other_explanation.scores[0].node == found.other.node
-    best = {one.total for one in found.first_explanation.scores}
+    best = {score.total for score in found.first_explanation.scores}
     assert len(best) > 1
 
 
@@ -110,9 +112,9 @@ def test_a_variant_does_not_differ_from_itself() -> None:
     [difference] = comparison.differences
     assert difference.moved == ()
     assert difference.divergence is None
-    assert {(one.mean, one.half_width) for one in difference.figures.values()} == {
-        (0.0, 0.0)
-    }
+    assert {
+        (figure.mean, figure.half_width) for figure in difference.figures.values()
+    } == {(0.0, 0.0)}
 
 
 def test_inputs_are_compared_under_one_configuration() -> None:
@@ -120,9 +122,9 @@ def test_inputs_are_compared_under_one_configuration() -> None:
     comparison = compare(
         [variant("two", *nodes(2), *pods), variant("three", *nodes(3), *pods)]
     )
-    two, three = figures(comparison)
-    assert (two["pending"], three["pending"]) == (1, 0)
-    [left] = [one for one in comparison.differences[0].moved if "" in one.first]
+    wide, three = figures(comparison)
+    assert (wide["pending"], three["pending"]) == (1, 0)
+    [left] = [move for move in comparison.differences[0].moved if "" in move.first]
     assert left.first == {"": 1}
 
 
@@ -141,13 +143,13 @@ def test_waits_are_those_of_pods_that_got_a_node() -> None:
             variant("b", *nodes(2), first, second, third),
         ]
     )
-    one, two = figures(comparison)
-    assert one["wait_max"] >= 60
-    assert two["wait_max"] == 0
-    assert one["pending"] == two["pending"] == 1
+    narrow, wide = figures(comparison)
+    assert narrow["wait_max"] >= 60
+    assert wide["wait_max"] == 0
+    assert narrow["pending"] == wide["pending"] == 1
 
 
-def test_balance_is_told_of_all_pods_and_of_each_workload() -> None:
+def test_balance_is_measured_for_all_pods_and_for_each_workload() -> None:
     packed = compare(
         [
             variant("a", *nodes(4, "8"), make_deployment(4)),
@@ -159,7 +161,7 @@ def test_balance_is_told_of_all_pods_and_of_each_workload() -> None:
     assert (even["skew_of_workloads.zone"], odd["skew_of_workloads.zone"]) == (0, 1)
 
 
-def test_room_that_no_typical_pod_can_use_is_told() -> None:
+def test_room_that_no_typical_pod_can_use_is_reported() -> None:
     """A pod of 3 CPUs leaves a quarter of its node, where no other one fits."""
     pods = [make_pod(name=f"p-{i}", requests={"cpu": "3"}) for i in range(2)]
     full, half = figures(
@@ -176,7 +178,7 @@ def test_copies_of_a_workload_are_interchangeable() -> None:
     assert (found.pods, found.first, found.other) == (1, {"a": 1}, {"b": 1})
 
 
-def test_a_pod_that_one_variant_lacks_is_told() -> None:
+def test_a_pod_that_one_variant_lacks_is_reported() -> None:
     [found] = moved(outcome({}), outcome({"pod/d/p": {"a": 1}}))
     assert (found.workload, found.pods, found.first) == ("pod/d/p", 1, {})
 
@@ -216,20 +218,20 @@ def test_interval_is_that_of_the_tables() -> None:
     assert found.half_width == pytest.approx(12.706)
 
 
-def test_one_seed_tells_nothing_about_chance() -> None:
+def test_one_seed_has_no_interval() -> None:
     found = estimate([3.0])
     assert found == Estimate(mean=3.0)
     assert not found.is_certain
 
 
 @pytest.mark.parametrize("names", [(), ("a",), ("a", "a")])
-def test_variants_have_names_of_their_own(names: tuple[str, ...]) -> None:
+def test_variants_need_different_names(names: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="two variants or more"):
         compare([variant(name) for name in names])
 
 
 @pytest.mark.long
-def test_an_environment_decides_as_this_process_does() -> None:
+def test_an_environment_decides_like_this_process() -> None:
     objects = (*nodes(3), make_deployment(5), make_pod(name="p"))
     ours = variant("here", *objects)
     theirs = EnvironmentVariant(
@@ -243,7 +245,7 @@ def test_an_environment_decides_as_this_process_does() -> None:
 
 
 @pytest.mark.long
-def test_an_environment_shows_all_that_this_process_shows() -> None:
+def test_an_environment_reports_the_same_as_this_process() -> None:
     objects = (*nodes(2, cpu="2"), make_deployment(5), make_pod(name="p"))
     ours = variant("here", *objects).observe(3)
     theirs = EnvironmentVariant(
@@ -254,7 +256,7 @@ def test_an_environment_shows_all_that_this_process_shows() -> None:
 
 
 @pytest.mark.long
-def test_an_environment_tells_what_is_wrong_there(tmp_path: Path) -> None:
+def test_errors_of_an_environment_are_reported(tmp_path: Path) -> None:
     there = EnvironmentVariant(name="there", environment=tmp_path, objects=())
     with pytest.raises(EnvironmentFailedError, match="expected a virtual environment"):
         there.outcome(0, Measures())
@@ -272,6 +274,6 @@ def test_an_environment_tells_what_is_wrong_there(tmp_path: Path) -> None:
 
 def test_results_name_their_variants() -> None:
     comparison = compare([variant("a"), variant("b")])
-    assert all(isinstance(one, VariantResult) for one in comparison.variants)
-    assert [one.name for one in comparison.variants] == ["a", "b"]
+    assert all(isinstance(result, VariantResult) for result in comparison.variants)
+    assert [result.name for result in comparison.variants] == ["a", "b"]
     assert default_config(REGISTRY).profiles

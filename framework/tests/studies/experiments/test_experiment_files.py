@@ -1,4 +1,4 @@
-"""Experiment files: what they say, and what is told of mistakes in them."""
+"""Experiment files are parsed, and their mistakes are reported."""
 
 from pathlib import Path
 
@@ -33,13 +33,13 @@ metrics:
 )
 
 
-def told_of(text: str) -> list[str]:
+def reported_problems(text: str) -> list[str]:
     with pytest.raises(ExperimentErrors) as caught:
         parse_experiment(text)
-    return [str(one) for one in caught.value.problems]
+    return [str(problem) for problem in caught.value.problems]
 
 
-def test_each_input_meets_each_profile_value_seed_and_repetition() -> None:
+def test_cells_combine_inputs_profiles_values_seeds_and_repetitions() -> None:
     experiment = parse_experiment(
         SMALL
         + """
@@ -55,7 +55,7 @@ seeds: [3, 4]
 repetitions: 2
 """
     )
-    labels = [tuple(one.labels.values()) for one in experiment.cells]
+    labels = [tuple(cell.labels.values()) for cell in experiment.cells]
     assert len(set(labels)) == 2 * 2 * 2 * 2 * 2
     assert labels[0] == ("burst", "default", 1, 1, 3, 0)
     assert labels[1] == ("burst", "default", 1, 1, 3, 1)
@@ -74,7 +74,7 @@ parameters:
   onlyFor: [bin-packing]
 """
     )
-    found = [one.labels.get("weight") for one in experiment.cells]
+    found = [cell.labels.get("weight") for cell in experiment.cells]
     assert found == [None, 1, 9]
 
 
@@ -106,12 +106,16 @@ parameters:
     assert document is not None
     config = parse_config(document, PluginRegistry.discover())
     arguments = dump_config(config)["profiles"][0]["pluginConfig"]  # type: ignore[index]  # a document
-    [args] = [one["args"] for one in arguments if one["name"] == "NodeResourcesFit"]
+    [args] = [
+        argument["args"]
+        for argument in arguments
+        if argument["name"] == "NodeResourcesFit"
+    ]
     assert args["scoringStrategy"]["type"] == "MostAllocated"
 
 
-def test_all_mistakes_are_told_at_once() -> None:
-    told = told_of(
+def test_all_mistakes_are_reported_at_once() -> None:
+    problems = reported_problems(
         HEAD
         + """
 inputs:
@@ -132,9 +136,9 @@ metrics:
         "metrics[1].name: expected a metric (installed: cost, fragmentation,",
         "no such file, nor a shipped profile",
     )
-    assert len(told) == len(expected)
-    for one, words in zip(told, expected, strict=True):
-        assert one.partition(": ")[2].startswith(words)
+    assert len(problems) == len(expected)
+    for problem, words in zip(problems, expected, strict=True):
+        assert problem.partition(": ")[2].startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -179,20 +183,20 @@ metrics:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(added: str, expected: str) -> None:
-    told = told_of(f"{SMALL}{added}\n")
-    assert any(expected in one for one in told), told
+def test_a_mistake_is_reported_with_its_place(added: str, expected: str) -> None:
+    problems = reported_problems(f"{SMALL}{added}\n")
+    assert any(expected in problem for problem in problems), problems
 
 
-def test_another_kind_of_file_is_told_as_such() -> None:
-    assert told_of(SMALL.replace("kind: Experiment", "kind: Tuning")) == [
+def test_another_kind_of_file_is_an_error() -> None:
+    assert reported_problems(SMALL.replace("kind: Experiment", "kind: Tuning")) == [
         "experiment.yaml: kind: expected 'Experiment', got 'Tuning'"
     ]
-    [told] = told_of("[]")
-    assert told == "experiment.yaml: expected an Experiment, got an empty list"
+    [problem] = reported_problems("[]")
+    assert problem == "experiment.yaml: expected an Experiment, got an empty list"
 
 
-def test_a_file_of_an_input_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_file_of_an_input_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     text = SMALL.replace("{nodes: [", "{files: [pods.yaml], nodes: [")
     file.write_text(text)
@@ -203,22 +207,22 @@ def test_a_file_of_an_input_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert str(caught.value) == expected
 
 
-def test_what_is_no_yaml_is_told_with_its_line() -> None:
-    [told] = told_of("kind: Experiment\ninputs: [\n")
-    assert "line" in told
+def test_invalid_yaml_is_reported_with_its_line() -> None:
+    [problem] = reported_problems("kind: Experiment\ninputs: [\n")
+    assert "line" in problem
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_experiment_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(QuaymasterError, match="No such file"):
         load_experiment(tmp_path / "nowhere.yaml")
 
 
 @attrs.define
 class Mute(Metric):
-    """Says nothing in the end."""
+    """A metric without ``end``."""
 
 
-def test_metric_that_cannot_end_is_told_before_a_run(tmp_path: Path) -> None:
+def test_metric_without_end_is_an_error_before_the_first_run(tmp_path: Path) -> None:
     file = tmp_path / "experiment.yaml"
     file.write_text(f"{SMALL}- {{name: mute, use: '{__name__}:Mute'}}\n")
     with pytest.raises(ExperimentErrors, match="lacks end"):

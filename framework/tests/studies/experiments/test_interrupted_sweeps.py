@@ -1,4 +1,4 @@
-"""A sweep that is killed, or whose workers are, ends like one that is left alone."""
+"""A sweep that is killed, or loses workers, ends like an undisturbed one."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ TABLES = ("results.parquet", "curves.parquet", "results.csv", "curves.csv")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """An experiment of a hundred small runs."""
+    """Return an experiment of a hundred small runs."""
     found = tmp_path / "voyages.yaml"
     found.write_text(
         "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Experiment\n"
@@ -57,14 +57,14 @@ def done_in(folder: Path) -> int:
 
 
 def until(process: "subprocess.Popen[bytes]", is_so: Callable[[], bool]) -> None:
-    """Wait until something is so, or a process has ended."""
+    """Wait until a condition is true or a process has ended."""
     while not is_so() and process.poll() is None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.01)
 
 
 def kill_again_and_again(file: Path, *more: str) -> Path:
-    """Sweep, killed five times at random; return the folder with the results."""
+    """Run a sweep that is killed five times; return the folder with the results."""
     draw = random.Random(18)
     out = file.parent / "killed"
     for _ in range(5):
@@ -132,7 +132,7 @@ def dask(tmp_path: Path) -> Iterator[Dask]:
         cluster.close()
 
 
-def test_on_dask_work_that_is_lost_with_a_worker_is_done_by_another(
+def test_on_dask_runs_of_a_lost_worker_are_repeated_by_another(
     file: Path, dask: Dask
 ) -> None:
     process = sweep_of(file, "dask", "--scheduler", dask.address)
@@ -153,7 +153,7 @@ def test_on_dask_killed_five_times_it_ends_with_the_same_tables(
     assert tables_in(out) == tables_in(left_alone(file))
 
 
-def test_without_a_scheduler_it_says_so_and_keeps_what_was_done(
+def test_missing_dask_scheduler_is_an_error_and_finished_runs_are_kept(
     file: Path, dask: Dask
 ) -> None:
     process = sweep_of(file, "dask", "--scheduler", dask.address)

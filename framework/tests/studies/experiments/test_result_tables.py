@@ -1,4 +1,4 @@
-"""The types of columns: what runs found says which."""
+"""The values of the runs decide on the types of columns."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_column_has_the_type_of_all_its_values(
     assert table.column("found").to_pylist() == expected
 
 
-def test_what_a_run_did_not_find_is_empty() -> None:
+def test_missing_values_of_a_run_are_empty() -> None:
     table = results_table(
         ["seed", "weight"],
         [

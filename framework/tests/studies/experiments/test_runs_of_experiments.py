@@ -1,4 +1,4 @@
-"""One run of an experiment: what arrives, what is measured."""
+"""One run of an experiment: arrivals and metrics."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ kind: Experiment
 
 
 class Unfinished(ExperimentInput):
-    """No attrs class."""
+    """Not an attrs class."""
 
 
 def run_of(parameters: str = "{}", metrics: str = "[{name: placed}]") -> RunResult:
@@ -52,25 +52,25 @@ def test_time_passes_between_arrivals() -> None:
 
 
 def test_a_pod_that_found_no_node_is_tried_again_when_one_has_left() -> None:
-    told = diary_of("{pods: 3, stays: 100.0}")
-    before, _, after = told.partition("ship-2 unschedulable")
+    diary = diary_of("{pods: 3, stays: 100.0}")
+    before, _, after = diary.partition("ship-2 unschedulable")
     assert before.endswith("ship-1 scheduled, arrived, ")
     assert "100 s" in after
     assert "ship-2 scheduled" in after
 
 
 def test_a_pod_that_is_turned_away_never_comes_back() -> None:
-    told = diary_of("{pods: 3, stays: 100.0, turnAway: true}")
-    assert told.count("ship-2") == 1
+    diary = diary_of("{pods: 3, stays: 100.0, turnAway: true}")
+    assert diary.count("ship-2") == 1
 
 
 def test_a_pod_that_others_make_room_for_is_not_turned_away() -> None:
-    told = diary_of("{pods: 3, turnAway: true, priority: 10}")
-    assert "ship-2 unschedulable" in told
-    assert "ship-2 scheduled" in told
+    diary = diary_of("{pods: 3, turnAway: true, priority: 10}")
+    assert "ship-2 unschedulable" in diary
+    assert "ship-2 scheduled" in diary
 
 
-def test_columns_are_called_like_the_metric() -> None:
+def test_columns_are_named_after_the_metric() -> None:
     result = run_of("{pods: 3, turnAway: true}", "[{name: berths, use: placed}]")
     assert result.values == {"berths": 2, "berths.arrivals": 3, "berths.pending": 0}
 
@@ -81,7 +81,7 @@ def test_pods_that_wait_are_pending() -> None:
     assert result.values["placed.pending"] == 3
 
 
-def test_curves_have_a_point_after_so_many_arrivals() -> None:
+def test_curves_have_a_point_per_number_of_arrivals() -> None:
     result = run_of("{pods: 5}", "[{name: placed, parameters: {every: 2}}]")
     assert result.curves == {"placed": ([2.0, 4.0], [2.0, 2.0])}
 
@@ -130,7 +130,7 @@ def test_preempted_pods_are_counted() -> None:
     assert result.values == {"preemptions": 1}
 
 
-def test_times_are_measured_when_they_are_asked_for() -> None:
+def test_times_are_measured_on_request() -> None:
     result = run_of("{}", "[{name: time}]")
     assert list(result.values) == [
         "time.seconds",

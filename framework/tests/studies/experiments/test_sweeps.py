@@ -1,4 +1,4 @@
-"""Sweeps: each run is made once, whatever happens meanwhile, and kept in tables."""
+"""Sweeps make each run once, whatever happens, and write tables."""
 
 import csv
 import json
@@ -25,14 +25,14 @@ metrics: [{name: placed, parameters: {every: 1}}, {name: preemptions}]
 
 
 def ships(**harm: str) -> str:
-    """An input of ships; the parameter ``harm`` says what happens to them."""
+    """Return an input of ships; the parameter ``harm`` selects a failure."""
     kind = StormyShips if harm else Ships
     return f"{{name: ships, use: '{kind.__module__}:{kind.__name__}'}}"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """An experiment of four runs."""
+    """Return an experiment of four runs."""
     found = tmp_path / "voyages.yaml"
     found.write_text(
         f"{HEAD}inputs: [{ships()}]\nseeds: [1, 2]\n"
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def stormy(folder: Path, *harm: str) -> Path:
-    """An experiment with a run for each kind of harm."""
+    """Return an experiment with a run for each kind of harm."""
     found = folder / "storm.yaml"
     found.write_text(
         f"{HEAD}inputs: [{ships(harm='any')}]\n"
@@ -86,37 +86,39 @@ def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
         for seed in (1, 2)
     ]
     points = parquet.read_table(result.folder / "curves.parquet").to_pylist()
-    assert [(one["pods"], one["seed"], one["x"], one["y"]) for one in points] == [
+    assert [
+        (point["pods"], point["seed"], point["x"], point["y"]) for point in points
+    ] == [
         (1, 1, 1.0, 1.0),
         (1, 2, 1.0, 1.0),
         *((3, seed, x, min(x, 2.0)) for seed in (1, 2) for x in (1.0, 2.0, 3.0)),
     ]
-    assert [one["placed"] for one in rows_of(result.folder / "results.csv")] == [
+    assert [row["placed"] for row in rows_of(result.folder / "results.csv")] == [
         *("1", "1", "2", "2")
     ]
 
 
-def test_it_does_not_matter_how_many_processes_there_are(file: Path) -> None:
+def test_number_of_processes_does_not_change_the_results(file: Path) -> None:
     alone = swept(file).folder / "results.parquet"
     before = alone.read_bytes()
     alone.unlink()
-    for one in (file.parent / "out" / "done").iterdir():
-        one.unlink()
+    for path in (file.parent / "out" / "done").iterdir():
+        path.unlink()
     assert swept(file, workers=3).made == 4
     assert alone.read_bytes() == before
 
 
-def test_what_is_done_is_not_done_again(file: Path) -> None:
+def test_finished_runs_are_not_repeated(file: Path) -> None:
     swept(file)
     again = swept(file)
     assert (again.total, again.made) == (4, 0)
     file.write_text(file.read_text().replace("seeds: [1, 2]", "seeds: [2, 3]"))
     more = swept(file)
     assert (more.total, more.made) == (4, 2)
-    assert {one["seed"] for one in rows_of(more.folder / "results.csv")} == {"2", "3"}
+    assert {row["seed"] for row in rows_of(more.folder / "results.csv")} == {"2", "3"}
 
 
-def test_what_decides_otherwise_is_done_again(tmp_path: Path) -> None:
+def test_runs_whose_code_or_configuration_changed_are_repeated(tmp_path: Path) -> None:
     (tmp_path / "pods.yaml").write_text(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
         "spec: {containers: [{name: c, image: i}]}\n"
@@ -139,7 +141,7 @@ def test_what_decides_otherwise_is_done_again(tmp_path: Path) -> None:
     assert swept(file).made == 0
 
 
-def test_a_run_that_fails_is_told_and_stops_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_run_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "raise", "none"))
     [failed] = result.failed
     assert failed.cell.labels["harm"] == "raise"
@@ -157,7 +159,7 @@ def test_a_sweep_may_stop_at_the_first_failure(tmp_path: Path) -> None:
     assert (len(result.failed), result.missing) == (1, 1)
 
 
-def test_a_process_that_dies_is_replaced_and_its_run_made_again(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_replaced_and_its_run_repeated(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "none", "die once", "also none"))
     assert (result.made, result.failed) == (3, ())
 
@@ -169,60 +171,68 @@ def test_a_run_that_kills_its_process_each_time_is_a_failure(tmp_path: Path) -> 
     assert result.made == 1
 
 
-def test_progress_tells_how_many_are_done_and_how_long_the_rest_takes(
+def test_progress_has_the_finished_runs_and_the_remaining_time(
     file: Path,
 ) -> None:
-    told: list[SweepProgress] = []
+    reports: list[SweepProgress] = []
     folder = file.parent / "out"
-    sweep(load_experiment(file), folder, workers=1, on_progress=told.append)
-    assert [(one.done, one.failed, one.total) for one in told] == [
+    sweep(load_experiment(file), folder, workers=1, on_progress=reports.append)
+    assert [(report.done, report.failed, report.total) for report in reports] == [
         (done, 0, 4) for done in range(5)
     ]
-    assert told[0].seconds_left is None
-    assert told[1].seconds_left is not None
-    assert told[1].seconds_left > 0
-    assert told[4].seconds_left == 0
+    assert reports[0].seconds_left is None
+    assert reports[1].seconds_left is not None
+    assert reports[1].seconds_left > 0
+    assert reports[4].seconds_left == 0
 
 
-def test_results_say_where_they_come_from(file: Path) -> None:
+def test_results_have_their_provenance(file: Path) -> None:
     folder = swept(file).folder
-    told = json.loads((folder / "provenance.json").read_text())
-    assert told["runs"] == 4
-    assert told["kubernetes"] == "1.37"
-    assert {"quaymaster", "quaymaster-node-resources-fit"} <= set(told["distributions"])
-    assert {"quaymaster", "quaymaster_node_resources_fit", "tests"} <= set(told["code"])
-    assert told["configurations"][0]["profile"] == "default"
-    assert len(told["configurations"][0]["sha256"]) == 64
-    assert told["cpuSeconds"] > 0
+    provenance = json.loads((folder / "provenance.json").read_text())
+    assert provenance["runs"] == 4
+    assert provenance["kubernetes"] == "1.37"
+    assert {"quaymaster", "quaymaster-node-resources-fit"} <= set(
+        provenance["distributions"]
+    )
+    assert {"quaymaster", "quaymaster_node_resources_fit", "tests"} <= set(
+        provenance["code"]
+    )
+    assert provenance["configurations"][0]["profile"] == "default"
+    assert len(provenance["configurations"][0]["sha256"]) == 64
+    assert provenance["cpuSeconds"] > 0
 
 
 @pytest.mark.long
-def test_the_command_says_what_was_made_and_where_it_is(file: Path) -> None:
-    told = run_program(["quaymaster", "sweep", file.name], file.parent, file.parent)
-    assert (told.code, told.errors) == (0, "")
-    assert told.output == (
+def test_the_command_prints_the_number_of_runs_and_their_folder(file: Path) -> None:
+    program = run_program(["quaymaster", "sweep", file.name], file.parent, file.parent)
+    assert (program.code, program.errors) == (0, "")
+    assert program.output == (
         "4 runs: 4 made, 0 done before, 0 failed\nresults: voyages-results\n"
     )
 
 
 @pytest.mark.long
-def test_the_command_tells_failures_and_fails(tmp_path: Path) -> None:
+def test_the_command_prints_failures_and_exits_with_1(tmp_path: Path) -> None:
     words = ["quaymaster", "sweep", stormy(tmp_path, "raise", "none").name]
-    told = run_program([*words, "--out", "mine"], tmp_path, tmp_path)
-    assert told.code == 1
-    assert told.errors.startswith("failed: input ships, profile default, harm raise,")
-    assert told.output == ("2 runs: 1 made, 0 done before, 1 failed\nresults: mine\n")
+    program = run_program([*words, "--out", "mine"], tmp_path, tmp_path)
+    assert program.code == 1
+    assert program.errors.startswith(
+        "failed: input ships, profile default, harm raise,"
+    )
+    assert program.output == (
+        "2 runs: 1 made, 0 done before, 1 failed\nresults: mine\n"
+    )
 
 
 @pytest.mark.long
 def test_the_command_lists_runs(file: Path) -> None:
-    told = run_program(
+    program = run_program(
         ["quaymaster", "sweep", file.name, "--list"], file.parent, file.parent
     )
-    first, *others = told.output.splitlines()
+    first, *others = program.output.splitlines()
     assert first == "input ships, profile default, pods 1, seed 1, repetition 0"
     assert len(others) == 3
-    assert [one.name for one in file.parent.iterdir()] == [file.name]
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 @pytest.mark.long
@@ -231,7 +241,7 @@ def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
     done = run_program(words, file.parent, file.parent)
     assert done.code == 0, done.errors
     picture = (file.parent / "out.svg").read_text()
-    # Curves, not columns, if there are any; what differs among profiles is the line.
+    # Curves are drawn rather than columns; each profile is a line.
     assert ">placed<" in picture
     assert ">preemptions<" not in picture
     assert ">ships (pods 3)<" in picture
@@ -246,7 +256,7 @@ def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
         ("no/out.png", "no/out.png"),
     ],
 )
-def test_a_picture_that_cannot_be_drawn_is_told(
+def test_a_plot_that_cannot_be_drawn_is_an_error(
     file: Path, plot: str, expected: str
 ) -> None:
     words = ["quaymaster", "sweep", file.name, "--workers", "1", "--plot", plot]

@@ -1,4 +1,4 @@
-"""The environment of Gymnasium: the scheduler asks, an agent answers."""
+"""In the environment of Gymnasium, an agent makes the scheduler's choices."""
 
 import functools
 from collections.abc import Iterable
@@ -50,8 +50,11 @@ def an_env(
     turn_away: bool = True,
     **settings: Any,
 ) -> SchedulingEnv:
-    """Make an environment in which the same arrives in each episode."""
-    came = [one if isinstance(one, Arrival) else Arrival(obj=one) for one in arrivals]
+    """Make an environment with the same arrivals in each episode."""
+    came = [
+        arrival if isinstance(arrival, Arrival) else Arrival(obj=arrival)
+        for arrival in arrivals
+    ]
     workload = Workload(objects=list(nodes), arrivals=came, turn_away=turn_away)
     return SchedulingEnv(lambda _seed: workload, registry=REGISTRY, **settings)
 
@@ -85,7 +88,7 @@ def test_environments_run_side_by_side(name: str) -> None:
     envs.close()
 
 
-def test_environments_run_in_processes_of_their_own() -> None:
+def test_environments_run_in_separate_processes() -> None:
     envs = gymnasium.make_vec(IDS[0], num_envs=2, vectorization_mode="async")
     seen, _ = envs.reset(seed=3)
     alone, _ = gymnasium.make(IDS[0]).reset(seed=4)
@@ -93,7 +96,7 @@ def test_environments_run_in_processes_of_their_own() -> None:
     envs.close()
 
 
-def test_masks_have_the_name_that_learners_ask_for() -> None:
+def test_masks_have_the_name_that_learners_expect() -> None:
     env = gymnasium.make(IDS[0])
     _, info = env.reset(seed=0)
     masks = env.get_wrapper_attr("action_masks")()
@@ -107,12 +110,12 @@ def test_it_has_to_be_reset_first() -> None:
         env.step(0)
 
 
-def test_there_are_no_options_of_a_reset() -> None:
+def test_reset_accepts_no_options() -> None:
     with pytest.raises(ValueError, match="options: expected none"):
         an_env([a_node("a")], a_pod("p")).reset(options={"pods": 3})
 
 
-def test_without_gymnasium_it_says_what_to_install(tmp_path: Path) -> None:
+def test_error_without_gymnasium_names_the_extra_to_install(tmp_path: Path) -> None:
     (tmp_path / "without.py").write_text(
         "import sys\nsys.modules['gymnasium'] = None\nimport quaymaster.gym\n"
     )
@@ -155,7 +158,7 @@ def test_a_pod_that_is_sent_where_it_may_not_go_is_turned_away() -> None:
     assert pods(env) == ["q"]
 
 
-def test_the_episode_ends_when_nothing_moves_any_more() -> None:
+def test_the_episode_ends_when_no_pod_can_move() -> None:
     env = an_env([a_node("a")], a_pod("p"), a_pod("big", cpu="5"))
     env.reset(seed=1)
     seen, reward, is_over, is_cut, info = env.step(0)
@@ -202,7 +205,7 @@ def test_pods_that_fit_nowhere_may_preempt_others() -> None:
     assert node_of(env, "high") == "a"
 
 
-def test_filters_are_verified_if_asked_for() -> None:
+def test_filters_are_verified_on_request() -> None:
     env = SchedulingEnv(registry=REGISTRY, options=SchedulerOptions(verify=1))
     _, info = env.reset(seed=2)
     is_over = False
@@ -220,9 +223,9 @@ def test_pods_go_only_where_there_is_room(seed: int, choices: Random) -> None:
         rows = np.flatnonzero(info["action_mask"]).tolist()
         _, reward, is_over, _, info = env.step(choices.choice(rows))
         total += reward
-    standing = env.run.observe()
-    assert (standing.free >= 0).all()
-    assert standing.placed == standing.pods.sum() == total
+    observation = env.run.observe()
+    assert (observation.free >= 0).all()
+    assert observation.placed == observation.pods.sum() == total
     env.close()
 
 
@@ -231,17 +234,17 @@ def test_pods_go_only_where_there_is_room(seed: int, choices: Random) -> None:
 
 def played(env: SchedulingEnv, seed: int | None) -> list[float]:
     seen, info = env.reset(seed=seed)
-    told = [float(seen.sum())]
+    numbers = [float(seen.sum())]
     is_over = False
     while not is_over:
         seen, reward, is_over, _, info = env.step(int(info["action_mask"].argmax()))
-        told += [reward, float(seen.sum())]
-    return told
+        numbers += [reward, float(seen.sum())]
+    return numbers
 
 
-def test_the_same_seed_gives_the_same_episode_and_another_one_another() -> None:
-    one, other = SchedulingEnv(registry=REGISTRY), SchedulingEnv(registry=REGISTRY)
-    assert played(one, 7) == played(other, 7) != played(one, 8)
+def test_the_same_seed_gives_the_same_episode_and_another_seed_does_not() -> None:
+    first, other = SchedulingEnv(registry=REGISTRY), SchedulingEnv(registry=REGISTRY)
+    assert played(first, 7) == played(other, 7) != played(first, 8)
 
 
 def test_without_a_seed_each_episode_is_another_one() -> None:
@@ -251,20 +254,20 @@ def test_without_a_seed_each_episode_is_another_one() -> None:
 
 
 def test_a_seed_is_that_of_the_workload() -> None:
-    asked = []
+    seeds = []
 
     def workload(seed: int) -> Workload:
-        asked.append(seed)
+        seeds.append(seed)
         return small_workload(seed)
 
     SchedulingEnv(workload, registry=REGISTRY).reset(seed=11)
-    assert asked == [0, 11], "at first it looks how many nodes there are"
+    assert seeds == [0, 11], "at first it looks how many nodes there are"
 
 
-# What is seen -------------------------------------------------------------------------
+# Observations -------------------------------------------------------------------------
 
 
-def test_shares_are_told_before_and_with_the_pod() -> None:
+def test_shares_are_observed_before_and_with_the_pod() -> None:
     nodes = [a_node("a"), a_node("b", cpu="8"), a_node("c", cpu="1")]
     env = an_env(
         nodes, a_pod("p", cpu="2"), a_pod("q", cpu="2"), columns=ShareColumns(["cpu"])
@@ -286,7 +289,7 @@ def test_a_resource_that_no_node_offers_is_0() -> None:
 
 
 class PodCounts:
-    """Shows how many pods there are on each node."""
+    """Observes the number of pods on each node."""
 
     names = ("pods",)
     bounds = (0.0, 110.0)
@@ -295,7 +298,7 @@ class PodCounts:
         return nodes.pod_count[rows][:, None].astype(np.float64)
 
 
-def test_columns_may_be_ones_own() -> None:
+def test_custom_columns_may_be_added() -> None:
     env = an_env(map(a_node, "ab"), a_pod("p"), a_pod("q"), columns=PodCounts())
     env.reset(seed=1)
     assert env.step(1)[0].tolist() == [[0], [1]]
@@ -314,7 +317,7 @@ def test_nodes_that_come_later_need_room_in_the_columns() -> None:
     assert not seen[2].any()
 
 
-def test_rewards_may_be_ones_own() -> None:
+def test_custom_rewards_may_be_used() -> None:
     def leftover(run: Run, step: Step) -> float:
         return float(run.observe().free[0].sum()) if step.node else -1.0
 
@@ -383,6 +386,6 @@ def test_a_step_is_at_least_one_decision() -> None:
         WeightActions(0)
 
 
-def test_what_is_registered_takes_arguments() -> None:
+def test_registered_environments_accept_arguments() -> None:
     make = functools.partial(gymnasium.make, IDS[0], registry=REGISTRY)
     assert make(actions=NodeActions(), max_nodes=9).action_space == Discrete(9)

@@ -1,4 +1,4 @@
-"""Results beside earlier ones: what is faster, what slower, and what is noise."""
+"""Results are compared with earlier ones: faster, slower, or noise."""
 
 import json
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_the_spread_of_the_runs_decides(speeds: list[float], verdict: str) -> No
     assert done.exit_code == 0, done.output
     assert done.stdout.rstrip().endswith(verdict)
     document = json.loads(Path("result.json").read_text())
-    assert [one["run"] for one in document["results"]] == [1, 2, 3]
+    assert [result["run"] for result in document["results"]] == [1, 2, 3]
     [found] = document["against"]
     assert found["verdict"] == verdict
     assert found["least"] <= found["ratio"] <= found["most"]
@@ -88,7 +88,7 @@ def test_the_spread_of_the_runs_decides(speeds: list[float], verdict: str) -> No
     ],
     ids=["missing", "no JSON", "version", "empty"],
 )
-def test_a_file_without_results_is_told_before_anything_is_run(
+def test_a_file_without_results_is_an_error_before_any_run(
     text: str | None, message: str
 ) -> None:
     if text is not None:
@@ -99,7 +99,7 @@ def test_a_file_without_results_is_told_before_anything_is_run(
     assert not Path("result.json").exists()
 
 
-def test_results_of_other_workloads_are_refused_before_anything_is_run() -> None:
+def test_results_of_other_workloads_are_rejected_before_any_run() -> None:
     earlier(1.0, workload="Large/9Nodes")
     done = perf("--against", "before.json", "--json", "result.json")
     assert isinstance(done.exception, PerfErrors)
@@ -109,7 +109,7 @@ def test_results_of_other_workloads_are_refused_before_anything_is_run() -> None
 
 
 @pytest.mark.long
-def test_other_measurements_of_a_workload_are_no_comparison() -> None:
+def test_other_measurements_of_a_workload_are_not_compared() -> None:
     earlier(1.0, name="other")
     done = perf("--against", "before.json")
     assert done.exit_code == 0

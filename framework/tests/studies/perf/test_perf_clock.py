@@ -51,7 +51,7 @@ def test_waiting_jumps_to_the_next_timer_and_is_counted(
     assert clock.exact() == 1010.0
 
 
-def test_a_timer_that_is_overdue_is_no_wait(clock: PacedClock, real: Stopwatch) -> None:
+def test_an_overdue_timer_is_not_a_wait(clock: PacedClock, real: Stopwatch) -> None:
     clock.call_later(1, lambda: None)
     real.seconds += 3
     assert clock.skip()
@@ -73,7 +73,7 @@ def test_without_anything_to_wait_for_there_is_no_jump(clock: PacedClock) -> Non
     assert clock.now() == 1001.0
 
 
-def test_who_is_woken_does_not_wait(clock: PacedClock) -> None:
+def test_a_woken_clock_does_not_wait(clock: PacedClock) -> None:
     clock.call_later(10, lambda: None)
     woken = threading.Event()
     woken.set()

@@ -31,7 +31,7 @@ from tests.kit.internals.perf import GoTemplate, GoTemplateError
         ("a{{/* a comment */}}b", "ab"),
     ],
 )
-def test_actions_give_what_go_gives(text: str, expected: str) -> None:
+def test_actions_render_like_go(text: str, expected: str) -> None:
     assert GoTemplate(text).render(13, 40) == expected
 
 
@@ -95,9 +95,7 @@ PARAMETERS = {
         ("{{ $m := .map }}{{ $m.k }}{{ (index .list 0) }}{{ (index .l 0).k }}", "vaw"),
     ],
 )
-def test_control_flow_and_parameters_give_what_go_gives(
-    text: str, expected: str
-) -> None:
+def test_control_flow_and_parameters_render_like_go(text: str, expected: str) -> None:
     """The expected texts were printed by Go's text/template."""
     assert GoTemplate(text, PARAMETERS).render(13, 40) == expected
 
@@ -108,7 +106,7 @@ def test_only_a_template_with_an_index_differs_from_object_to_object() -> None:
     assert GoTemplate("{{ DivideInt 30000 .Count }}").texts(40).places == 0
 
 
-def test_what_differs_can_be_put_into_the_text() -> None:
+def test_placeholders_can_be_filled_into_the_text() -> None:
     texts = GoTemplate("a{{ .Index }} b{{ .Count }} c{{ Mod .Index 2 }}").texts(40)
     assert texts.values(13) == ["13", "1"]
     assert texts.fill(["x", "y"]) == "ax b40 cy"
@@ -160,7 +158,7 @@ def test_a_condition_on_the_index_is_decided_for_each_object(text: str) -> None:
         ("{{ not }}", "line 1: not: expected 1 argument, got 0"),
     ],
 )
-def test_what_is_not_understood_is_told_with_its_line(text: str, message: str) -> None:
+def test_unsupported_action_is_an_error_with_its_line(text: str, message: str) -> None:
     with pytest.raises(GoTemplateError, match=message):
         GoTemplate(text)
 
@@ -194,6 +192,6 @@ def test_a_broken_action_is_an_error(text: str) -> None:
         ("{{ AddInt 1 .nothing }}", "expected a number, got <nil>"),
     ],
 )
-def test_an_action_that_fails_is_told_with_its_line(text: str, message: str) -> None:
+def test_a_failing_action_is_an_error_with_its_line(text: str, message: str) -> None:
     with pytest.raises(GoTemplateError, match=message):
         GoTemplate(text, PARAMETERS).render(0, 1)

@@ -1,4 +1,4 @@
-"""Workloads that cannot be played leave out only themselves."""
+"""Only the workloads that cannot run are left out."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def case(more: str = "", workload: str = "name: one") -> str:
     )
 
 
-def test_what_cannot_be_played_is_read_all_the_same(tmp_path: Path) -> None:
+def test_workloads_that_cannot_run_are_read_nevertheless(tmp_path: Path) -> None:
     *_, groups = load_workloads([write(tmp_path, CASES)])
     create, pods = groups.operations
     assert isinstance(create, CreatePodGroups)
@@ -64,7 +64,7 @@ def test_what_cannot_be_played_is_read_all_the_same(tmp_path: Path) -> None:
 
 def test_each_workload_has_its_own_reason(tmp_path: Path) -> None:
     workloads = load_workloads([write(tmp_path, CASES)])
-    reasons = {one.name: why_left_out(one, V1_37) for one in workloads}
+    reasons = {workload.name: why_left_out(workload, V1_37) for workload in workloads}
     assert reasons["Plain/whole"] == ""
     assert reasons["Plain/lacking"] == ("no parameter 'pods', which an operation names")
     assert "createPodGroups: pod groups are not played" in reasons["Groups/small"]
@@ -102,7 +102,7 @@ def test_a_workload_that_is_left_out_is_not_run(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_gate_that_is_not_played_leaves_out_its_workload(
+def test_an_unsupported_gate_leaves_out_its_workload(
     tmp_path: Path, version: str, gates: str, reason: str
 ) -> None:
     text = case(workload=f"name: one, featureGates: {{{gates}}}")
@@ -167,7 +167,7 @@ def test_a_gate_that_is_not_played_leaves_out_its_workload(
         ),
     ],
 )
-def test_a_mistake_is_a_mistake_in_what_cannot_be_played_too(
+def test_mistakes_are_errors_in_left_out_workloads_too(
     tmp_path: Path, text: str, message: str
 ) -> None:
     file = write(tmp_path, text)

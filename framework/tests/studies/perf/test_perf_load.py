@@ -1,4 +1,4 @@
-"""Benchmark files: what they mean, and what is said about their mistakes."""
+"""Benchmark files are loaded, and their mistakes are reported."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def case(*operations: str, workload: str = "name: one", more: str = "") -> str:
     )
 
 
-def test_parameters_take_the_place_of_what_they_are_for(tmp_path: Path) -> None:
+def test_parameters_replace_the_fields_that_name_them(tmp_path: Path) -> None:
     small, large = load_workloads([write(tmp_path, CASE)])
     assert small.operations == (
         CreateNodes(opcode="createNodes", count=2, count_param="$nodes"),
@@ -61,7 +61,7 @@ def test_parameters_take_the_place_of_what_they_are_for(tmp_path: Path) -> None:
     assert large.operations[1].count == 10000  # type: ignore[union-attr]  # createPods
 
 
-def test_a_workload_has_what_its_case_has_unless_it_says_otherwise(
+def test_a_workload_inherits_and_overrides_fields_of_its_case(
     tmp_path: Path,
 ) -> None:
     small, large = load_workloads([write(tmp_path, CASE)])
@@ -88,11 +88,14 @@ def test_a_pod_set_is_the_same_pods_in_each_of_its_namespaces(tmp_path: Path) ->
     )
     text = case(operation, workload="name: one, params: {sets: 2, pods: 4}")
     (workload,) = load_workloads([write(tmp_path, text)])
-    sets = [one for one in workload.operations[1:] if isinstance(one, CreatePods)]
-    assert [(one.namespace, one.count) for one in sets] == [("ns-0", 4), ("ns-1", 4)]
+    sets = [step for step in workload.operations[1:] if isinstance(step, CreatePods)]
+    assert [(pod_set.namespace, pod_set.count) for pod_set in sets] == [
+        ("ns-0", 4),
+        ("ns-1", 4),
+    ]
 
 
-def test_a_directory_stands_for_the_files_below_it(tmp_path: Path) -> None:
+def test_a_directory_means_the_files_below_it(tmp_path: Path) -> None:
     files = [write(tmp_path, CASE, "a"), write(tmp_path, CASE, "b/c")]
     assert find_files([str(tmp_path), files[0]]) == files
 
@@ -117,7 +120,7 @@ def test_workloads_are_chosen_by_name_and_label(
     tmp_path: Path, names: list[str], labels: list[str], expected: list[str]
 ) -> None:
     workloads = load_workloads([write(tmp_path, CASE)])
-    assert [one.name for one in select(workloads, names, labels)] == expected
+    assert [workload.name for workload in select(workloads, names, labels)] == expected
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_choosing_nothing_is_an_error(
         select(workloads, names, labels)
 
 
-def test_gates_that_make_no_difference_are_told() -> None:
+def test_gates_without_effect_are_reported() -> None:
     gates = {"SchedulerQueueingHints": False, "NodeDeclaredFeatures": False}
     assert ignored_gates(gates) == {"SchedulerQueueingHints": False}
 
@@ -259,7 +262,7 @@ def test_gates_that_make_no_difference_are_told() -> None:
         pytest.param("a: [", "line 2, column 1", id="no YAML"),
     ],
 )
-def test_a_mistake_is_told_with_file_and_place(
+def test_a_mistake_is_reported_with_file_and_place(
     tmp_path: Path, text: str, message: str
 ) -> None:
     file = write(tmp_path, text)
@@ -268,7 +271,7 @@ def test_a_mistake_is_told_with_file_and_place(
     assert f"{file}: {message}" in str(caught.value)
 
 
-def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     wrong = case("{opcode: sleep, durationn: 1s}", "{opcode: nap}")
     files = [write(tmp_path, wrong, "a"), write(tmp_path, wrong, "b")]
     with pytest.raises(PerfErrors) as caught:

@@ -1,4 +1,4 @@
-"""What a meter makes of what it observes."""
+"""A meter computes figures from attempts and bindings."""
 
 from typing import cast
 
@@ -36,8 +36,8 @@ class Bench:
 
     def measure(self, *pods: Pod) -> None:
         self.meter.start("test", ["measured"], {"type": "one"})
-        for one in pods:
-            self.meter.creating(one)
+        for created in pods:
+            self.meter.creating(created)
 
     def stop(self) -> Measurement:
         return self.meter.stop(nodes=7)
@@ -60,7 +60,7 @@ def pod(name: str, namespace: str = "measured", kind: str = "one") -> Pod:
     )
 
 
-def test_throughput_is_pods_over_the_time_from_first_making_to_last_binding(
+def test_throughput_is_pods_per_time_from_first_creation_to_last_binding(
     bench: Bench,
 ) -> None:
     a, b = pod("a"), pod("b")
@@ -79,11 +79,11 @@ def test_throughput_is_pods_over_the_time_from_first_making_to_last_binding(
 
 
 def test_waiting_counts_as_time_but_not_as_work(bench: Bench) -> None:
-    one = pod("a")
-    bench.measure(one)
+    measured_pod = pod("a")
+    bench.measure(measured_pod)
     bench.clock.call_later(8, lambda: None)
     bench.clock.skip()
-    bench.attempt(one, begin=1, end=2, binds=True)
+    bench.attempt(measured_pod, begin=1, end=2, binds=True)
     measured = bench.stop()
     assert measured.seconds == 10
     assert measured.busy_seconds == 2
@@ -104,12 +104,12 @@ def test_only_pods_of_the_namespaces_with_the_labels_are_measured(
 
 
 def test_attempts_are_counted_by_result_for_all_pods(bench: Bench) -> None:
-    one, other = pod("a"), pod("b", namespace="elsewhere")
-    bench.measure(one)
+    measured_pod, other = pod("a"), pod("b", namespace="elsewhere")
+    bench.measure(measured_pod)
     bench.attempt(other, begin=0, end=3, binds=False)
     bench.result = "error"
     bench.attempt(other, begin=3, end=4, binds=False)
-    bench.attempt(one, begin=4, end=6, binds=True)
+    bench.attempt(measured_pod, begin=4, end=6, binds=True)
     measured = bench.stop()
     assert measured.attempts == {"unschedulable": 1, "error": 1, "scheduled": 1}
     assert measured.attempt_seconds == Distribution(
@@ -118,21 +118,21 @@ def test_attempts_are_counted_by_result_for_all_pods(bench: Bench) -> None:
 
 
 def test_a_binding_that_takes_its_time_belongs_to_its_attempt(bench: Bench) -> None:
-    one = pod("a")
+    measured_pod = pod("a")
     bench.result = None
-    bench.measure(one)
-    bench.attempt(one, begin=0, end=1, binds=False)
+    bench.measure(measured_pod)
+    bench.attempt(measured_pod, begin=0, end=1, binds=False)
     bench.at(5)
-    bench.meter.bound(one, "node")
+    bench.meter.bound(measured_pod, "node")
     measured = bench.stop()
     assert measured.attempts == {"scheduled": 1}
     assert measured.attempt_seconds.average == 5
 
 
-def test_pods_are_followed_from_their_making_to_their_binding(bench: Bench) -> None:
-    one = pod("a")
-    bench.measure(one)
-    bench.attempt(one, begin=1, end=3, binds=True)
+def test_pods_are_measured_from_their_creation_to_their_binding(bench: Bench) -> None:
+    measured_pod = pod("a")
+    bench.measure(measured_pod)
+    bench.attempt(measured_pod, begin=1, end=3, binds=True)
     assert bench.stop().pod_seconds.average == 3
 
 
@@ -166,13 +166,13 @@ def test_the_last_window_takes_what_is_left_over(bench: Bench) -> None:
 def test_windows_are_a_second_or_less_if_too_few_would_fit(
     bench: Bench, seconds: float, window: float
 ) -> None:
-    one = pod("a")
-    bench.measure(one)
-    bench.attempt(one, begin=0, end=seconds, binds=True)
+    measured_pod = pod("a")
+    bench.measure(measured_pod)
+    bench.attempt(measured_pod, begin=0, end=seconds, binds=True)
     assert bench.stop().throughput.window_seconds == window
 
 
-def test_percentiles_are_values_that_were_there() -> None:
+def test_percentiles_are_measured_values() -> None:
     spread = Distribution.of([float(n) for n in range(100, 0, -1)])
     assert spread == Distribution(count=100, average=50.5, p50=50, p90=90, p99=99)
     assert Distribution.of([]) == Distribution()

@@ -1,4 +1,4 @@
-"""Patterns give the trees that reading each text would give."""
+"""Patterns return the same trees as parsing each text."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.kit.internals.perf import GoTemplate, make_pattern
         "list:{{ range 3 }}\n- {{ . }}-{{ $.Index }}-{{ Mod $.Index 5 }}{{ end }}",
     ],
 )
-def test_a_pattern_gives_what_reading_gives(text: str) -> None:
+def test_a_pattern_agrees_with_the_parser(text: str) -> None:
     texts = GoTemplate(text).texts(40)
     pattern = make_pattern(texts)
     assert pattern is not None
@@ -41,7 +41,7 @@ def test_what_changes_more_than_texts_has_no_pattern(text: str) -> None:
     assert make_pattern(GoTemplate(text).texts(2)) is None
 
 
-def test_what_is_no_yaml_is_told() -> None:
+def test_invalid_yaml_is_an_error() -> None:
     with pytest.raises(YamlError, match="line 1, column 5"):
         make_pattern(GoTemplate("a: {{ .Index }}: b").texts(2))
 
@@ -54,7 +54,7 @@ def test_what_is_no_yaml_is_told() -> None:
         ("a: [{b: {'k{{ .Index }}': x}}]", False),
     ],
 )
-def test_a_pattern_knows_whether_its_keys_change(
+def test_a_pattern_reports_whether_its_keys_change(
     text: str, has_fixed_keys: bool
 ) -> None:
     pattern = make_pattern(GoTemplate(text).texts(4))

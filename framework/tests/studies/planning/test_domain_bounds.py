@@ -1,4 +1,4 @@
-"""Bounds of plans that follow from the domains which pods need."""
+"""Topology constraints of pods give bounds of plans."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def planned(
     loss: Loss | None = None,
     max_trials: int = 1,
 ) -> Plan:
-    """A plan for which one trial has to suffice, if it is to be proven."""
+    """Make a plan with a single trial."""
     return plan(
         objects,
         groups=[parse_node_group(f"{group},memory=64Gi") for group in groups],
@@ -40,12 +40,12 @@ def planned(
 
 
 def proof(found: Plan) -> tuple[float, bool]:
-    """The lower bound, and whether the answer is proven."""
+    """Return the lower bound and whether the plan is proven optimal."""
     return float(found.lower_bound), found.is_final
 
 
 def apart(count: int, key: str = ZONE) -> list[Pod]:
-    """Pods that may not share a domain."""
+    """Return pods that may not share a domain."""
     term = make_affinity_term(topology_key=key, selector=LABELS)
     return [
         make_pod(
@@ -66,7 +66,7 @@ def spread(
     max_skew: int = 1,
     min_domains: int | None = None,
 ) -> list[Pod]:
-    """Pods that are spread over all domains."""
+    """Return pods that are spread over all domains."""
     constraint = make_spread_constraint(
         topology_key=key, selector=LABELS, max_skew=max_skew, min_domains=min_domains
     )
@@ -86,7 +86,7 @@ def test_pods_that_shun_a_zone_need_as_many_zones() -> None:
     assert (proof(found), found.tried) == ((3, True), 1)
 
 
-def test_too_few_zones_are_told_before_any_plan_is_tried() -> None:
+def test_too_few_zones_are_reported_before_any_trial() -> None:
     found = planned(apart(4), "cpu=64,zones=3")
     assert (found.is_found, found.is_final, found.tried) == (False, True, 0)
     assert found.obstacle == (
@@ -128,7 +128,7 @@ def test_pods_that_shun_a_zone_need_one_more_to_lose() -> None:
 @pytest.mark.parametrize(
     ("skew", "least", "nodes"), [(1, 4, 4), (2, 3, 2), (1, None, 1)]
 )
-def test_few_hosts_hold_few_pods_where_more_are_asked_for(
+def test_minimum_of_domains_limits_pods_on_few_hosts(
     skew: int, least: int | None, nodes: int
 ) -> None:
     pods = spread(4, HOST, "100m", max_skew=skew, min_domains=least)
@@ -145,7 +145,7 @@ def test_every_zone_needs_room_for_its_share() -> None:
     assert proof(found) == (3, True)
 
 
-def test_pods_that_are_spread_over_what_no_node_has_are_told_at_once() -> None:
+def test_spread_over_a_label_that_no_node_has_is_reported_at_once() -> None:
     found = planned(spread(4), "cpu=64")
     assert (found.is_found, found.is_final, found.tried) == (False, True, 0)
     assert f"too little: room in each {ZONE} for its part of 4 pods" in found.obstacle
@@ -181,7 +181,7 @@ def test_daemons_that_count_make_no_bound() -> None:
     assert [group.nodes for group in found.groups] == [4, 1]
 
 
-def test_urgent_pods_that_run_already_preempt_nobody() -> None:
+def test_urgent_pods_that_run_already_preempt_no_pod() -> None:
     node = make_node(name="old")
     urgent = make_pod(name="urgent", node="old", priority=9)
     pods = spread(4, HOST, "100m", min_domains=5)

@@ -1,4 +1,4 @@
-"""Bounds rest on what the scheduler holds pods to, and not on what it could."""
+"""Bounds follow from the rules that the enabled plugins enforce."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ Planned: TypeAlias = Callable[..., Plan]
 
 @pytest.fixture
 def planned(tmp_path: Path) -> Planned:
-    """Plans nodes of 4 CPUs under a configuration; one trial has to suffice."""
+    """Return a function that plans nodes of 4 CPUs with a single trial."""
 
     def run(*objects: ApiObject, disabled: str = "", args: str = "[]") -> Plan:
         file = tmp_path / "config.yaml"
@@ -74,7 +74,7 @@ PAIRS: dict[str, tuple[ApiObject, ...]] = {
 
 
 @pytest.mark.parametrize("plugin", PAIRS)
-def test_a_rule_makes_a_bound_where_a_plugin_holds_to_it(
+def test_a_rule_gives_a_bound_if_its_plugin_is_enabled(
     plugin: str, planned: Planned
 ) -> None:
     with_it = planned(*PAIRS[plugin])
@@ -89,7 +89,9 @@ def test_resources_that_the_scheduler_ignores_make_no_bound(planned: Planned) ->
     assert len(planned(*pods, args=IGNORED).nodes) == 1
 
 
-def test_a_port_that_daemons_take_everywhere_is_told_at_once(planned: Planned) -> None:
+def test_a_port_that_daemons_use_everywhere_is_reported_at_once(
+    planned: Planned,
+) -> None:
     agent = make_daemon_set(name="agent", pod=make_pod(host_ports=[9100]))
     found = planned(agent, make_pod(name="a", host_ports=[9100]))
     assert (found.is_found, found.is_final, found.tried) == (False, True, 0)

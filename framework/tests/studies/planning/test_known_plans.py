@@ -1,4 +1,4 @@
-"""Plans for what people really deploy: the counts that a search by hand finds."""
+"""Plans for real deployments agree with a search through all node counts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +42,7 @@ def planned(
 
 
 def by_hand(objects: Sequence[ApiObject], spec: str) -> int:
-    """The first of 0, 1, 2 and so on nodes with which all pods are placed."""
+    """Return the smallest number of nodes that places all pods, by trying."""
     for count in range(100):
         nodes = make_nodes([f"{count}:{spec}"])
         result = simulate([*nodes, *objects], config=CONFIG, registry=REGISTRY)
@@ -103,17 +103,17 @@ WEB = make_deployment(6, make_template(cpu="1"))
 
 
 def survives_by_hand(nodes: Sequence[Node], *, zone: str = "", node: str = "") -> bool:
-    """Whether all pods have a node again after nodes were deleted."""
+    """Report whether all pods have a node again after nodes were deleted."""
     cluster = InMemoryCluster(VirtualClock())
     cluster.load([*nodes, WEB])
     with Simulation(cluster, config=CONFIG, registry=REGISTRY) as simulation:
         simulation.settle()
-        for one in nodes:
-            at = one.labels.get("topology.kubernetes.io/zone", "")
-            if node == one.name or (zone and zone == at):
-                cluster.delete(Node, one.name)
+        for candidate in nodes:
+            at = candidate.labels.get("topology.kubernetes.io/zone", "")
+            if node == candidate.name or (zone and zone == at):
+                cluster.delete(Node, candidate.name)
         simulation.settle()
-        there = {one.name for one in cluster.list(Node).items}
+        there = {item.name for item in cluster.list(Node).items}
         pods = cluster.list(Pod).items
         return len(pods) == 6 and all(pod.node_name in there for pod in pods)
 
@@ -122,9 +122,9 @@ def test_a_plan_survives_the_loss_of_any_node_and_a_smaller_one_does_not() -> No
     spec = "cpu=2,memory=4Gi"
     found = planned([WEB], spec, loss=Loss.NODE)
     assert len(found.nodes) == 4
-    assert all(survives_by_hand(found.nodes, node=one.name) for one in found.nodes)
+    assert all(survives_by_hand(found.nodes, node=node.name) for node in found.nodes)
     fewer = make_nodes([f"3:{spec}"])
-    assert not all(survives_by_hand(fewer, node=one.name) for one in fewer)
+    assert not all(survives_by_hand(fewer, node=node.name) for node in fewer)
 
 
 @pytest.mark.long
@@ -141,8 +141,8 @@ def test_a_plan_survives_the_loss_of_any_zone_and_a_smaller_one_does_not() -> No
 
 @pytest.mark.long
 @pytest.mark.parametrize("names", ["x", "cx", "sx", "csx"])
-def test_choice_of_more_groups_is_not_worse(names: str) -> None:
-    """Nodes of ``c`` and ``s`` lure the scheduler into plans that never do."""
+def test_more_groups_do_not_make_the_plan_worse(names: str) -> None:
+    """With nodes of ``c`` and ``s``, the scheduler's choices never place all pods."""
     specs = {
         "c": "name=c,cpu=4,memory=8Gi,price=0.16,zones=3,max=12",
         "s": "name=s,cpu=2,memory=8Gi,price=0.1,zones=3,max=12",

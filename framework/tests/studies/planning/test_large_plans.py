@@ -30,7 +30,7 @@ PODS = [(240, "500m"), (120, "250m"), (80, "1500m"), (40, "500m"), (80, "2")]
 
 
 @pytest.mark.long
-def test_a_plan_is_grown_and_varied_where_not_all_can_be_tried() -> None:
+def test_a_plan_is_grown_and_varied_if_not_all_can_be_tried() -> None:
     spread = make_spread_constraint(
         topology_key="topology.kubernetes.io/zone", selector={"spread": "zones"}
     )
@@ -62,7 +62,7 @@ def test_a_plan_is_grown_and_varied_where_not_all_can_be_tried() -> None:
 
 
 def crowded(priority: int) -> Plan:
-    """Pods that are packed onto nodes beside daemons of a priority."""
+    """Return pods that are packed onto nodes beside daemons of a priority."""
     daemon = make_pod(requests={"cpu": "100m"}, priority=priority)
     pods = make_pod(requests={"cpu": "1"})
     return plan(
@@ -77,7 +77,7 @@ def crowded(priority: int) -> Plan:
 
 
 @pytest.mark.long
-def test_daemons_that_others_crowd_out_are_told_after_few_plans() -> None:
+def test_preempted_daemons_are_reported_after_few_plans() -> None:
     found = crowded(priority=0)
     assert not found.is_found
     assert "all of DaemonSets; a higher priority keeps room" in found.obstacle

@@ -36,7 +36,7 @@ def written(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_line_has_what_a_plan_and_what_the_nodes_need() -> None:
+def test_a_line_describes_the_group_and_its_nodes() -> None:
     group = parse_node_group("cpu=4,price=0.40,memory=16Gi,min=1,max=9,name=a,zones=2")
     assert group == NodeGroup(
         name="a",
@@ -62,7 +62,7 @@ def test_a_line_has_what_a_plan_and_what_the_nodes_need() -> None:
         ("cpu=4,memory=16Gi,name=", "expected KEY=VALUE"),
     ],
 )
-def test_mistakes_are_told_with_the_line(spec: str, message: str) -> None:
+def test_mistakes_are_reported_with_the_line(spec: str, message: str) -> None:
     with pytest.raises(NodeGroupError, match=message) as error:
         parse_node_group(spec)
     assert error.value.where == f"node group {spec!r}"
@@ -87,7 +87,7 @@ def test_a_file_has_the_same_groups(tmp_path: Path) -> None:
         ("kind: NodeGroups", "kind: Nodes", "kind: expected"),
     ],
 )
-def test_mistakes_in_a_file_are_told_with_their_place(
+def test_mistakes_in_a_file_are_reported_with_their_place(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     file = written(tmp_path, (HEAD + BIG).replace(old, new))
@@ -103,7 +103,7 @@ def test_mistakes_in_a_file_are_told_with_their_place(
         ("NoSchedule}", "Never}", "taint: expected"),
     ],
 )
-def test_groups_of_a_file_that_make_no_nodes_are_told_with_their_place(
+def test_groups_of_a_file_without_nodes_are_reported_with_their_place(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     file = written(tmp_path, (HEAD + BIG).replace(old, new, 1))

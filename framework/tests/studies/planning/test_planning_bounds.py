@@ -40,7 +40,7 @@ def drawn_spread(draw: random.Random, app: str) -> TopologySpreadConstraint:
 
 
 def drawn_pods(draw: random.Random, app: str) -> Iterator[Pod]:
-    """Pods of one app that mind each other in some way."""
+    """Draw pods of one app with constraints between them."""
     away = make_affinity_term(
         topology_key=draw.choice([ZONE, ZONE, HOST, "rack"]), selector={"app": app}
     )
@@ -61,7 +61,7 @@ def drawn_pods(draw: random.Random, app: str) -> Iterator[Pod]:
 
 
 def drawn_volumes(draw: random.Random) -> Iterator[ApiObject]:
-    """Pods with volumes, some of which lie in one zone already."""
+    """Draw pods with volumes, some of which already have a zone."""
     yield make_storage_class()
     for number in range(draw.randint(1, 2)):
         claim = make_persistent_volume_claim(name=f"data-{number}")
@@ -81,7 +81,7 @@ def drawn_volumes(draw: random.Random) -> Iterator[ApiObject]:
 
 
 def drawn_agent(draw: random.Random) -> ApiObject:
-    """A DaemonSet, whose pods other pods' constraints may count."""
+    """Draw a DaemonSet whose pods may count for constraints of other pods."""
     cpu = {"cpu": draw.choice(["100m", "300m"])}
     labels = {"app": draw.choice(["agent", "agent", "app0"]), "part": "agent"}
     pod = make_pod(labels=labels, requests=cpu, priority=draw.choice([0, 0, 9]))
@@ -89,7 +89,7 @@ def drawn_agent(draw: random.Random) -> ApiObject:
 
 
 def updating(count: int, before: Pod, after: Pod) -> tuple[ApiObject, ApiObject]:
-    """A Deployment whose template has changed, and the ReplicaSet of the former one."""
+    """Return a Deployment with a changed template, and its old ReplicaSet."""
     deployment = make_deployment(name="web", replicas=count, pod=after)
     former = make_replica_set(name="web-0", selector=before.labels, replicas=count)
     owners = make_pod(owner=deployment).metadata.owner_references
@@ -103,7 +103,7 @@ def updating(count: int, before: Pod, after: Pod) -> tuple[ApiObject, ApiObject]
 
 
 def running(count: int, like: Pod, owner: ApiObject) -> Iterator[Pod]:
-    """Pods of a workload that came with a node."""
+    """Return pods of a workload that already have a node."""
     for number in range(count):
         pod = make_pod(name=f"web-{number}", owner=owner, node="old-0")
         metadata = replace(pod.metadata, labels=like.labels)
@@ -111,7 +111,7 @@ def running(count: int, like: Pod, owner: ApiObject) -> Iterator[Pod]:
 
 
 def drawn_change(draw: random.Random) -> Iterator[ApiObject]:
-    """A Deployment during an update, or a StatefulSet that has too many pods."""
+    """Draw a Deployment during an update, or a StatefulSet with too many pods."""
     before, after = (
         make_pod(labels={"app": "web"}, requests={"cpu": draw.choice(CPU)})
         for _ in range(2)
@@ -177,7 +177,7 @@ def drawn_problem(seed: int) -> PlanProblem:
 
 
 def cool(*objects: ApiObject) -> PlanProblem:
-    """A node of 8 CPUs is there, and at most half of all may be requested."""
+    """Plan with an existing node of 8 CPUs and a limit of half of all CPUs."""
     node = make_node(name="old-0", capacity={"cpu": "8", "memory": "8Gi", "pods": "9"})
     group = parse_node_group("cpu=2,memory=8Gi,max=4")
     return PlanProblem(objects=[node, *objects], groups=[group], max_cpu=Fraction(1, 2))
@@ -204,13 +204,13 @@ def test_pods_beyond_the_replicas_of_a_stateful_set_need_no_room_in_the_end() ->
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 6))
-def test_what_a_plan_says_of_the_best_one_is_true(seed: int) -> None:
+def test_lower_bound_of_a_plan_is_true(seed: int) -> None:
     drawn_problem(seed).is_proven(max_trials=40)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, *range(6, 150)])
-def test_what_plans_say_of_the_best_ones_is_true(seed: int) -> None:
+def test_lower_bounds_of_plans_are_true(seed: int) -> None:
     drawn_problem(seed).is_proven(max_trials=40)
 
 

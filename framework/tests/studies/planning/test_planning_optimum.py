@@ -1,4 +1,4 @@
-"""Plans of small problems, held against a search of all plans by hand."""
+"""Plans of small problems are compared with a search through all plans."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""In a burst bindings are seen out of order: a replay still finds what differs."""
+"""A replay finds differences although bindings of a burst are seen out of order."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,7 +39,7 @@ def replayed(path: Path, config: SchedulerConfig) -> ReplayResult:
 
 
 def wrong_weight(tmp_path: Path) -> SchedulerConfig:
-    """The default profile, with one weight that is another."""
+    """Return the default profile with one other weight."""
     file = tmp_path / "wrong.yaml"
     file.write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\n"
@@ -54,7 +54,7 @@ def wrong_weight(tmp_path: Path) -> SchedulerConfig:
 
 
 def burst(path: Path, seed: int, priorities: list[int]) -> None:
-    """Record pods that come faster than they are scheduled, in exact order."""
+    """Record pods that arrive faster than they are scheduled, in exact order."""
     random = Random(seed)
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(
@@ -85,7 +85,7 @@ def burst(path: Path, seed: int, priorities: list[int]) -> None:
 
 
 def seen_out_of_order(path: Path, seed: int) -> Path:
-    """The same record, with each binding up to some places further behind."""
+    """Return the same record with each binding moved back by some places."""
     random = Random(seed)
     lines = list(RecordFile(path).lines())
     places = [index for index, line in enumerate(lines) if is_binding(line)]
@@ -94,18 +94,20 @@ def seen_out_of_order(path: Path, seed: int) -> Path:
     with RecordWriter(shuffled) as writer:
         at = dict(zip(places, seen, strict=True))
         for index, line in enumerate(lines):
-            told = line
+            written = line
             if index in at:
-                # The server counts versions and time on, whatever comes first.
+                # Versions and times stay in the order of the server.
                 other = lines[at[index]]
                 assert isinstance(line, Modified)
-                told = msgspec.structs.replace(other, at=line.at, version=line.version)
-            writer.write(told)
+                written = msgspec.structs.replace(
+                    other, at=line.at, version=line.version
+                )
+            writer.write(written)
     return shuffled
 
 
 def rewritten(path: Path, lines: Iterable[Line]) -> Path:
-    """Another record, of these lines."""
+    """Write another record with these lines."""
     seen = path.with_name("seen.jsonl.gz")
     with RecordWriter(seen) as writer:
         for line in lines:
@@ -118,17 +120,17 @@ def is_binding(line: Line) -> bool:
 
 
 def differing(result: ReplayResult) -> set[str]:
-    return {one.pod for one in result.differing()}
+    return {decision.pod for decision in result.differing()}
 
 
-def test_order_in_which_equal_pods_came_is_that_of_the_decisions(
+def test_equal_pods_are_decided_in_the_order_of_their_arrival(
     path: Path,
 ) -> None:
     burst(path, 1, [0])
     result = replayed(seen_out_of_order(path, 1), CONFIG)
     counts = result.counts()
     assert counts[Agreement.SAME] + counts[Agreement.TIE] == PODS
-    # The queue says all there is to know: nothing has to be supposed.
+    # The recorded queue decides on the order: nothing has to be assumed.
     assert result.tried() == 0
 
 
@@ -146,7 +148,7 @@ def test_wrong_weight_is_found_as_in_an_exact_record(path: Path) -> None:
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 )
-def test_among_priorities_a_wrong_weight_is_hardly_ever_taken_for_an_order(
+def test_among_priorities_a_wrong_weight_is_rarely_mistaken_for_an_order(
     path: Path, seed: int
 ) -> None:
     burst(path, seed, [0, 0, 0, 5])
@@ -181,7 +183,7 @@ def test_watch_of_another_kind_may_be_ahead(path: Path) -> None:
     assert (decision.agreement, decision.width) == (Agreement.ORDER, 1)
 
 
-def test_change_of_a_later_version_was_not_known(path: Path) -> None:
+def test_decision_does_not_use_a_change_of_a_later_version(path: Path) -> None:
     """Theirs would be right once the other node is full, which happens too late."""
     cluster = InMemoryCluster(VirtualClock())
     small, large = {"cpu": "4", "pods": "9"}, {"cpu": "64", "pods": "9"}
@@ -198,7 +200,7 @@ def test_change_of_a_later_version_was_not_known(path: Path) -> None:
     assert decision.ours.node == "b"
 
 
-def test_what_a_decision_led_to_may_be_seen_before_its_pod(path: Path) -> None:
+def test_consequences_of_a_decision_may_be_seen_before_its_pod(path: Path) -> None:
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(make_node(name=name, labels={ZONE: f"z-{name}"}) for name in "abc")
     cluster.create(make_persistent_volume_claim(name="data"))
@@ -217,5 +219,5 @@ def test_what_a_decision_led_to_may_be_seen_before_its_pod(path: Path) -> None:
     )
     seen = rewritten(path, [*lines[:pod], *since, end])
     [decision] = replayed(seen, CONFIG).decisions
-    # That the claim has a volume was not known.
+    # The scheduler had not seen the volume of the claim.
     assert (decision.agreement, decision.width) == (Agreement.ORDER, 1)

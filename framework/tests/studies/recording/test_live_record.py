@@ -1,4 +1,4 @@
-"""Records of a live cluster, played by a server whose watches stay open."""
+"""Records of a live cluster, for which a server with open watches stands in."""
 
 import threading
 from collections.abc import Callable
@@ -23,10 +23,10 @@ SPEC = {"containers": [{"name": "main", "image": "secret/image"}]}
 
 
 def pods(path: Path) -> list[Line]:
-    """The lines about pods: the server has the same at every path."""
+    """Return the lines about pods, because the server has the same at every path."""
     kinds = (Added, Modified, Deleted)
     lines = RecordFile(path).lines()
-    return [one for one in lines if isinstance(one, kinds) and one.kind == "Pod"]
+    return [line for line in lines if isinstance(line, kinds) and line.kind == "Pod"]
 
 
 def followed(
@@ -38,7 +38,7 @@ def followed(
     lines: int = 1,
     anonymise: bool = False,
 ) -> Recorded:
-    """Record while one thing after another happens, each once the last is written.
+    """Record a sequence of steps; each step begins when the last is written.
 
     Args:
         server: The server.
@@ -72,11 +72,11 @@ def followed(
     )
 
 
-def test_what_there_is_and_what_becomes_of_it_is_recorded(tmp_path: Path) -> None:
+def test_objects_and_their_changes_are_recorded(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl.gz"
     with streaming_server(tmp_path) as (server, kubeconfig):
         server.put("web", spec=SPEC, status={"phase": "Pending"})
-        told = followed(
+        recording = followed(
             server,
             kubeconfig,
             path,
@@ -97,12 +97,12 @@ def test_what_there_is_and_what_becomes_of_it_is_recorded(tmp_path: Path) -> Non
     assert isinstance(lines[0], Begin)
     assert isinstance(lines[-1], End)
     assert any(isinstance(line, Reached) and line.kind == "Pod" for line in lines)
-    assert (told.went_on, told.pods, told.notices) == (False, 0, ())
+    assert (recording.went_on, recording.pods, recording.notices) == (False, 0, ())
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("forgets", [False, True], ids=["remembers", "has forgotten"])
-def test_record_goes_on_with_what_happened_meanwhile(
+def test_continued_record_contains_the_changes_in_between(
     tmp_path: Path, forgets: bool
 ) -> None:
     path = tmp_path / "record.jsonl.gz"
@@ -115,16 +115,16 @@ def test_record_goes_on_with_what_happened_meanwhile(
         server.put("changes", spec=SPEC, status={"phase": "Running"})
         if forgets:
             server.forget()
-        told = followed(server, kubeconfig, path, [], lines=2)
+        recording = followed(server, kubeconfig, path, [], lines=2)
     assert first == 3
-    assert told.went_on
-    news = pods(path)[first:]
-    assert {type(line) for line in news} == {Modified, Deleted}
-    assert [line.missed for line in news if isinstance(line, Deleted)] == [forgets]
-    assert len(news) == 2
+    assert recording.went_on
+    later = pods(path)[first:]
+    assert {type(line) for line in later} == {Modified, Deleted}
+    assert [line.missed for line in later if isinstance(line, Deleted)] == [forgets]
+    assert len(later) == 2
 
 
-def test_names_are_other_ones_if_that_is_wanted(tmp_path: Path) -> None:
+def test_names_are_anonymised_on_request(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with streaming_server(tmp_path) as (server, kubeconfig):
         server.put("secret-7", "secret", spec={**SPEC, "nodeName": "secret-node"})
@@ -141,7 +141,7 @@ def test_names_are_other_ones_if_that_is_wanted(tmp_path: Path) -> None:
     assert name.endswith("-7")
 
 
-def test_record_of_another_cluster_is_left_alone(tmp_path: Path) -> None:
+def test_record_of_another_cluster_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with streaming_server(tmp_path) as (server, kubeconfig):
         server.put("web", spec=SPEC)

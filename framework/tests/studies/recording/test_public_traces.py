@@ -1,4 +1,4 @@
-"""Public traces as records: small tables, in exactly the columns of the real ones."""
+"""Public traces become records; the small tables have the columns of real ones."""
 
 from pathlib import Path
 
@@ -93,19 +93,19 @@ def record_of(
 def objects_of(file: Path) -> tuple[dict[str, Node], dict[str, Pod]]:
     found: RecordedObjects = read_objects(file)
     assert found.notices == ()
-    nodes = {one.name: one for one in found.objects if isinstance(one, Node)}
-    pods = {one.name: one for one in found.objects if isinstance(one, Pod)}
+    nodes = {node.name: node for node in found.objects if isinstance(node, Node)}
+    pods = {pod.name: pod for pod in found.objects if isinstance(pod, Pod)}
     return nodes, pods
 
 
 def test_openb_has_devices_models_and_run_times(tmp_path: Path) -> None:
-    told, file = record_of(tmp_path, TraceFormat.ALIBABA_OPENB, OPENB)
-    assert (told.nodes, told.pods, told.seconds) == (3, 3, 40)
+    trace, file = record_of(tmp_path, TraceFormat.ALIBABA_OPENB, OPENB)
+    assert (trace.nodes, trace.pods, trace.seconds) == (3, 3, 40)
     nodes, pods = objects_of(file)
     result = simulate(
         [*nodes.values(), *pods.values()], config=CONFIG, registry=REGISTRY
     )
-    places = {one.pod: one.node for one in result.placements}
+    places = {placement.pod: placement.node for placement in result.placements}
     assert places["trace/openb-pod-0001"] == "openb-node-0002"
     assert len(places) == 3
     assert result.makespan >= 12537496
@@ -119,8 +119,8 @@ def test_openb_has_nothing_to_compare(tmp_path: Path) -> None:
 
 
 def test_containers_of_2018_are_compared_and_tasks_wait(tmp_path: Path) -> None:
-    told, file = record_of(tmp_path, TraceFormat.ALIBABA_2018, ALIBABA)
-    assert (told.nodes, told.pods, told.seconds) == (2, 6, 160)
+    trace, file = record_of(tmp_path, TraceFormat.ALIBABA_2018, ALIBABA)
+    assert (trace.nodes, trace.pods, trace.seconds) == (2, 6, 160)
     nodes, pods = objects_of(file)
     assert sorted(nodes) == ["m-1", "m-2"]
     assert {name: pod.node_name for name, pod in pods.items()} == {
@@ -135,7 +135,7 @@ def test_containers_of_2018_are_compared_and_tasks_wait(tmp_path: Path) -> None:
     assert (decision.pod, decision.agreement) == ("trace/c-2", Agreement.SAME)
 
 
-def test_what_is_not_known_of_2018_is_left_out(tmp_path: Path) -> None:
+def test_incomplete_rows_of_2018_are_left_out(tmp_path: Path) -> None:
     _, file = record_of(tmp_path, TraceFormat.ALIBABA_2018, ALIBABA)
     nodes, pods = objects_of(file)
     assert not {"m-4", "m-5"} & nodes.keys()
@@ -144,8 +144,8 @@ def test_what_is_not_known_of_2018_is_left_out(tmp_path: Path) -> None:
 
 
 def test_instances_of_google_are_compared_and_end(tmp_path: Path) -> None:
-    told, file = record_of(tmp_path, TraceFormat.GOOGLE_2019, GOOGLE)
-    assert (told.nodes, told.pods, told.seconds) == (2, 2, 900)
+    trace, file = record_of(tmp_path, TraceFormat.GOOGLE_2019, GOOGLE)
+    assert (trace.nodes, trace.pods, trace.seconds) == (2, 2, 900)
     nodes, pods = objects_of(file)
     assert sorted(nodes) == ["machine-11"]
     assert pods["7-0"].node_name == "machine-11"
@@ -156,7 +156,7 @@ def test_instances_of_google_are_compared_and_end(tmp_path: Path) -> None:
     assert decision.at == 601
 
 
-def test_only_the_first_pods_are_taken_if_that_is_wanted(tmp_path: Path) -> None:
+def test_only_the_first_pods_are_imported_on_request(tmp_path: Path) -> None:
     for name, text in OPENB.items():
         (tmp_path / name).write_text(text)
     file = tmp_path / "record.jsonl"
@@ -184,7 +184,7 @@ def test_only_the_first_pods_are_taken_if_that_is_wanted(tmp_path: Path) -> None
     ],
     ids=["no table", "a column is missing", "no number", "a short row"],
 )
-def test_tables_that_are_wrong_are_told_in_one_line(
+def test_wrong_tables_are_an_error_of_one_line(
     tmp_path: Path, tables: dict[str, str], message: str
 ) -> None:
     with pytest.raises(RecordError) as caught:
@@ -192,7 +192,7 @@ def test_tables_that_are_wrong_are_told_in_one_line(
     assert str(caught.value).endswith(message)
 
 
-def test_record_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_existing_record_is_not_overwritten(tmp_path: Path) -> None:
     record_of(tmp_path, TraceFormat.ALIBABA_OPENB, OPENB)
     with pytest.raises(RecordError, match="expected a new file"):
         record_of(tmp_path, TraceFormat.ALIBABA_OPENB, OPENB)

@@ -1,4 +1,4 @@
-"""Record files: whatever ends a recording, what was flushed can be read and goes on."""
+"""Flushed lines of an interrupted record can be read and continued."""
 
 import gzip
 from pathlib import Path
@@ -33,14 +33,14 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / name
 
 
-def test_what_is_written_is_read(path: Path) -> None:
+def test_written_lines_are_read_back(path: Path) -> None:
     with RecordWriter(path) as writer:
         for line in (BEGIN, gone(1), End(at=2.0)):
             writer.write(line)
     assert read(path) == [BEGIN, gone(1), End(at=2.0)]
 
 
-def test_name_says_whether_it_is_compressed(tmp_path: Path) -> None:
+def test_file_name_decides_on_compression(tmp_path: Path) -> None:
     for name in NAMES:
         with RecordWriter(tmp_path / name) as writer:
             writer.write(BEGIN)
@@ -48,7 +48,7 @@ def test_name_says_whether_it_is_compressed(tmp_path: Path) -> None:
     assert gzip.decompress(zipped.read_bytes()) == plain.read_bytes()
 
 
-def test_what_was_flushed_can_be_read_while_it_is_written(path: Path) -> None:
+def test_flushed_lines_can_be_read_during_the_recording(path: Path) -> None:
     with RecordWriter(path) as writer:
         writer.write(BEGIN)
         writer.flush()
@@ -58,7 +58,7 @@ def test_what_was_flushed_can_be_read_while_it_is_written(path: Path) -> None:
         assert list(file.lines()) == [BEGIN, gone(1)]
 
 
-def test_record_goes_on_behind_what_there_is(path: Path) -> None:
+def test_record_continues_after_existing_lines(path: Path) -> None:
     for number in (1, 2, 3):
         with RecordWriter(path) as writer:
             writer.write(BEGIN)
@@ -87,7 +87,7 @@ def test_file_that_was_cut_off_keeps_its_whole_lines_and_goes_on(
     assert again.is_whole
 
 
-def test_cut_off_line_is_told(tmp_path: Path) -> None:
+def test_cut_off_line_gets_a_notice(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with RecordWriter(path) as writer:
         writer.write(BEGIN)
@@ -111,7 +111,7 @@ def test_cut_off_line_is_told(tmp_path: Path) -> None:
     ],
     ids=["empty", "a manifest", "another line first", "another version"],
 )
-def test_what_is_no_record_is_refused(
+def test_file_that_is_not_a_record_is_rejected(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = tmp_path / "file"
@@ -130,12 +130,12 @@ def test_line_that_is_wrong_is_named(tmp_path: Path) -> None:
         read(path)
 
 
-def test_missing_file_is_told(tmp_path: Path) -> None:
+def test_missing_record_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="no such file or directory"):
         read(tmp_path / "none")
 
 
-def test_records_are_told_from_other_files(path: Path, tmp_path: Path) -> None:
+def test_records_are_distinguished_from_other_files(path: Path, tmp_path: Path) -> None:
     with RecordWriter(path) as writer:
         writer.write(BEGIN)
     other = tmp_path / "pods.json"

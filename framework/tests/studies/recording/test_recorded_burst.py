@@ -1,4 +1,4 @@
-"""Bursts that a real kube-scheduler decided, on a machine that was busy.
+"""Bursts that a real kube-scheduler decided on a busy machine.
 
 Each is of 300 pods of two priorities, recorded from servers of Kubernetes 1.36.2 or
 1.37.2 that shared two processors with much else.
@@ -41,8 +41,8 @@ def test_decision_is_explained_among_others_that_nearer_ones_explain() -> None:
 
 @pytest.mark.long
 def test_decisions_are_explained_that_were_recorded_seconds_apart() -> None:
-    # Recording stood still for 1.7 s: bindings of one second of the API server are on
-    # both sides, and the queue says that those behind were decided first.
+    # Recording paused for 1.7 s: bindings of one second of the API server are on
+    # both sides, and the queue shows that the later ones were decided first.
     result = replayed("burst-while-recording-stood-still.jsonl.gz", "1.37")
     assert len(result.decisions) == BURST
     assert result.differing() == []

@@ -1,4 +1,4 @@
-"""Replay: each decision of a record is made again, on the state that it met."""
+"""A replay repeats each decision of a record on the state of that time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +48,7 @@ def nodes(count: int, cpu: str = "4") -> list[Node]:
 
 
 def recorded(path: Path, what: What, count: int = 6) -> None:
-    """Record what is done to a cluster of some nodes."""
+    """Record the changes of a cluster of some nodes."""
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(nodes(count))
     with RecordWriter(path) as writer:
@@ -63,9 +63,11 @@ def replayed(path: Path, config: SchedulerConfig = CONFIG) -> ReplayResult:
     return replay(path, config=config, registry=REGISTRY)
 
 
-def told(result: ReplayResult) -> list[ComparedDecision]:
+def disagreements(result: ReplayResult) -> list[ComparedDecision]:
     agreed = (Agreement.SAME, Agreement.TIE)
-    return [one for one in result.decisions if one.agreement not in agreed]
+    return [
+        decision for decision in result.decisions if decision.agreement not in agreed
+    ]
 
 
 def come(
@@ -75,7 +77,7 @@ def come(
 
 
 def busy(cluster: InMemoryCluster, simulation: Simulation) -> None:
-    """Pods come and go, some in a hurry: there is too little room for all."""
+    """Create and delete pods of several priorities, with too little room for all."""
     random = Random(7)
     for number in range(60):
         name, cpu = f"p{number}", random.choice(["500m", "1", "2"])
@@ -91,15 +93,15 @@ def busy(cluster: InMemoryCluster, simulation: Simulation) -> None:
 def test_the_same_scheduler_decides_the_same_but_for_ties(path: Path) -> None:
     recorded(path, busy)
     result = replayed(path)
-    assert told(result) == []
+    assert disagreements(result) == []
     counts = result.counts()
     assert sum(counts.values()) == len(result.decisions) > 60
-    assert any(one.theirs.victims for one in result.decisions)
-    assert any(one.theirs.message for one in result.decisions)
+    assert any(decision.theirs.victims for decision in result.decisions)
+    assert any(decision.theirs.message for decision in result.decisions)
     assert (result.pods, result.others) == (60, {})
 
 
-def test_volumes_are_bound_after_the_decision_and_take_no_part_in_it(
+def test_volumes_that_are_bound_after_the_decision_do_not_affect_it(
     path: Path,
 ) -> None:
     def what(cluster: InMemoryCluster, simulation: Simulation) -> None:
@@ -115,12 +117,12 @@ def test_volumes_are_bound_after_the_decision_and_take_no_part_in_it(
 
     recorded(path, what)
     result = replayed(path)
-    assert told(result) == []
+    assert disagreements(result) == []
     # If the volume had been there, only the nodes of its zone would have been left.
     assert result.decisions[0].best == 6
 
 
-def test_another_configuration_differs_and_the_scores_say_why(
+def test_another_configuration_differs_and_the_scores_show_why(
     path: Path, tmp_path: Path
 ) -> None:
     def what(cluster: InMemoryCluster, simulation: Simulation) -> None:
@@ -130,7 +132,7 @@ def test_another_configuration_differs_and_the_scores_say_why(
 
     recorded(path, what)
     result = replayed(path, load_config("bin-packing", REGISTRY))
-    assert [one.agreement for one in result.decisions] == [
+    assert [decision.agreement for decision in result.decisions] == [
         Agreement.TIE,
         Agreement.DIFFERS,
         Agreement.DIFFERS,
@@ -141,10 +143,10 @@ def test_another_configuration_differs_and_the_scores_say_why(
     assert differing.their_scores is not None
     assert differing.our_scores.total > differing.their_scores.total
     assert "NodeResourcesFit" in differing.our_scores.plugins
-    assert any(one.startswith("which of several") for one in result.unknown)
+    assert any(remark.startswith("which of several") for remark in result.unknown)
 
 
-def test_node_that_ours_leaves_out_is_told_with_the_reason(path: Path) -> None:
+def test_node_that_we_reject_is_reported_with_the_reason(path: Path) -> None:
     cluster = InMemoryCluster(VirtualClock())
     cluster.load([*nodes(1), make_node(name="tainted", taints=["a=b:NoSchedule"])])
     with RecordWriter(path) as writer:
@@ -188,7 +190,9 @@ def test_decisions_in_another_order_than_the_bindings_are_recognised(
         cluster.bind(cluster.get(Pod, "default/second"), "small")
         cluster.bind(cluster.get(Pod, "default/first"), "large")
         recorder.close()
-    agreements = {one.pod: one.agreement for one in replayed(path).decisions}
+    agreements = {
+        decision.pod: decision.agreement for decision in replayed(path).decisions
+    }
     assert agreements == {
         "default/second": agreement,
         "default/first": Agreement.SAME,
@@ -204,7 +208,7 @@ def test_pods_of_other_schedulers_are_counted_and_not_compared(path: Path) -> No
 
     recorded(path, what)
     result = replayed(path)
-    assert [one.pod for one in result.decisions] == ["default/ours"]
+    assert [decision.pod for decision in result.decisions] == ["default/ours"]
     assert result.others == {"other": 1}
     assert result.with_node == 1
 

@@ -1,4 +1,4 @@
-"""What if our scheduler had run: the events of a record, and our own decisions."""
+"""A rerun replays the events of a record with our own decisions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def rerun_of(path: Path, what: What, config: str = "") -> RerunResult:
-    """Record what is done to two nodes of four CPUs, and let it happen again."""
+    """Record changes of two nodes of four CPUs, and rerun them."""
     cluster = InMemoryCluster(VirtualClock())
     capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     cluster.load([make_node(name=f"n{index}", capacity=capacity) for index in (0, 1)])
@@ -56,7 +56,7 @@ def come(cluster: InMemoryCluster, name: str, cpu: str, seconds: str = "") -> No
     cluster.create(pod)
 
 
-def test_the_same_scheduler_takes_the_same_course(path: Path) -> None:
+def test_the_same_scheduler_repeats_the_record(path: Path) -> None:
     def what(cluster: InMemoryCluster, simulation: Simulation) -> None:
         for number in range(6):
             come(cluster, f"p{number}", "2", "25")
@@ -73,7 +73,7 @@ def test_the_same_scheduler_takes_the_same_course(path: Path) -> None:
     assert result.ours.utilisation["cpu"] == pytest.approx(135 * 2 / (100 * 8))
 
 
-def test_another_configuration_takes_another_course(path: Path) -> None:
+def test_another_configuration_leads_to_other_results(path: Path) -> None:
     def what(cluster: InMemoryCluster, simulation: Simulation) -> None:
         for name, cpu in (("a", "1"), ("b", "1"), ("large", "4")):
             come(cluster, name, cpu)
@@ -84,7 +84,9 @@ def test_another_configuration_takes_another_course(path: Path) -> None:
     assert (theirs.placed, theirs.waiting) == (2, 1)
     assert (result.ours.placed, result.ours.waiting) == (3, 0)
     assert result.ours.utilisation["cpu"] > theirs.utilisation["cpu"]
-    assert {one.pod: one.bound for one in result.result.placements} == {
+    assert {
+        placement.pod: placement.bound for placement in result.result.placements
+    } == {
         "default/a": 0,
         "default/b": 10,
         "default/large": 20,

@@ -1,4 +1,4 @@
-"""A simulation is recorded, and replayed with the same configuration agrees."""
+"""The replay of a recorded simulation with the same configuration agrees."""
 
 import tempfile
 from pathlib import Path
@@ -73,7 +73,7 @@ def pods(draw: st.DrawFn, name: str) -> Pod:
 
 @st.composite
 def clusters(draw: st.DrawFn) -> list[ApiObject]:
-    """Nodes, and pods of all sorts that want to go there: often more than fit."""
+    """Draw nodes and different pods, often more than fit."""
     found = draw(nodes())
     # Unimportant pods that run, which others may preempt.
     for node in list(found):
@@ -123,7 +123,7 @@ def test_replay_of_a_simulation_makes_the_same_decisions(
     event(f"some wait: {bool(result.unscheduled)}")
     event(f"some preempt: {bool(result.preempted)}")
     assert counts[Agreement.SAME] + counts[Agreement.TIE] == len(replayed.decisions)
-    placed = [one for one in replayed.decisions if one.theirs.node]
+    placed = [decision for decision in replayed.decisions if decision.theirs.node]
     assert len(placed) == len(result.placements)
 
 
@@ -142,7 +142,7 @@ def test_decisions_are_those_of_a_simulation_without_a_record(tmp_path: Path) ->
     assert recorded == plain
 
 
-def test_record_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_existing_record_is_not_changed(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     file.write_text("mine\n")
     with pytest.raises(RecordError, match="expected a new file"):

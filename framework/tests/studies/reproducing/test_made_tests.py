@@ -1,4 +1,4 @@
-"""Tests that are made of decisions: small, with other names, and they pass."""
+"""Tests that are generated from decisions are small, anonymous, and pass."""
 
 import subprocess
 import sys
@@ -51,17 +51,17 @@ def made(pod: str, *objects: ApiObject, max_trials: int = 500) -> MadeTest:
 
 
 def played(test: MadeTest) -> Mapping[str, object]:
-    """Run a made test, and return its names; a failure raises."""
+    """Run a generated test and return its names; a failure raises."""
     names: dict[str, object] = {}
     exec(compile(test.text, "test_made.py", "exec"), names)
-    [function] = [one for name, one in names.items() if name.startswith("test_")]
+    [function] = [value for name, value in names.items() if name.startswith("test_")]
     assert callable(function)
     function()
     return names
 
 
 def joined(test: MadeTest) -> str:
-    """The file, with the texts in one piece that go over several lines."""
+    """Return the file with its split texts joined."""
     return test.text.replace('"\n        "', "")
 
 
@@ -80,7 +80,7 @@ def test_a_pending_pod_keeps_one_node_for_each_reason() -> None:
 
 @pytest.mark.long
 def test_a_full_node_stays_a_full_node_and_does_not_become_a_small_one() -> None:
-    """A pod that others keep out is another case than one that fits nowhere."""
+    """A pod without room differs from a pod that is too large for any node."""
     test = made("shop/late", *NODES, *BUSY, waiting())
     played(test)
     assert test.pods >= 2
@@ -88,7 +88,7 @@ def test_a_full_node_stays_a_full_node_and_does_not_become_a_small_one() -> None
 
 
 @pytest.mark.long
-def test_nothing_keeps_the_name_that_it_had() -> None:
+def test_nothing_keeps_its_name() -> None:
     test = made("shop/late", *NODES, GPU, *BUSY, waiting())
     assert not {"late", "shop", "n0", "busy-0", "yes"} & set(test.text.split())
     assert test.pod.partition("/")[0] != "shop"
@@ -105,7 +105,7 @@ def test_a_placed_pod_keeps_the_node_that_lost() -> None:
 
 @pytest.mark.long
 def test_a_pod_of_a_stateful_set_stays_a_pod_of_the_cluster() -> None:
-    """Its set would make another one of the same name."""
+    """Its set would create another pod of the same name."""
     database = make_stateful_set(name="db", pod=make_pod(requests={"cpu": "1"}))
     test = made("sts/db", *NODES[:2], database)
     assert (test.outcome, test.pods) == ("scheduled", 1)
@@ -154,7 +154,7 @@ def test_the_last_attempt_finds_the_node_that_was_freed() -> None:
     played(test)
 
 
-def test_an_attempt_that_never_was_is_an_error() -> None:
+def test_a_missing_attempt_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="there is no attempt 7"):
         make_test(
             "shop/late",
@@ -167,7 +167,7 @@ def test_an_attempt_that_never_was_is_an_error() -> None:
 
 @pytest.mark.long
 def test_a_volume_of_another_zone_stays_the_reason() -> None:
-    """Its claim, the volume and its node affinity are all that is left of it."""
+    """Only its claim, the volume and its node affinity remain."""
     claim = make_persistent_volume_claim(name="data", namespace="shop", volume="pv")
     zone = "topology.kubernetes.io/zone"
     volume = make_persistent_volume(name="pv", claim=claim, node_labels={zone: "a"})
@@ -249,7 +249,7 @@ def test_a_snapshot_of_files_is_input(tmp_path: Path) -> None:
         (("x.yaml", "-l", "a=b", "-o", "-"), "-l is for live clusters"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
+def test_options_that_exclude_each_other_are_rejected(
     arguments: tuple[str, ...], message: str
 ) -> None:
     said = run(*arguments)

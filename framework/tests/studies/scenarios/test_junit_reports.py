@@ -34,7 +34,7 @@ def test_each_step_and_assertion_is_a_test_case() -> None:
     assert cases == ["step pods", "step grow", "a < b & \\x07c", "nodes"]
 
 
-def test_a_failure_says_what_was_expected_found_and_for_which_pods() -> None:
+def test_a_failure_has_expected_and_found_values_and_the_pods() -> None:
     root = ET.fromstring(junit_report([result()]))
     refused, unplaced = root.iter("failure")
     assert refused.get("message") == "scale was refused"
@@ -49,7 +49,7 @@ def test_equal_runs_have_equal_reports() -> None:
 
 # Element -> its attributes, those that it must have, and its children; as in
 # junit-10.xsd of Jenkins' xunit plugin (https://github.com/jenkinsci/xunit-plugin),
-# which knows more of them than there are here.
+# which allows more of them than are used here.
 JENKINS = {
     "testsuites": ("name time tests failures errors", "", "testsuite"),
     "testsuite": (
@@ -69,7 +69,7 @@ JENKINS = {
     "system-err": ("", "", ""),
 }
 # The same of JUnit.xsd, the form of Ant's task
-# (https://github.com/windyroad/JUnit-Schema), which orders children as they stand here.
+# (https://github.com/windyroad/JUnit-Schema), which orders children as below.
 ANT = {
     "testsuites": ("", "", "testsuite"),
     "testsuite": (
@@ -88,21 +88,21 @@ SUREFIRE_TIME = r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?"
 
 
 @pytest.mark.parametrize("form", [JENKINS, ANT], ids=["Jenkins", "Ant"])
-def test_report_has_the_form_that_others_take(
+def test_report_matches_the_schemas_of_other_tools(
     form: dict[str, tuple[str, str, str]],
 ) -> None:
     root = ET.fromstring(junit_report([result(), result()]))
     seen = set()
     for element in root.iter():
         seen.add(element.tag)
-        known, required, _ = map(str.split, form[element.tag])
-        assert set(required) <= element.attrib.keys() <= set(known)
+        allowed, required, _ = map(str.split, form[element.tag])
+        assert set(required) <= element.attrib.keys() <= set(allowed)
         assert re.fullmatch(SUREFIRE_TIME, element.get("time", "0"))
         assert re.fullmatch(r"\S(.*\S)?", element.get("name", "a name"))
     assert seen == set(form)
 
 
-def test_children_stand_in_the_order_that_ant_has_them() -> None:
+def test_children_have_the_order_of_ant() -> None:
     root = ET.fromstring(junit_report([result(), result()]))
     for element in root.iter():
         order = ANT[element.tag][2].split()
@@ -117,23 +117,25 @@ def test_children_stand_in_the_order_that_ant_has_them() -> None:
 def test_the_file_and_the_seed_are_properties() -> None:
     named = attrs.evolve(result(), file="a&b.yaml", seed=7)
     root = ET.fromstring(junit_report([named]))
-    found = {one.get("name"): one.get("value") for one in root.iter("property")}
+    found = {
+        element.get("name"): element.get("value") for element in root.iter("property")
+    }
     assert found == {"seed": "7", "file": "a&b.yaml"}
 
 
-def test_a_blank_name_is_none() -> None:
+def test_a_blank_name_is_replaced() -> None:
     [suite] = ET.fromstring(junit_report([attrs.evolve(result(), name=" ")]))
     assert suite.get("name") == "scenario"
 
 
-def test_counts_are_those_of_what_is_there() -> None:
+def test_counts_agree_with_the_elements() -> None:
     root = ET.fromstring(junit_report([result(), result()]))
     for suite in root:
         assert suite.get("tests") == str(len(list(suite.iter("testcase"))))
         assert suite.get("failures") == str(len(list(suite.iter("failure"))))
 
 
-def test_time_of_a_suite_is_a_plain_moment() -> None:
+def test_time_of_a_suite_has_no_fraction_and_zone() -> None:
     [suite] = ET.fromstring(junit_report([result()]))
     stamp = suite.get("timestamp") or ""
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", stamp)

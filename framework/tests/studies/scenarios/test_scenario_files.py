@@ -1,4 +1,4 @@
-"""Scenario files: what they may say, and what is told about those that are wrong."""
+"""Scenario files are parsed, and their mistakes are reported."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +17,14 @@ from tests.kit.scenarios import REGISTRY, deployment, one_pod, parsed
 HEADER = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
 
 
-def told_about(text: str) -> list[str]:
+def reported_problems(text: str) -> list[str]:
     with pytest.raises(ScenarioErrors) as caught:
         parse_scenario(HEADER + text, registry=REGISTRY, file="s.yaml")
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_every_mistake_is_told_at_once_with_its_place() -> None:
-    found = told_about(
+def test_all_mistakes_are_reported_at_once_with_their_places() -> None:
+    found = reported_problems(
         """
 steps:
 - at: 5 minutes
@@ -58,7 +58,7 @@ assertions:
 
 
 def test_a_step_has_one_action() -> None:
-    none, two = told_about(
+    none, two = reported_problems(
         """
 steps:
 - name: nothing
@@ -72,7 +72,7 @@ steps:
 
 
 def test_times_have_an_order_and_an_end() -> None:
-    found = told_about(
+    found = reported_problems(
         """
 until: 30m
 steps:
@@ -89,7 +89,7 @@ assertions:
         "s.yaml: assertions[2].from: expected at most to",
         "s.yaml: assertions[3].at: expected from and to, or no time at all, with this",
     ]
-    found = told_about(
+    found = reported_problems(
         """
 until: 30m
 steps:
@@ -113,8 +113,8 @@ assertions:
     ]
 
 
-def test_what_a_scenario_names_has_to_be_right() -> None:
-    found = told_about(
+def test_names_in_a_scenario_must_exist() -> None:
+    found = reported_problems(
         """
 config: bin-pakking
 input:
@@ -144,7 +144,7 @@ assertions:
     assert len(found) == 7
 
 
-def test_what_is_no_scenario_is_told() -> None:
+def test_file_that_is_not_a_scenario_is_an_error() -> None:
     with pytest.raises(ScenarioErrors, match=r"x: expected a Scenario, got a list"):
         parse_scenario("[1]", registry=REGISTRY, file="x")
     with pytest.raises(ScenarioErrors, match=r"apiVersion: expected 'sim.*', got"):
@@ -252,12 +252,12 @@ def test_objects_of_a_step_may_need_those_of_steps_before() -> None:
         parsed(
             {"create": {"objects": [important]}},
             {"create": {"objects": [pod]}},
-            # A name that is taken may be free by then.
+            # A name that is in use may be free by then.
             {"at": "1h", "create": {"objects": [pod]}},
         )
     )
 
 
-def test_steps_that_may_fail_may_have_what_is_refused() -> None:
+def test_steps_that_may_fail_may_contain_rejected_objects() -> None:
     step = {"create": {"objects": [bad_pod()]}, "mayFail": True}
     check_input(parsed(step))

@@ -1,4 +1,4 @@
-"""Scenarios that are run: when steps happen, what waits and assertions find."""
+"""Scenarios run their steps, waits and assertions in time."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ def only(result: ScenarioResult) -> AssertionResult:
 
 
 def failed_at(**check: object) -> float | None:
-    """When an assertion fails about four pods for four cores, and four more later."""
+    """Return when an assertion fails for four pods, and four more later."""
     scenario = parsed(
         {"at": "10m", **creating(one_pod("a"), count=4)},
         {"at": "20m", **creating(one_pod("b"), count=4)},
@@ -30,7 +30,7 @@ def failed_at(**check: object) -> float | None:
     return only(ran(scenario)).failed_at
 
 
-def test_what_is_due_at_the_moment_of_an_assertion_is_seen() -> None:
+def test_changes_due_at_the_moment_of_an_assertion_are_included() -> None:
     assert failed_at(placed={"pods": {"name": "b-*"}, "by": "40m"}) is None
     assert failed_at(placed={"pods": {"name": "b-*"}, "by": "39m59s"}) == 2399
     assert failed_at(at="10m", pods={"state": "Running", "equals": 4}) is None
@@ -59,7 +59,7 @@ def test_utilisation_and_nodes_over_time() -> None:
     assert failed_at(at="5m", nodes={"state": "Empty", "equals": 1}) is None
 
 
-def test_an_assertion_about_pods_that_never_were_fails() -> None:
+def test_an_assertion_about_missing_pods_fails() -> None:
     assert failed_at(placed={"pods": {"selector": "app=none"}}) == 3600
 
 
@@ -81,8 +81,8 @@ def test_a_step_comes_after_the_one_before_it() -> None:
             creating(one_pod("c")),
         )
     )
-    assert [one.began for one in result.steps] == [60, 90, 90]
-    assert [one.created for one in result.history.pods] == [60, 90, 90]
+    assert [step.began for step in result.steps] == [60, 90, 90]
+    assert [pod.created for pod in result.history.pods] == [60, 90, 90]
 
 
 def test_a_wait_ends_with_its_condition_and_holds_up_the_next_step() -> None:
@@ -98,11 +98,11 @@ def test_a_wait_ends_with_its_condition_and_holds_up_the_next_step() -> None:
     )
     assert result.passed
     assert only(result).found.endswith("; waited for 1m30s")
-    assert [one.began for one in result.steps] == [0, 0, 100]
+    assert [step.began for step in result.steps] == [0, 0, 100]
     assert result.steps[1].ended == 90
 
 
-def test_a_wait_that_is_in_vain_says_why_and_goes_on() -> None:
+def test_a_wait_that_times_out_reports_why_and_the_scenario_continues() -> None:
     result = ran(
         parsed(
             creating(one_pod("big", cpu="9")),
@@ -126,7 +126,7 @@ def test_repeated_steps_go_on_beside_the_others() -> None:
             {"at": "90s", **creating(one_pod("b"))},
         )
     )
-    lives = [(one.pod.name, one.created) for one in result.history.pods]
+    lives = [(pod.pod.name, pod.created) for pod in result.history.pods]
     assert lives == [
         ("a-0", 0),
         ("a-1", 0),
@@ -139,10 +139,10 @@ def test_repeated_steps_go_on_beside_the_others() -> None:
     assert result.steps[0].times == 3
 
 
-def test_the_number_stands_for_itself_in_any_text() -> None:
+def test_the_number_is_substituted_in_any_text() -> None:
     gang = one_pod("member", labels={"gang": "gang-$(number)"})
     result = ran(parsed(creating(gang, count=3)))
-    lives = [(one.pod.name, one.pod.labels["gang"]) for one in result.history.pods]
+    lives = [(pod.pod.name, pod.pod.labels["gang"]) for pod in result.history.pods]
     assert lives == [(f"member-{i}", f"gang-{i}") for i in range(3)]
 
 
@@ -157,9 +157,9 @@ def test_one_step_has_the_same_numbers_whatever_others_draw() -> None:
     results = [ran(parsed(jobs)), ran(parsed(other, jobs)), ran(parsed(jobs), seed=1)]
     alone, beside, reseeded = (
         [
-            (one.created, one.pod.annotations)
-            for one in result.history.pods
-            if one.pod.name.startswith("j")
+            (pod.created, pod.pod.annotations)
+            for pod in result.history.pods
+            if pod.pod.name.startswith("j")
         ]
         for result in results
     )
@@ -200,7 +200,7 @@ def test_a_lost_zone_comes_back() -> None:
     assert result.steps[0].lost == 4
 
 
-def test_evictions_know_priority_and_cause() -> None:
+def test_evictions_have_priority_and_cause() -> None:
     classes = [
         {
             "apiVersion": "scheduling.k8s.io/v1",
@@ -235,7 +235,7 @@ def test_evictions_know_priority_and_cause() -> None:
     assert lost.passed
 
 
-def test_what_the_cluster_refuses_fails_the_scenario_unless_it_may() -> None:
+def test_rejected_objects_fail_the_scenario_unless_allowed() -> None:
     missing = {"scale": {"target": "deploy/none", "replicas": 2}}
     result = ran(parsed(missing))
     assert not result.passed
@@ -245,7 +245,7 @@ def test_what_the_cluster_refuses_fails_the_scenario_unless_it_may() -> None:
     assert ran(parsed({**missing, "mayFail": True})).passed
 
 
-def test_many_refusals_of_one_cause_are_told_once() -> None:
+def test_many_rejections_of_the_same_cause_are_reported_once() -> None:
     quota = {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
@@ -267,11 +267,11 @@ def test_a_check_looks_at_its_own_moment() -> None:
             {"after": "2m", "name": "has ended", "check": running},
         )
     )
-    assert [one.passed for one in result.assertions] == [True, False]
-    assert [one.name for one in result.assertions] == ["runs", "has ended"]
+    assert [assertion.passed for assertion in result.assertions] == [True, False]
+    assert [assertion.name for assertion in result.assertions] == ["runs", "has ended"]
 
 
-def test_the_end_cuts_off_what_would_come_later() -> None:
+def test_the_end_cuts_off_later_steps() -> None:
     endless = {"constant": {"every": "1m"}, "times": 1000}
     result = ran(
         parsed(
@@ -285,7 +285,7 @@ def test_the_end_cuts_off_what_would_come_later() -> None:
     assert len(result.history.pods) == 7
 
 
-def test_input_that_breaks_rules_is_told_with_its_scenario() -> None:
+def test_invalid_input_is_reported_with_its_scenario() -> None:
     scenario = parsed(objects=[one_pod("Bad_Name")], file="bad.yaml")
     with pytest.raises(ScenarioErrors, match=r"^bad.yaml: input \(Pod default/Bad"):
         ran(scenario)
@@ -316,8 +316,8 @@ def test_other_actions_of_steps_reach_the_cluster() -> None:
             ],
         )
     )
-    assert [one.refused for one in result.steps if one.refused] == []
-    assert [one.found for one in result.assertions] == ["3", "0", "1"]
+    assert [step.refused for step in result.steps if step.refused] == []
+    assert [assertion.found for assertion in result.assertions] == ["3", "0", "1"]
 
 
 def test_a_silent_node_keeps_its_pods_until_their_tolerations_are_over() -> None:
@@ -336,7 +336,7 @@ def test_a_silent_node_keeps_its_pods_until_their_tolerations_are_over() -> None
             ],
         )
     )
-    assert [one.found for one in result.assertions] == ["0", "2", "2 lost"]
+    assert [assertion.found for assertion in result.assertions] == ["0", "2", "2 lost"]
     assert result.passed
 
 
@@ -387,3 +387,33 @@ def test_a_rotation_replaces_the_nodes_of_the_input() -> None:
     )
     assert result.passed
     assert result.steps[0].notes == ("2 of 2 nodes replaced in 90s",)
+    assert (result.steps[0].took, result.steps[0].ended) == (90.0, 90.0)
+
+
+def test_a_step_reports_how_long_it_took() -> None:
+    pod = one_pod("slow")
+    result = ran(
+        parsed(
+            creating(pod),
+            {"at": "10s", "drain": {"nodes": "kubernetes.io/os=linux"}},
+            {"waitUntil": {"pods": {"equals": 0}, "timeout": "5m"}},
+            nodes=["1:cpu=4,memory=16Gi,name=old"],
+        )
+    )
+    assert result.passed
+    created, drained, waited = result.steps
+    assert (created.took, drained.took, waited.took) == (0.0, 30.0, 30.0)
+    assert (drained.began, drained.ended) == (10.0, 40.0)
+
+
+def test_a_drain_that_is_not_done_has_no_time() -> None:
+    pod = one_pod("slow")
+    result = ran(
+        parsed(
+            creating(pod),
+            {"at": "10s", "drain": {"nodes": "kubernetes.io/os=linux"}},
+            nodes=["1:cpu=4,memory=16Gi,name=old"],
+            until="20s",
+        )
+    )
+    assert result.steps[1].took is None

@@ -1,4 +1,4 @@
-"""Explanations of what was read from a cluster: its own state is the last word."""
+"""Explanations of stored objects use the state of the cluster itself."""
 
 import msgspec
 import pytest
@@ -29,13 +29,13 @@ UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
 def stored(obj: ApiObject) -> ApiObject:
-    """An object as a server has it."""
+    """Return an object as a server stores it."""
     metadata = msgspec.structs.replace(obj.metadata, resource_version="7")
     return msgspec.structs.replace(obj, metadata=metadata)
 
 
 def cluster_with(mode: str, *, is_stored: bool = True) -> list[ApiObject]:
-    """A cluster with a claim that has no volume."""
+    """Return a cluster with a claim that has no volume."""
     claim = make_persistent_volume_claim()
     return [
         make_node(name="n", capacity={"cpu": "2", "memory": "4Gi", "pods": "9"}),
@@ -76,7 +76,7 @@ def test_summaries_and_suggestions_see_the_same_cluster() -> None:
     assert found.pending == 1
 
 
-def test_budget_that_allows_nothing_there_allows_nothing_here() -> None:
+def test_stored_budget_without_allowed_disruptions_stays_so() -> None:
     budget = make_pod_disruption_budget(selector={"app": "x"}, min_available=0)
     nodes = [make_node(name=name, capacity={"cpu": "1"}) for name in ("a", "b")]
     objects = [
@@ -90,7 +90,7 @@ def test_budget_that_allows_nothing_there_allows_nothing_here() -> None:
     assert why("p", objects).node == "b"
 
 
-def test_what_a_budget_allows_moves_with_its_pods() -> None:
+def test_allowed_disruptions_follow_the_pods() -> None:
     clock = VirtualClock()
     cluster = InMemoryCluster(clock)
     budget = make_pod_disruption_budget(

@@ -1,4 +1,4 @@
-"""One record of an attempt, and one enum of outcomes, wherever attempts come from."""
+"""Attempts from all sources have the same record type and outcomes."""
 
 from collections.abc import Callable
 
@@ -78,7 +78,7 @@ def test_outcomes_are_equal_to_their_texts() -> None:
     assert explain_pod("p", [NODE, FITS]).outcome == "scheduled"
 
 
-def test_a_pod_that_came_with_a_node_has_an_outcome_of_its_own() -> None:
+def test_a_pod_that_came_with_a_node_has_a_separate_outcome() -> None:
     there = make_pod(name="p", node="n")
     outcome = explain_pod("p", [NODE, there]).outcome
     assert (outcome, outcome.value) == (AttemptOutcome.HAS_NODE, "bound")

@@ -1,4 +1,4 @@
-"""Which attempt an explanation is about, and what it tells of the others."""
+"""An explanation shows one attempt and summarises the others."""
 
 import random
 
@@ -41,7 +41,7 @@ def why(
 
 
 def leaving(deadline: Time) -> Pod:
-    """A pod that fills the node and was deleted with a grace period of 30 s."""
+    """Return a pod that fills the node and was deleted with a grace period of 30 s."""
     return deleted(make_pod(name="leaving", node="n", requests={"cpu": "2"}), deadline)
 
 
@@ -54,7 +54,7 @@ def deleted(pod: Pod, deadline: Time) -> Pod:
 
 def totals(explained: ExplainedPod) -> dict[str, int]:
     assert explained.explanation is not None
-    return {one.node: one.total for one in explained.explanation.scores}
+    return {score.node: score.total for score in explained.explanation.scores}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def totals(explained: ExplainedPod) -> dict[str, int]:
         pytest.param(FAR_AHEAD, id="deadline far ahead"),
     ],
 )
-def test_beside_terminating_pods_the_decision_of_now_is_explained(
+def test_beside_terminating_pods_the_current_decision_is_explained(
     deadline: Time,
 ) -> None:
     explained = why(
@@ -74,14 +74,14 @@ def test_beside_terminating_pods_the_decision_of_now_is_explained(
     assert (explained.attempt, explained.outcome) == (1, "unschedulable")
     assert explained.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
     assert explained.explanation is not None
-    assert [one.node for one in explained.explanation.rejections] == ["n"]
+    assert [rejection.node for rejection in explained.explanation.rejections] == ["n"]
     first, last = explained.attempts
     assert (first.at, first.outcome) == (0.0, "unschedulable")
     assert (last.outcome, last.node) == ("scheduled", "n")
     assert last.at > 0
 
 
-def test_the_decision_after_terminating_pods_are_gone_is_there_on_request() -> None:
+def test_the_decision_after_terminating_pods_are_gone_is_explained_on_request() -> None:
     objects = (NODE, leaving(FAR_AHEAD), make_pod(name="p", requests={"cpu": "1"}))
     for attempt in (2, WhichAttempt.LAST):
         explained = why("p", *objects, attempt=attempt)
@@ -90,10 +90,13 @@ def test_the_decision_after_terminating_pods_are_gone_is_there_on_request() -> N
         assert explained.explanation is explained.attempts[1].explanation
 
 
-def test_every_attempt_is_taken_apart_if_all_are_asked_for() -> None:
+def test_every_attempt_is_explained_on_request() -> None:
     objects = (NODE, leaving(FAR_AHEAD), make_pod(name="p", requests={"cpu": "1"}))
     explained = why("p", *objects, attempt=WhichAttempt.ALL)
-    assert [one.explanation is not None for one in explained.attempts] == [True, True]
+    assert [attempt.explanation is not None for attempt in explained.attempts] == [
+        True,
+        True,
+    ]
     assert explained.attempt == 2
 
 
@@ -111,19 +114,21 @@ def test_an_attempt_that_preempts_names_its_victims_and_the_nominated_node() -> 
     assert explained.attempt == 2
 
 
-def test_an_attempt_that_never_was_is_an_error() -> None:
+def test_a_missing_attempt_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no attempt 2: it was tried once"):
         why("p", NODE, make_pod(name="p"), attempt=2)
 
 
-def test_bound_pod_is_explained_anew_when_it_is_taken_from_its_node() -> None:
+def test_bound_pod_is_explained_again_after_it_is_removed_from_its_node() -> None:
     small = make_node(name="small", capacity={"cpu": "1", "pods": "9"})
     there = make_pod(name="there", node="n", requests={"cpu": "2"})
     assert why("there", NODE, small, there).outcome == "bound"
     explained = why("there", NODE, small, there, unbind=True)
     assert (explained.outcome, explained.node) == ("scheduled", "n")
     assert explained.explanation is not None
-    assert [one.node for one in explained.explanation.rejections] == ["small"]
+    assert [rejection.node for rejection in explained.explanation.rejections] == [
+        "small"
+    ]
 
 
 def test_pod_that_was_placed_and_preempted_later_can_be_explained() -> None:
@@ -152,10 +157,10 @@ def test_pod_that_was_deleted_before_it_had_a_node_is_terminating() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_beside_terminating_pods_all_is_judged_as_beside_running_ones(
+def test_terminating_pods_count_like_running_ones(
     seed: int,
 ) -> None:
-    """Whether a pod is about to go says nothing to filters and scores."""
+    """Filters and scores do not depend on the deletion of other pods."""
     chance = random.Random(seed)
     nodes = [
         make_node(

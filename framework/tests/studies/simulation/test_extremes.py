@@ -1,4 +1,4 @@
-"""Numbers at the ends of their ranges neither break nor stop a simulation."""
+"""Extreme numbers neither break nor block a simulation."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def run(*objects: Any) -> SimulationResult:
 
 
 @pytest.mark.parametrize("text", ["9" * 400, "9e9h", "1e400", "3000000h", "inf", "nan"])
-def test_pod_cannot_run_longer_than_a_duration_can_say(text: str) -> None:
+def test_run_time_is_limited_by_the_range_of_durations(text: str) -> None:
     pod = make_pod(name="a", annotations={RUN: text})
     with pytest.raises(
         AdmissionError, match=r"run-seconds\]: expected seconds or a dur"
@@ -37,22 +37,22 @@ CENTURIES = 2_500_000 * 3600
 LARGE = {"cpu": "3"}
 
 
-def test_pods_that_wait_for_centuries_are_not_tried_all_the_time() -> None:
+def test_pods_that_wait_for_centuries_are_retried_rarely() -> None:
     first = make_pod(name="first", requests=LARGE, annotations={RUN: f"{CENTURIES}"})
     next_ = make_pod(name="next", requests=LARGE, annotations={RUN: "9"})
     never = make_pod(name="never", requests={"cpu": "9"})
     result = run(make_node(name="n"), first, next_, never)
-    placed = {one.pod: one for one in result.placements}
+    placed = {placement.pod: placement for placement in result.placements}
     assert placed["default/next"].bound == CENTURIES
     assert result.makespan == CENTURIES + 9
     [left] = result.unscheduled
-    # A day's: one every five and a half minutes, and once after each change.
+    # Attempts of a day: every five and a half minutes, and after each change.
     day = 86_400 // 330 + 2
     assert placed["default/next"].attempts == day + 1
     assert left.attempts == day + 2
 
 
-def test_whatever_grace_a_pod_has_it_ends() -> None:
+def test_deleted_pod_ends_whatever_its_grace_period_is() -> None:
     victim = make_pod(
         name="victim",
         node="n",
@@ -63,9 +63,9 @@ def test_whatever_grace_a_pod_has_it_ends() -> None:
     later = make_pod(name="later", requests={"cpu": "2"}, annotations={RUN: "9"})
     never = make_pod(name="never", requests={"cpu": "9"})
     result = run(make_node(name="n"), victim, urgent, later, never)
-    placed = {one.pod: one.bound for one in result.placements}
+    placed = {placement.pod: placement.bound for placement in result.placements}
     assert placed == {"default/urgent": 9.2e9}
-    assert [one.pod for one in result.unscheduled] == ["default/later", "default/never"]
+    assert [pod.pod for pod in result.unscheduled] == ["default/later", "default/never"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What became of pods and nodes, and when."""
+"""The history of pods and nodes with its times."""
 
 from collections.abc import Iterator
 
@@ -91,7 +91,7 @@ def test_the_owners_of_a_pod_are_the_whole_chain(
     assert (deployment.kind, deployment.name) == ("Deployment", "web")
 
 
-def test_what_a_history_follows_changes_no_decision(cluster: InMemoryCluster) -> None:
+def test_recording_a_history_changes_no_decision(cluster: InMemoryCluster) -> None:
     config = default_config(REGISTRY)
     results = []
     for is_followed in (True, False):
@@ -105,6 +105,10 @@ def test_what_a_history_follows_changes_no_decision(cluster: InMemoryCluster) ->
         if history is not None:
             history.close()
     followed, alone = results
-    assert [(one.pod, one.node, one.bound) for one in followed.placements] == [
-        (one.pod, one.node, one.bound) for one in alone.placements
+    assert [
+        (placement.pod, placement.node, placement.bound)
+        for placement in followed.placements
+    ] == [
+        (placement.pod, placement.node, placement.bound)
+        for placement in alone.placements
     ]

@@ -1,4 +1,4 @@
-"""What a simulation that is observed has to tell in the end."""
+"""An observed simulation returns samples and attempts."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def observed(*objects: object) -> ObservedRun:
         return simulation.observed("run")
 
 
-def test_samples_follow_what_is_requested_and_what_waits() -> None:
+def test_samples_contain_requested_amounts_and_pending_pods() -> None:
     run = observed(make_node(name="n", capacity=SMALL), *make_jobs(2))
     first, *_, last = run.samples
     assert (first.at, first.active, first.placed, first.requested["cpu"]) == (
@@ -43,14 +43,14 @@ def test_samples_follow_what_is_requested_and_what_waits() -> None:
         0,
     )
     assert first.allocatable["cpu"] == 1000
-    busy = [one for one in run.samples if one.requested["cpu"]]
-    assert {(one.placed, one.pending) for one in busy} >= {(1, 1), (2, 0)}
+    busy = [sample for sample in run.samples if sample.requested["cpu"]]
+    assert {(sample.placed, sample.pending) for sample in busy} >= {(1, 1), (2, 0)}
     assert (last.placed, last.pending, last.requested["cpu"]) == (2, 0, 0)
 
 
 def test_pods_that_end_while_none_waits_are_seen_at_their_time() -> None:
     run = observed(make_node(name="n"), *make_jobs(1, seconds=30))
-    assert {one.at: one.pods for one in run.samples}.get(30.0) == 0
+    assert {sample.at: sample.pods for sample in run.samples}.get(30.0) == 0
 
 
 @pytest.mark.long
@@ -58,14 +58,16 @@ def test_samples_stay_few_however_many_attempts_there_are() -> None:
     roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
     run = observed(roomy, *make_jobs(MOST_SAMPLES + 500))
     assert MOST_SAMPLES / 2 < len(run.samples) <= MOST_SAMPLES + 1
-    assert sorted(run.samples, key=lambda one: one.attempts) == list(run.samples)
+    assert sorted(run.samples, key=lambda sample: sample.attempts) == list(run.samples)
 
 
 @pytest.mark.long
-def test_what_lasts_is_seen_however_many_attempts_came_before() -> None:
+def test_long_states_are_sampled_even_after_many_attempts() -> None:
     roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
     jobs = make_jobs(MOST_SAMPLES + 500, seconds=30)
-    *_, resting = (one for one in observed(roomy, *jobs).samples if one.at == 0)
+    *_, resting = (
+        sample for sample in observed(roomy, *jobs).samples if sample.at == 0
+    )
     assert (resting.placed, resting.pending) == (len(jobs), 0)
 
 
@@ -87,7 +89,7 @@ def test_of_many_moments_those_that_lasted_the_longest_are_kept() -> None:
     assert (before.at, before.pods) == (ends[-2], 1)
 
 
-def test_decisions_are_those_of_a_run_that_nobody_watches() -> None:
+def test_observation_changes_no_decision() -> None:
     nodes = [make_node(name=f"n{number}", capacity=SMALL) for number in range(5)]
     objects = [*nodes, *make_jobs(12)]
     assert observed(*objects).result == simulate(
@@ -95,14 +97,14 @@ def test_decisions_are_those_of_a_run_that_nobody_watches() -> None:
     )
 
 
-def test_every_attempt_of_a_small_run_is_taken_apart() -> None:
+def test_every_attempt_of_a_small_run_is_explained() -> None:
     small = make_node(name="small", capacity={"cpu": "100m"})
     large = make_node(name="large", capacity={"cpu": "8"})
     [attempt] = observed(small, large, *make_jobs(1)).attempts
     assert (attempt.outcome, attempt.node) == ("scheduled", "large")
     assert (attempt.number, attempt.feasible) == (1, 1)
     [scores] = attempt.scores
-    assert scores.total == sum(one.weighted for one in scores.plugins.values())
+    assert scores.total == sum(plugin.weighted for plugin in scores.plugins.values())
     [rejected] = attempt.rejected
     assert rejected.plugin == "NodeResourcesFit"
     assert (rejected.nodes, rejected.such_as) == (1, ("small",))
@@ -116,10 +118,10 @@ def test_the_node_that_was_picked_comes_first_of_equally_good_ones() -> None:
         assert len(attempt.scores) == 10
 
 
-def test_a_pod_that_fits_nowhere_says_why() -> None:
+def test_attempts_of_a_pod_that_fits_nowhere_have_reasons() -> None:
     huge = make_pod(name="huge", requests={"cpu": "64"})
     run = observed(make_node(name="n"), huge)
-    assert {one.outcome for one in run.attempts} == {"unschedulable"}
+    assert {attempt.outcome for attempt in run.attempts} == {"unschedulable"}
     assert run.attempts[0].message == run.result.unscheduled[0].message
     assert run.attempts[0].scores == ()
 
@@ -129,9 +131,9 @@ def test_each_workload_keeps_some_attempts_of_a_large_run(
 ) -> None:
     monkeypatch.setattr(JUDGED_AT_FIRST, 0)
     jobs = make_jobs(100)
-    one = make_pod(name="alone")
+    late_pod = make_pod(name="alone")
     run = observed(
-        make_node(name="n", capacity={"cpu": "500", "pods": "500"}), *jobs, one
+        make_node(name="n", capacity={"cpu": "500", "pods": "500"}), *jobs, late_pod
     )
     taken = [attempt.pod.partition("/")[2] for attempt in run.attempts]
     assert taken[:7] == [f"job-{number - 1:04}" for number in (1, 2, 4, 8, 16, 32, 64)]

@@ -1,4 +1,4 @@
-"""One simulation, and everything that follows it."""
+"""Several observers of one simulation."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -43,7 +43,7 @@ def binds(timings: HookTimings) -> int:
 
 
 class Noting:
-    """Notes what happens to it."""
+    """Records its calls."""
 
     def __init__(self, name: str, notes: list[str]) -> None:
         self._name = name
@@ -60,7 +60,7 @@ class Noting:
 
 
 class Failing:
-    """Cannot begin."""
+    """Fails in ``begin``."""
 
     def begin(self, _simulation: Simulation, /) -> None:
         raise QuaymasterError("out of order")
@@ -141,7 +141,7 @@ def test_observers_end_with_the_error_that_ends_the_simulation() -> None:
     assert notes[-1] == "a ends, 0 placed, ZeroDivisionError"
 
 
-def test_an_observer_that_cannot_begin_ends_those_before_it() -> None:
+def test_an_observer_that_fails_in_begin_ends_the_earlier_ones() -> None:
     notes: list[str] = []
     with pytest.raises(QuaymasterError, match="out of order"):
         simulate(
@@ -160,7 +160,7 @@ def test_a_record_is_removed_if_the_simulation_fails(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_a_record_that_is_there_is_kept(tmp_path: Path) -> None:
+def test_an_existing_record_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
     file.write_text("something")
     with pytest.raises(RecordError, match="expected a new file"):
@@ -171,7 +171,7 @@ def test_a_record_that_is_there_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong", [object(), Noting, None], ids=["object", "class", "none"]
 )
-def test_what_is_not_an_observer_is_refused(wrong: object) -> None:
+def test_an_object_that_is_not_an_observer_is_rejected(wrong: object) -> None:
     message = "observers: expected an object with 'begin' and 'end', or with 'called'"
     with pytest.raises(ValueError, match=message):
         simulate(OBJECTS, observers=[wrong])  # type: ignore[list-item]  # as tested
@@ -193,7 +193,7 @@ def test_the_default_is_the_default_profile_of_the_installed_plugins() -> None:
 
 
 class Accepting:
-    """Takes the place of a plugin, and rejects no pod."""
+    """Replaces a plugin and rejects no pod."""
 
     def __init__(self, _args: None, _handle: object) -> None: ...
 
@@ -219,7 +219,7 @@ def test_every_call_has_the_same_defaults(name: str) -> None:
     assert CALLS[name]() is not None
 
 
-def test_a_simulation_takes_a_cluster_too() -> None:
+def test_a_simulation_accepts_a_cluster_too() -> None:
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(OBJECTS)
     for simulation in (Simulation(cluster), Simulation(cluster=cluster)):

@@ -1,4 +1,4 @@
-"""The names under which a pod is found: kubectl's, and what comes near."""
+"""Pods are found by kubectl's names; errors suggest similar names."""
 
 from collections.abc import Mapping
 
@@ -56,7 +56,7 @@ def workload(
 
 
 def owned(name: str, api_version: str, kind: str, owner: str) -> Pod:
-    """A pod of something that is not in the input."""
+    """Return a pod whose owner is not in the input."""
     reference = OwnerReference(
         api_version=api_version, kind=kind, name=owner, uid="u", controller=True
     )
@@ -108,7 +108,7 @@ def test_pod_is_found_by_an_owner_that_is_not_in_the_input(name: str, pod: Pod) 
     assert found(name, pod) == "default/p"
 
 
-def test_replica_set_of_its_own_is_no_deployment() -> None:
+def test_replica_set_without_an_owner_is_not_a_deployment() -> None:
     with pytest.raises(PodNotFoundError, match="no such Deployment"):
         found("deploy/web", workload("ReplicaSet", "apps/v1", "web-1"))
 
@@ -118,7 +118,7 @@ def test_pod_of_a_namespace_with_a_kinds_name_wins() -> None:
     assert found("job/web", *pods) == "job/web"
 
 
-def test_namespace_says_where_to_look() -> None:
+def test_namespace_restricts_the_search() -> None:
     both = [workload("Deployment", "apps/v1", "web", name) for name in ("blue", "red")]
     assert found("deploy/web", *both, namespace="red").startswith("red/web-")
     pods = [make_pod(name="p", namespace=name) for name in ("blue", "red")]
@@ -147,7 +147,7 @@ def test_two_namespaces_that_differ_are_an_error() -> None:
         ("zzzzzz", "pod 'zzzzzz': no such pod$"),
     ],
 )
-def test_what_is_not_found_is_told_with_what_comes_near(
+def test_error_for_a_missing_name_suggests_similar_ones(
     name: str, message: str
 ) -> None:
     empty = workload("Deployment", "apps/v1", "none", replicas=0)
@@ -166,7 +166,9 @@ def test_what_is_not_found_is_told_with_what_comes_near(
     ("name", "kind"),
     [("deploy/w", "Deployment"), ("rs/w", "ReplicaSet"), ("job/w", "Job")],
 )
-def test_workload_whose_pods_are_refused_says_why(name: str, kind: str) -> None:
+def test_error_for_a_workload_shows_why_its_pods_are_rejected(
+    name: str, kind: str
+) -> None:
     version = "batch/v1" if kind == "Job" else "apps/v1"
     made = workload(kind, version, "w", pod={"priorityClassName": "nosuch"})
     message = rf"the {kind} has no pods: 1 pod was not created: .*nosuch was found"
@@ -191,7 +193,7 @@ def test_workload_whose_pods_are_refused_says_why(name: str, kind: str) -> None:
         ("sts/db-1", "", "no such StatefulSet"),
     ],
 )
-def test_replica_that_waits_is_told_with_what_it_waits_for(
+def test_error_for_a_missing_replica_shows_what_it_waits_for(
     name: str, namespace: str, message: str
 ) -> None:
     needy = {"nodeSelector": {"disk": "none"}}
@@ -208,7 +210,7 @@ def test_replica_that_waits_is_told_with_what_it_waits_for(
         ("db-1", "Parallel", "pod 'db-1': it was not created: exceeded quota: q"),
     ],
 )
-def test_replica_that_was_refused_is_told_with_the_reason(
+def test_error_for_a_rejected_replica_shows_the_reason(
     name: str, policy: str, message: str
 ) -> None:
     quota = from_wire(

@@ -1,4 +1,4 @@
-"""A run: arrivals are driven one by one, and nothing else happens meanwhile."""
+"""A run handles arrivals one by one, and nothing else happens in between."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -52,7 +52,7 @@ def a_run(
     disable: Iterable[str] = (),
     **settings: Any,
 ) -> Run:
-    """Begin a run with the default profile, and these plugins of a test."""
+    """Begin a run with the default profile and these plugins of a test."""
     registry = REGISTRY
     for plugin in plugins:
         registry = registry.with_plugin(plugin)
@@ -102,7 +102,7 @@ def test_an_arrival_is_tried_once_and_bound(run: Run) -> None:
     assert run.cluster.get(Pod, "default/p").node_name == "n"
 
 
-def test_nothing_is_tried_before_an_attempt_is_asked_for(run: Run) -> None:
+def test_no_attempt_is_made_before_it_is_requested(run: Run) -> None:
     run.create(a_pod("p"))
     run.advance(3600)
     assert run.cluster.get(Pod, "default/p").node_name == ""
@@ -128,7 +128,7 @@ def test_the_pod_with_the_highest_priority_is_tried_first(run: Run) -> None:
     assert tried(run.attempt()).pod.name == "high"
 
 
-def test_a_pod_that_fits_nowhere_says_why(run: Run) -> None:
+def test_attempt_of_a_pod_that_fits_nowhere_has_a_message(run: Run) -> None:
     step = arrive(run, a_pod("big", cpu="5"))
     assert step.outcome is AttemptOutcome.UNSCHEDULABLE
     assert step.node == ""
@@ -142,10 +142,10 @@ def test_a_cluster_without_nodes_rejects_every_pod() -> None:
         assert step.message == "no nodes available to schedule pods"
 
 
-def test_what_is_there_at_the_beginning_is_bound_or_waits_in_the_queue() -> None:
+def test_initial_pods_are_bound_or_queued() -> None:
     with a_run([a_node(), a_pod("on", node="n"), a_pod("new")]) as run:
-        standing = run.observe()
-        assert (standing.pods.tolist(), standing.active) == ([1], 1)
+        observation = run.observe()
+        assert (observation.pods.tolist(), observation.active) == ([1], 1)
         assert tried(run.attempt()).pod.name == "new"
 
 
@@ -156,7 +156,7 @@ def test_any_object_may_arrive_and_workloads_get_their_pods(run: Run) -> None:
     assert run.observe().nodes == ("n", "second")
 
 
-def test_what_is_done_to_the_cluster_itself_is_learnt_with_the_next_call(
+def test_changes_of_the_cluster_itself_are_seen_with_the_next_call(
     run: Run,
 ) -> None:
     run.cluster.create(a_pod("p"))
@@ -165,7 +165,7 @@ def test_what_is_done_to_the_cluster_itself_is_learnt_with_the_next_call(
     assert tried(run.attempt()).outcome is AttemptOutcome.UNSCHEDULABLE
 
 
-def test_a_wrong_object_is_refused_and_the_run_goes_on(run: Run) -> None:
+def test_a_wrong_object_is_rejected_and_the_run_continues(run: Run) -> None:
     with pytest.raises(InvalidError, match="Pod default/Wrong"):
         run.create(a_pod("Wrong"))
     assert run.attempt() is None
@@ -202,7 +202,7 @@ def test_a_pod_that_leaves_makes_room_at_once(run: Run) -> None:
     assert run.observe().free[0].tolist() == [4000]
 
 
-def test_a_pod_takes_its_grace_period_if_asked_to(run: Run) -> None:
+def test_a_pod_uses_its_grace_period_on_request(run: Run) -> None:
     step = arrive(run, a_pod("p", termination_grace_period_seconds=20))
     run.delete(step.pod, grace_period_seconds=None)
     run.advance(19)
@@ -225,7 +225,7 @@ def test_another_pod_of_the_same_name_is_not_deleted_by_mistake(run: Run) -> Non
 # Time ---------------------------------------------------------------------------------
 
 
-def test_time_stands_still_unless_it_is_told_to_pass(run: Run) -> None:
+def test_time_passes_only_on_request(run: Run) -> None:
     for number in range(4):
         step = arrive(run, a_pod(f"p-{number}"))
         run.delete(step.pod)
@@ -252,7 +252,7 @@ def test_a_pod_that_runs_for_some_time_ends_by_itself(run: Run) -> None:
     assert tried(run.attempt()).node == "n"
 
 
-def test_waiting_goes_to_the_next_moment_in_which_something_is_due(run: Run) -> None:
+def test_wait_advances_to_the_next_due_timer(run: Run) -> None:
     for name, seconds in (("a", "90"), ("b", "60.25")):
         annotations = {"simulation.quaymaster.io/run-seconds": seconds}
         arrive(run, a_pod(name, annotations=annotations))
@@ -341,12 +341,12 @@ def test_a_pod_that_waits_on_permit_keeps_its_place() -> None:
     with a_run([a_node()], Pairs) as run:
         step = arrive(run, a_pod("first", cpu="3"))
         assert (step.outcome, step.node) == (AttemptOutcome.WAITING, "n")
-        standing = run.observe()
-        assert (standing.waiting, standing.pods.tolist()) == (1, [1])
-        assert (standing.pending, standing.placed) == (0, 0)
+        observation = run.observe()
+        assert (observation.waiting, observation.pods.tolist()) == (1, [1])
+        assert (observation.pending, observation.placed) == (0, 0)
 
 
-def test_a_pod_that_is_let_through_is_bound_in_the_moment_of_the_other() -> None:
+def test_an_allowed_pod_is_bound_at_the_same_time_as_the_other() -> None:
     with a_run([a_node()], Pairs) as run:
         arrive(run, a_pod("first"))
         assert arrive(run, a_pod("second")).outcome is AttemptOutcome.SCHEDULED
@@ -360,21 +360,21 @@ def test_a_wait_on_permit_ends_when_time_passes() -> None:
         run.advance(59)
         assert run.observe().waiting == 1
         run.advance(1)
-        standing = run.observe()
-        assert (standing.waiting, standing.pods.tolist()) == (0, [0])
-        assert standing.pending == 1
+        observation = run.observe()
+        assert (observation.waiting, observation.pods.tolist()) == (0, [0])
+        assert observation.pending == 1
 
 
 def test_a_pod_that_waits_on_permit_may_leave() -> None:
     with a_run([a_node()], Pairs) as run:
         run.delete(arrive(run, a_pod("first", cpu="3")).pod)
-        standing = run.observe()
-        assert (standing.waiting, standing.pending) == (0, 0)
-        assert standing.pods.tolist() == [0]
+        observation = run.observe()
+        assert (observation.waiting, observation.pending) == (0, 0)
+        assert observation.pods.tolist() == [0]
 
 
 class Vanishes:
-    """Has the pod wait, and deletes it."""
+    """Makes the pod wait and deletes it."""
 
     def __init__(self, _args: object, handle: Handle) -> None:
         self._handle = handle
@@ -403,7 +403,7 @@ class Refuses:
         return Status.unschedulable(f"{pod.name} is not to be bound")
 
 
-def test_a_pod_that_cannot_be_bound_gives_its_place_back() -> None:
+def test_a_pod_that_cannot_be_bound_frees_its_place() -> None:
     with a_run([a_node()], Refuses) as run:
         step = arrive(run, a_pod("p"))
         assert step.outcome is AttemptOutcome.UNSCHEDULABLE
@@ -411,10 +411,10 @@ def test_a_pod_that_cannot_be_bound_gives_its_place_back() -> None:
         assert run.observe().pods.tolist() == [0]
 
 
-# A choice of one's own ---------------------------------------------------------------
+# Choosing the node -------------------------------------------------------------------
 
 
-def test_the_upcoming_pod_is_told_with_the_nodes_that_are_open_to_it() -> None:
+def test_the_upcoming_pod_is_returned_with_its_feasible_nodes() -> None:
     with a_run([a_node("a"), a_node("b", cpu="1"), a_node("c")]) as run:
         assert run.peek() is None
         run.create(a_pod("low"))
@@ -437,9 +437,9 @@ def test_scores_of_the_upcoming_pod_are_those_of_its_attempt() -> None:
         scores = upcoming.scores()
         step = tried(run.attempt(explain=True))
     assert step.explanation is not None
-    for one in step.explanation.scores:
-        index = upcoming.names.index(one.node)
-        for plugin, score in one.plugins.items():
+    for node_score in step.explanation.scores:
+        index = upcoming.names.index(node_score.node)
+        for plugin, score in node_score.plugins.items():
             assert scores[plugin][index] == score.normalized
 
 
@@ -483,7 +483,7 @@ def test_a_choice_is_among_all_nodes_even_if_the_profile_takes_samples() -> None
 
 def test_filters_are_verified_where_the_node_is_chosen() -> None:
     class Hides:
-        """Rejects other nodes in its twin."""
+        """Its twin rejects other nodes than its filter."""
 
         def __init__(self, _args: object, _handle: Handle) -> None:
             pass
@@ -518,37 +518,37 @@ def test_a_preemptor_may_be_sent_only_where_it_is_nominated(run: Run) -> None:
     assert upcoming.names == [nominated]
 
 
-def test_a_pod_that_is_on_its_way_out_is_not_upcoming(run: Run) -> None:
+def test_a_terminating_pod_is_not_upcoming(run: Run) -> None:
     pod = make_pod(name="held")
     metadata = replace(pod.metadata, finalizers=("example.com/hold",))
     run.delete(run.create(replace(pod, metadata=metadata)))
     assert run.peek() is None
 
 
-# What there is to see -----------------------------------------------------------------
+# Observations -------------------------------------------------------------------------
 
 
-def test_columns_say_what_nodes_offer_and_what_is_requested() -> None:
+def test_columns_have_allocatable_and_requested_amounts() -> None:
     gpu = {"cpu": "2", "memory": "1Gi", "pods": "5", "example.com/gpu": "4"}
     with a_run([a_node(), make_node(name="gpu", capacity=gpu)]) as run:
         run.create(make_pod(name="p", requests={"example.com/gpu": "3"}))
         assert tried(run.attempt()).node == "gpu"
-        standing = run.observe()
-    assert standing.nodes == ("n", "gpu")
-    assert standing.resources == (
+        observation = run.observe()
+    assert observation.nodes == ("n", "gpu")
+    assert observation.resources == (
         "cpu",
         "memory",
         "ephemeral-storage",
         "example.com/gpu",
     )
-    assert standing.allocatable[0].tolist() == [4000, 2000]
-    assert standing.requested[3].tolist() == [0, 3]
-    assert standing.free[3].tolist() == [0, 1]
-    assert standing.allowed_pods.tolist() == [110, 5]
-    assert standing.pods.tolist() == [0, 1]
+    assert observation.allocatable[0].tolist() == [4000, 2000]
+    assert observation.requested[3].tolist() == [0, 3]
+    assert observation.free[3].tolist() == [0, 1]
+    assert observation.allowed_pods.tolist() == [110, 5]
+    assert observation.pods.tolist() == [0, 1]
 
 
-def test_what_was_observed_stays_as_it_was(run: Run) -> None:
+def test_observations_do_not_change_later(run: Run) -> None:
     before = run.observe()
     step = arrive(run, a_pod("p"))
     run.create(a_node("more"))
@@ -559,12 +559,12 @@ def test_what_was_observed_stays_as_it_was(run: Run) -> None:
         assert not column.flags.writeable
 
 
-def test_a_resource_that_only_pods_know_gets_its_line(run: Run) -> None:
+def test_a_resource_that_only_pods_request_gets_a_row(run: Run) -> None:
     assert len(run.observe().resources) == 3
     run.create(make_pod(name="p", requests={"example.com/gpu": "1"}, node="n"))
-    standing = run.observe()
-    assert standing.resources[3:] == ("example.com/gpu",)
-    assert standing.requested.shape == standing.allocatable.shape == (4, 1)
+    observation = run.observe()
+    assert observation.resources[3:] == ("example.com/gpu",)
+    assert observation.requested.shape == observation.allocatable.shape == (4, 1)
 
 
 def test_the_snapshot_is_what_plugins_see(run: Run) -> None:
@@ -575,7 +575,7 @@ def test_the_snapshot_is_what_plugins_see(run: Run) -> None:
     assert [pod.name for pod in info.pods.values()] == ["p"]
 
 
-def test_an_attempt_is_taken_apart_only_if_asked_for() -> None:
+def test_an_attempt_is_explained_only_on_request() -> None:
     with a_run([a_node("a"), a_node("b", cpu="8"), a_node("c", cpu="1")]) as run:
         run.create(a_pod("p", cpu="2"))
         step = tried(run.attempt(explain=True))
@@ -583,20 +583,20 @@ def test_an_attempt_is_taken_apart_only_if_asked_for() -> None:
         best = step.explanation.scores[0]
         assert best.node == step.node == "b"
         assert "NodeResourcesFit" in best.plugins
-        assert [one.node for one in step.explanation.rejections] == ["c"]
+        assert [rejection.node for rejection in step.explanation.rejections] == ["c"]
         assert arrive(run, a_pod("q")).explanation is None
 
 
-def test_the_result_has_all_that_happened(run: Run) -> None:
+def test_the_result_has_all_placements_and_pending_pods(run: Run) -> None:
     arrive(run, a_pod("p", cpu="3"))
     arrive(run, a_pod("q", cpu="3"))
     result = run.result()
-    assert [one.pod for one in result.placements] == ["default/p"]
-    assert [one.pod for one in result.unscheduled] == ["default/q"]
+    assert [placement.pod for placement in result.placements] == ["default/p"]
+    assert [pod.pod for pod in result.unscheduled] == ["default/q"]
 
 
 class Counts:
-    """Counts the pods that it has seen bound."""
+    """Counts the bound pods."""
 
     def __init__(self, _args: object, _handle: Handle) -> None:
         self.bound = 0
@@ -606,7 +606,7 @@ class Counts:
         self.bound += 1
 
 
-def test_the_instance_of_a_plugin_is_at_hand_by_name_and_by_class() -> None:
+def test_the_instance_of_a_plugin_is_found_by_name_and_by_class() -> None:
     with a_run([a_node()], Counts) as run:
         arrive(run, a_pod("p"))
         assert run.plugin(Counts).bound == 1
@@ -618,9 +618,7 @@ def test_the_instance_of_a_plugin_is_at_hand_by_name_and_by_class() -> None:
     [("Nobody", "default-scheduler"), (Counts, "default-scheduler"), ("Counts", "x")],
     ids=["no such name", "no such class", "no such profile"],
 )
-def test_a_plugin_that_is_not_there_is_an_error(
-    run: Run, plugin: str, profile: str
-) -> None:
+def test_a_missing_plugin_is_an_error(run: Run, plugin: str, profile: str) -> None:
     with pytest.raises(PluginNotFoundError, match=f"profile '{profile}': no plugin"):
         run.plugin(plugin, profile=profile)
 
@@ -651,7 +649,7 @@ def test_plugins_are_closed_at_the_end() -> None:
 
 
 class Lies:
-    """Scores nodes otherwise in its twin."""
+    """Its twin scores nodes differently."""
 
     def __init__(self, _args: object, _handle: Handle) -> None:
         pass
@@ -696,7 +694,10 @@ def by_simulation(sizes: list[int], seed: int) -> dict[str, str]:
         for number, size in enumerate(sizes):
             cluster.create(a_pod(f"p-{number}", cpu=f"{size * 100}m"))
         simulation.settle()
-        return {one.pod: one.node for one in simulation.result().placements}
+        return {
+            placement.pod: placement.node
+            for placement in simulation.result().placements
+        }
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Simulations from Python: what a run tells, and what it takes to explain a pod."""
+"""Simulations and explanations from Python."""
 
 from typing import Any
 
@@ -41,33 +41,36 @@ def gated(name: str) -> ApiObject:
     )
 
 
-def test_placements_are_told_in_the_order_in_which_they_were_made() -> None:
+def test_placements_are_listed_in_the_order_of_the_decisions() -> None:
     result = run(
         make_node(name="n"), make_pod(name="a"), make_pod(name="b", priority=5)
     )
-    assert [one.pod for one in result.placements] == ["default/b", "default/a"]
+    assert [placement.pod for placement in result.placements] == [
+        "default/b",
+        "default/a",
+    ]
     assert (result.pods, result.nodes) == (2, 1)
 
 
-def test_bound_pods_take_room_but_are_no_placements() -> None:
+def test_bound_pods_take_room_but_are_not_placements() -> None:
     result = run(
         make_node(name="n", capacity={"cpu": "2"}),
         make_pod(name="there", node="n", requests={"cpu": "2"}),
         make_pod(name="new", requests={"cpu": "1"}),
     )
     assert result.placements == ()
-    assert [one.pod for one in result.unscheduled] == ["default/new"]
+    assert [pod.pod for pod in result.unscheduled] == ["default/new"]
     assert result.pods == 1
 
 
-def test_gated_pod_says_which_gates_it_waits_for() -> None:
+def test_message_of_a_gated_pod_names_its_gates() -> None:
     [left] = run(make_node(), gated("p")).unscheduled
     assert left.reason == "SchedulingGated"
     assert left.message == "waiting for scheduling gates: [a b]"
     assert left.plugins == ("SchedulingGates",)
 
 
-def test_pod_of_an_unknown_scheduler_says_which_profiles_there_are() -> None:
+def test_message_of_a_pod_of_an_unknown_scheduler_lists_the_profiles() -> None:
     [left] = run(make_node(), make_pod(name="p", scheduler_name="mine")).unscheduled
     assert left.reason == "NoProfile"
     assert left.message == (
@@ -82,13 +85,15 @@ def test_each_pod_is_placed_by_the_profile_that_it_names() -> None:
     }
     pods = [make_pod(name=name, scheduler_name=name) for name in ("two", "one")]
     result = run(make_node(), *pods, config=config)
-    assert {(one.pod, one.scheduler) for one in result.placements} == {
+    assert {
+        (placement.pod, placement.scheduler) for placement in result.placements
+    } == {
         ("default/one", "one"),
         ("default/two", "two"),
     }
 
 
-def test_pods_that_run_on_missing_nodes_stay_there_and_are_told() -> None:
+def test_pods_that_run_on_missing_nodes_stay_there_and_get_a_notice() -> None:
     result = run(make_pod(name="a", node="x"), make_pod(name="b", node="y"))
     assert result.pods == 0
     (notice,) = result.notices
@@ -111,7 +116,7 @@ def test_progress_ends_with_all_pods() -> None:
     assert seen[-1] == (2, 2)
 
 
-def test_explanations_tell_their_progress_too() -> None:
+def test_explanations_report_their_progress_too() -> None:
     seen: list[tuple[int, int]] = []
     explain_pod(
         "a",
@@ -134,7 +139,7 @@ def test_explanation_is_of_the_last_attempt() -> None:
     )
     assert (explained.outcome, explained.node) == ("scheduled", "n")
     assert explained.explanation is not None
-    assert [one.node for one in explained.explanation.scores] == ["n"]
+    assert [score.node for score in explained.explanation.scores] == ["n"]
     assert explained.explanation.rejections == ()
 
 
@@ -147,7 +152,10 @@ def test_explanation_names_the_first_plugin_that_rejects_each_node() -> None:
     )
     assert explained.outcome == "unschedulable"
     assert explained.explanation is not None
-    assert {one.node: one.plugin for one in explained.explanation.rejections} == {
+    assert {
+        rejection.node: rejection.plugin
+        for rejection in explained.explanation.rejections
+    } == {
         "tainted": "TaintToleration",
         "small": "NodeResourcesFit",
     }
@@ -164,7 +172,7 @@ def test_explanation_names_the_first_plugin_that_rejects_each_node() -> None:
         ),
     ],
 )
-def test_pod_that_was_never_tried_has_an_outcome_all_the_same(
+def test_pod_without_an_attempt_has_an_outcome(
     objects: list[ApiObject], outcome: str
 ) -> None:
     explained = why("p", make_node(name="n"), *objects)
@@ -179,7 +187,7 @@ def test_name_that_several_namespaces_have_must_be_given_whole() -> None:
     assert why("red/p", make_node(), *pods).pod == "red/p"
 
 
-def test_each_placement_tells_its_times_in_seconds_since_the_beginning() -> None:
+def test_each_placement_has_its_times_in_seconds_since_the_beginning() -> None:
     run_90 = {"simulation.quaymaster.io/run-seconds": "90"}
     result = run(
         make_node(name="n", capacity={"cpu": "1", "pods": "9"}),
@@ -201,7 +209,7 @@ def test_pod_that_runs_on_has_no_end() -> None:
     assert result.makespan == 0.0
 
 
-def test_pod_of_another_clusters_past_or_future_is_there_from_the_beginning() -> None:
+def test_loaded_pods_exist_from_the_beginning_whatever_their_creation_time() -> None:
     pod = make_pod(name="p")
     metadata = msgspec.structs.replace(pod.metadata, creation_timestamp=Time(2e9))
     result = run(make_node(), msgspec.structs.replace(pod, metadata=metadata))
@@ -225,7 +233,7 @@ def test_reasons_are_counted_by_pods_the_most_frequent_first() -> None:
     ]
 
 
-def test_preemption_tells_when_it_was() -> None:
+def test_preemption_has_its_time() -> None:
     run_60 = {"simulation.quaymaster.io/run-seconds": "60"}
     result = run(
         make_node(name="n", capacity={"cpu": "2", "pods": "9"}),

@@ -1,4 +1,4 @@
-"""A simulation step by step: the cluster changes, and scheduling goes on from there."""
+"""A simulation in steps: the cluster changes and scheduling continues."""
 
 from collections.abc import Iterator
 
@@ -34,13 +34,13 @@ def node_of(cluster: InMemoryCluster, pod: str) -> str:
     return cluster.get(Pod, f"default/{pod}").node_name
 
 
-def test_a_settled_simulation_goes_on_after_a_change(
+def test_a_settled_simulation_continues_after_a_change(
     cluster: InMemoryCluster, simulation: Simulation
 ) -> None:
     cluster.load([make_node(name="small", capacity={"cpu": "1"})])
     cluster.create(make_pod(name="big", requests={"cpu": "2"}))
     simulation.settle()
-    assert [one.pod for one in simulation.result().unscheduled] == ["default/big"]
+    assert [pod.pod for pod in simulation.result().unscheduled] == ["default/big"]
 
     cluster.create(make_node(name="large", capacity={"cpu": "4"}))
     simulation.settle()
@@ -48,7 +48,7 @@ def test_a_settled_simulation_goes_on_after_a_change(
     assert simulation.result().unscheduled == ()
 
 
-def test_time_passes_to_the_second_asked_for_and_no_further(
+def test_time_passes_to_the_requested_second_and_no_further(
     cluster: InMemoryCluster, simulation: Simulation
 ) -> None:
     cluster.load([make_node(name="n")])
@@ -71,13 +71,13 @@ def test_what_is_due_at_the_end_of_a_step_is_part_of_it(
     assert node_of(cluster, "late") == "n"
 
 
-def test_the_past_is_no_time_to_run_to(simulation: Simulation) -> None:
+def test_running_to_a_past_time_is_an_error(simulation: Simulation) -> None:
     simulation.run_until(30)
     simulation.run_until(10)
     assert simulation.now == 30
 
 
-def test_what_the_scheduler_holds_may_be_read_between_steps(
+def test_state_of_the_scheduler_may_be_read_between_steps(
     cluster: InMemoryCluster, simulation: Simulation
 ) -> None:
     cluster.load([make_node(name="n"), make_pod(name="p")])

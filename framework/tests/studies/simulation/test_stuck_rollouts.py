@@ -1,4 +1,4 @@
-"""Which rollouts are stuck, and what they wait for."""
+"""Stuck rollouts are reported with what they wait for."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
 
 
 def workload(kind: str, cpu: str, **spec: object) -> str:
-    """A manifest of a workload whose pods request so many CPUs."""
+    """Return a manifest of a workload whose pods request some CPUs."""
     fields = {"selector": "{matchLabels: {app: web}}", **spec}
     lines = "".join(f"  {name}: {text}\n" for name, text in fields.items())
     container = f"{{name: c, image: i, resources: {{requests: {{cpu: {cpu!r}}}}}}}"
@@ -78,7 +78,7 @@ def test_a_rollout_that_gets_room_is_stuck_only_before(tmp_path: Path) -> None:
     assert unstuck.stuck_rollouts == ()
 
 
-def test_pending_pods_of_a_larger_or_drained_workload_are_no_rollout(
+def test_pending_pods_of_a_scaled_or_drained_workload_are_not_a_rollout(
     tmp_path: Path,
 ) -> None:
     loaded = objects(tmp_path, NODES + workload("Deployment", "1", replicas=4))

@@ -1,4 +1,4 @@
-"""A trial: whatever happens in the block is undone, and nothing notices."""
+"""All changes in the block of a trial are undone without a trace."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -110,7 +110,7 @@ def test_a_trial_that_raises_is_undone_too(simulation: Simulation) -> None:
     assert simulation.cluster.get(Pod, "default/p0").node_name == "n"
 
 
-def test_trials_are_undone_one_by_one(simulation: Simulation) -> None:
+def test_nested_trials_are_undone_one_by_one(simulation: Simulation) -> None:
     with simulation.trial():
         simulation.cluster.create(a_node("outer"))
         with simulation.trial():
@@ -132,7 +132,7 @@ def test_a_trial_may_come_before_all_else() -> None:
         assert len(simulation.result().placements) == 1
 
 
-def test_a_run_goes_on_as_if_there_was_no_trial() -> None:
+def test_a_run_continues_as_without_a_trial() -> None:
     with Run([a_node("n")]) as run:
         run.create(a_pod("first"))
         with run.trial():
@@ -148,7 +148,7 @@ def test_a_run_goes_on_as_if_there_was_no_trial() -> None:
 
 
 class Counting:
-    """Keeps its state in all kinds of objects, and rejects every third pod."""
+    """Keeps state in all kinds of objects and rejects every third pod."""
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self.pods: list[str] = []
@@ -248,7 +248,7 @@ class Drawing:
         return None
 
 
-def test_a_plugin_with_a_running_generator_cannot_be_tried() -> None:
+def test_a_plugin_with_a_running_generator_prevents_trials() -> None:
     with with_plugins(Drawing) as simulation:
         trial = simulation.trial()
         with pytest.raises(TrialError, match=r"generator 'Drawing\.__init__"):
@@ -323,7 +323,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
 
 
 def view_of(simulation: Simulation) -> Sequence[object]:
-    """All that decides what comes next, as far as it can be compared."""
+    """Return the comparable state that decides on the next steps."""
     cluster, scheduler = simulation.cluster, simulation.scheduler
     return (
         simulation.now,

@@ -1,4 +1,4 @@
-"""Why an attempt did not choose one node."""
+"""Explanations why an attempt did not choose a node."""
 
 import pytest
 
@@ -32,17 +32,19 @@ def why(pod: str, node: str, *objects: ApiObject) -> WhyNot:
     return explained.why_not
 
 
-def test_every_plugin_that_rejects_the_node_is_told() -> None:
+def test_every_plugin_that_rejects_the_node_is_listed() -> None:
     found = why("p", "small", BIG, SMALL, make_pod(name="p", requests={"cpu": "2"}))
     assert found.fate is NodeFate.REJECTED
-    assert [(one.plugin, one.reasons) for one in found.rejections] == [
+    assert [
+        (rejection.plugin, rejection.reasons) for rejection in found.rejections
+    ] == [
         ("TaintToleration", ("node(s) had untolerated taint(s)",)),
         ("NodeResourcesFit", ("Insufficient cpu",)),
     ]
     assert found.preemption == ""
 
 
-def test_a_feasible_node_is_told_beside_the_chosen_one() -> None:
+def test_a_feasible_node_is_compared_with_the_chosen_one() -> None:
     busy = make_pod(name="busy", node="other", requests={"cpu": "6"})
     other = make_node(name="other", capacity={"cpu": "8", "memory": "8Gi", "pods": "9"})
     found = why("p", "other", BIG, other, busy, make_pod(name="p"))
@@ -53,21 +55,21 @@ def test_a_feasible_node_is_told_beside_the_chosen_one() -> None:
     assert found.scores.total < found.winner.total
 
 
-def test_the_chosen_node_is_told_as_such_and_an_unknown_one_is_an_error() -> None:
+def test_the_chosen_node_is_marked_and_an_unknown_one_is_an_error() -> None:
     pod = make_pod(name="p")
     assert why("p", "big", BIG, SMALL, pod).fate is NodeFate.CHOSEN
     with pytest.raises(NodeNotFoundError, match="node 'nowhere': no such node"):
         why("p", "nowhere", BIG, SMALL, pod)
 
 
-def test_a_node_that_the_pod_cannot_want_is_rejected_by_who_left_it_out() -> None:
+def test_a_node_left_out_by_pre_filter_is_rejected_by_that_plugin() -> None:
     pod = make_pod(name="p", node_affinity={"metadata.name": "big"})
     found = why("p", "small", BIG, SMALL, pod)
     assert found.fate is NodeFate.REJECTED
-    assert "NodeAffinity" in {one.plugin for one in found.rejections}
+    assert "NodeAffinity" in {rejection.plugin for rejection in found.rejections}
 
 
-def test_preemption_has_its_say_where_it_could_help() -> None:
+def test_preemption_is_considered_where_it_could_help() -> None:
     equal = make_pod(name="equal", node="big", requests={"cpu": "7"})
     pod = make_pod(name="p", requests={"cpu": "7"})
     assert why("p", "big", BIG, SMALL, equal, pod).preemption.startswith(

@@ -1,4 +1,4 @@
-"""Tuning files: what they say, and what is told of mistakes in them."""
+"""Tuning files are parsed, and their mistakes are reported."""
 
 from pathlib import Path
 
@@ -38,25 +38,28 @@ def read(folder: Path, text: str, experiment: str = EXPERIMENT) -> Tuning:
     return load_tuning(file)
 
 
-def told_of(folder: Path, text: str, experiment: str = EXPERIMENT) -> list[str]:
+def reported_problems(
+    folder: Path, text: str, experiment: str = EXPERIMENT
+) -> list[str]:
     with pytest.raises(ExperimentErrors) as caught:
         read(folder, text, experiment)
     return [
-        str(one).replace(f"{folder}/tuning.yaml: ", "") for one in caught.value.problems
+        str(problem).replace(f"{folder}/tuning.yaml: ", "")
+        for problem in caught.value.problems
     ]
 
 
-def test_another_kind_of_file_is_told_as_such(tmp_path: Path) -> None:
-    told = told_of(tmp_path, EXPERIMENT)
-    assert told == ["kind: expected 'Tuning', got 'Experiment'"]
+def test_another_kind_of_file_is_an_error(tmp_path: Path) -> None:
+    problems = reported_problems(tmp_path, EXPERIMENT)
+    assert problems == ["kind: expected 'Tuning', got 'Experiment'"]
 
 
-def test_other_profiles_are_rivals_and_other_inputs_are_tuned_for(
+def test_other_profiles_are_rivals_and_other_inputs_are_training_data(
     tmp_path: Path,
 ) -> None:
     tuning = read(tmp_path, HEAD + SEARCH + GOAL + "heldOut: {inputs: [high]}\n")
-    assert [one.name for one in tuning.rivals] == ["bin-packing"]
-    assert [one.name for one in tuning.inputs] == ["low"]
+    assert [rival.name for rival in tuning.rivals] == ["bin-packing"]
+    assert [source.name for source in tuning.inputs] == ["low"]
     seen = {(cell.input.name, cell.seed) for cell in tuning.cells(tuning.profile)}
     judged = {
         (cell.input.name, cell.seed) for cell in tuning.held_out_cells(tuning.profile)
@@ -126,19 +129,21 @@ def test_a_candidate_is_the_profile_with_other_values(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(
+def test_a_mistake_is_reported_with_its_place(
     tmp_path: Path, text: str, expected: str
 ) -> None:
-    [told] = told_of(tmp_path, text)
-    assert told.startswith(expected)
+    [problem] = reported_problems(tmp_path, text)
+    assert problem.startswith(expected)
 
 
 def test_a_profile_that_varies_cannot_be_tuned(tmp_path: Path) -> None:
     varied = EXPERIMENT + (
         f"parameters: [{{name: w, config: '{WEIGHT}', values: [1, 2]}}]\n"
     )
-    [told] = told_of(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT, varied)
-    assert told.startswith("profile: expected a profile without parameters of its own")
+    [problem] = reported_problems(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT, varied)
+    assert problem.startswith(
+        "profile: expected a profile without parameters of its own"
+    )
 
 
 def test_the_schema_names_what_is_required() -> None:

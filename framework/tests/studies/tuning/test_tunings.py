@@ -1,4 +1,4 @@
-"""Tunings: what is searched, how it is judged, and what is written of it."""
+"""Tunings search configurations, judge them and write the results."""
 
 import csv
 from pathlib import Path
@@ -73,14 +73,17 @@ def tuned(file: Path, out: str = "out", workers: int = 1) -> TuneResult:
 
 
 @pytest.mark.long
-def test_what_is_found_is_judged_on_runs_that_were_not_seen(file: Path) -> None:
+def test_the_winner_is_judged_on_held_out_runs(file: Path) -> None:
     result = tuned(file)
     assert len(result.trials) == 8
     [found] = result.judged.found
     assert found.trial is not None
     assert found.trial.fields["strategy"] == "MostAllocated"
-    assert [one.name for one in result.judged.known] == ["default", "bin-packing"]
-    against = [one.against for one in found.differences]
+    assert [configuration.name for configuration in result.judged.known] == [
+        "default",
+        "bin-packing",
+    ]
+    against = [difference.against for difference in found.differences]
     assert against == ["default", "bin-packing"]
     default = result.judged.known[0]
     expected = found.held_out[0].mean - default.held_out[0].mean
@@ -100,49 +103,55 @@ def test_the_winner_is_a_configuration_with_its_evidence(file: Path) -> None:
     assert config.profiles
 
 
-def test_a_configuration_that_is_none_is_a_failed_trial(file: Path) -> None:
-    failed = [one for one in tuned(file).trials if one.cause]
+def test_an_invalid_configuration_is_a_failed_trial(file: Path) -> None:
+    failed = [trial for trial in tuned(file).trials if trial.cause]
     assert failed
-    for one in failed:
-        assert one.outcome is TrialOutcome.FAILED
-        assert one.fields["strategy"] == "Odd"
-        assert "scoringStrategy.type: expected one of" in one.cause
+    for trial in failed:
+        assert trial.outcome is TrialOutcome.FAILED
+        assert trial.fields["strategy"] == "Odd"
+        assert "scoringStrategy.type: expected one of" in trial.cause
 
 
 @pytest.mark.long
 def test_equal_configurations_are_run_once_and_a_second_time_never(file: Path) -> None:
     first = tuned(file)
-    configurations = {tuple(one.fields.values()) for one in first.trials if one.values}
-    known = 2
-    assert first.made <= 3 * len(configurations) + 3 * known + 4 * (known + 1)
+    configurations = {
+        tuple(trial.fields.values()) for trial in first.trials if trial.values
+    }
+    rivals = 2
+    assert first.made <= 3 * len(configurations) + 3 * rivals + 4 * (rivals + 1)
     second = tuned(file)
     assert second.made == 0
     assert second.trials == first.trials
 
 
 @pytest.mark.long
-def test_as_many_workers_as_there_are_find_the_same(file: Path) -> None:
-    one, two = tuned(file), tuned(file, "other", workers=2)
-    assert one.trials == two.trials
+def test_the_number_of_workers_does_not_change_the_result(file: Path) -> None:
+    single, parallel = tuned(file), tuned(file, "other", workers=2)
+    assert single.trials == parallel.trials
     assert (file.parent / "out" / "tuned.yaml").read_text() == (
         file.parent / "other" / "tuned.yaml"
     ).read_text()
 
 
-def test_with_several_objectives_none_that_is_found_beats_another(file: Path) -> None:
+def test_with_several_objectives_no_winner_dominates_another(file: Path) -> None:
     file.write_text(
         TUNING.replace(
             "goal: max}]", "goal: max}, {metric: placed, goal: min}]"
         ).replace("trials: 8", "trials: 6")
     )
     result = tuned(file)
-    values = [one.trial.values for one in result.judged.found if one.trial]
+    values = [
+        configuration.trial.values
+        for configuration in result.judged.found
+        if configuration.trial
+    ]
     for cpu, placed in values:
         assert not any(
             other_cpu >= cpu and other_placed < placed
             for other_cpu, other_placed in values
         )
-    assert [one.name for one in result.judged.found] == (
+    assert [configuration.name for configuration in result.judged.found] == (
         ["tuned"]
         if len(values) == 1
         else [f"tuned {n}" for n in range(1, len(values) + 1)]
@@ -150,31 +159,31 @@ def test_with_several_objectives_none_that_is_found_beats_another(file: Path) ->
 
 
 @pytest.mark.long
-def test_what_falls_behind_is_given_up_early(file: Path) -> None:
+def test_bad_trials_are_pruned(file: Path) -> None:
     file.write_text(TUNING.replace("trials: 8", "trials: 20").replace(", Odd", ""))
     trials = tuned(file).trials
-    pruned = [one for one in trials if one.outcome is TrialOutcome.PRUNED]
+    pruned = [trial for trial in trials if trial.outcome is TrialOutcome.PRUNED]
     assert pruned
-    assert all(one.runs < 3 and not one.values for one in pruned)
+    assert all(trial.runs < 3 and not trial.values for trial in pruned)
     with (file.parent / "out" / "trials.csv").open(newline="") as opened:
         rows = list(csv.DictReader(opened))
-    assert [row["outcome"] for row in rows] == [one.outcome.value for one in trials]
+    assert [row["outcome"] for row in rows] == [trial.outcome.value for trial in trials]
 
 
-def test_an_objective_that_is_not_measured_is_told(file: Path) -> None:
+def test_an_objective_that_is_not_measured_is_an_error(file: Path) -> None:
     file.write_text(TUNING.replace("utilisation.cpu", "utilisation.gpu"))
     with pytest.raises(ExperimentErrors, match=r"objectives\[0\]\.metric: expected a"):
         tuned(file)
 
 
-def test_no_result_at_all_is_told(file: Path) -> None:
+def test_a_tuning_without_results_is_an_error(file: Path) -> None:
     file.write_text(TUNING.replace("[LeastAllocated, MostAllocated, Odd]", "[A, B]"))
     with pytest.raises(ExperimentErrors, match="none of 8 trials has a result; the"):
         tuned(file)
 
 
 @pytest.mark.long
-def test_the_command_says_what_was_found_and_whether_it_is_better(file: Path) -> None:
+def test_the_command_prints_the_winner_and_whether_it_is_better(file: Path) -> None:
     words = ["quaymaster", "tune", file.name, "--workers", "1"]
     done = run_program(words, file.parent, file.parent)
     assert done.code in (0, 1), done.errors
@@ -185,7 +194,7 @@ def test_the_command_says_what_was_found_and_whether_it_is_better(file: Path) ->
 
 
 @pytest.mark.long
-def test_nothing_better_is_said_by_the_exit_code(file: Path) -> None:
+def test_exit_code_is_1_if_nothing_better_is_found(file: Path) -> None:
     """Weights of one plugin that scores alone decide nothing."""
     file.write_text(
         TUNING.replace(f"'{FIT}'", "'percentageOfNodesToScore'")

@@ -1,4 +1,4 @@
-"""Advice does no harm: facts about nodes stay, and new nodes are possible."""
+"""Suggestions are safe: they keep facts about nodes and propose possible nodes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -85,12 +85,12 @@ def new_objects(answer: Suggestions, *objects: ApiObject) -> dict[type, Any]:
 
 
 @pytest.mark.parametrize("key", FACTS)
-def test_label_that_says_what_a_node_is_is_a_fact(key: str) -> None:
+def test_label_that_describes_a_node_is_a_fact(key: str) -> None:
     assert is_fact(key)
 
 
 @pytest.mark.parametrize("key", ORDINARY_LABELS)
-def test_label_of_an_owner_is_no_fact(key: str) -> None:
+def test_label_of_an_owner_is_not_a_fact(key: str) -> None:
     assert not is_fact(key)
 
 
@@ -126,7 +126,7 @@ def test_protective_taint_is_not_tolerated(text: str) -> None:
     assert answer.changes == ()
 
 
-def test_architecture_is_not_given_up() -> None:
+def test_requirement_of_an_architecture_is_not_removed() -> None:
     node = make_node(name="a", labels={"kubernetes.io/arch": "amd64"})
     pod = make_pod(name="p", node_selector={"kubernetes.io/arch": "arm64"})
     answer = suggested("p", node, pod)
@@ -184,7 +184,7 @@ def test_new_node_is_open_and_has_no_passing_taint() -> None:
     assert [each.key for each in new.spec.taints] == ["team"]
 
 
-def test_node_of_the_control_plane_is_no_model() -> None:
+def test_node_of_the_control_plane_is_not_copied() -> None:
     node = make_node(
         name="a",
         labels={"node-role.kubernetes.io/control-plane": ""},
@@ -249,7 +249,7 @@ def test_place_of_a_volume_and_a_claim_that_is_missing_are_named() -> None:
     assert answer.remarks == ("claim data does not exist",)
 
 
-def test_pod_that_stays_pending_without_its_gates_says_why() -> None:
+def test_suggestion_for_a_gated_pod_shows_why_it_would_stay_pending() -> None:
     node = make_node(name="a", labels={"disk": "hdd"})
     pod = make_pod(name="p", node_selector={"disk": "ssd"}, scheduling_gates=["x.io/y"])
     answer = suggested("p", node, pod)

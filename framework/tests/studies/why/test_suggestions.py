@@ -1,4 +1,4 @@
-"""What would place a pod: each change that is told does so when it is made by hand."""
+"""Each suggested change places the pod when it is made by hand."""
 
 import copy
 import json
@@ -85,25 +85,25 @@ def suggested(name: str, *documents: Document, trials: int = 200) -> Suggestions
 
 
 def placed_by_hand(documents: Sequence[Document], change: SuggestedChange) -> set[str]:
-    """Make a change in the documents, and return the workloads that then wait."""
+    """Make a change in the documents and return the pods that are still pending."""
     changed = copy.deepcopy(list(documents))
     for field in change.fields:
         make_by_hand(changed, field)
     result = simulate(read(changed), config=CONFIG, registry=REGISTRY)
-    return {one.pod for one in result.unscheduled}
+    return {left.pod for left in result.unscheduled}
 
 
 def make_by_hand(documents: list[Document], field: FieldChange) -> None:
-    """Do what a person would who reads what has to be changed."""
+    """Edit the documents as a person would who reads the suggestion."""
     if field.new.startswith("a copy of "):
         add_copy(documents, field)
         return
     kind, _, name = field.object.partition("/")
     found: Any
     [found] = [
-        one
-        for one in documents
-        if one["kind"].lower() == kind and one["metadata"]["name"] == name
+        document
+        for document in documents
+        if document["kind"].lower() == kind and document["metadata"]["name"] == name
     ]
     *steps, last = re.findall(r"[^.\[\]]+|\[\d*\]", field.path)
     for step, following in zip(steps, [*steps[1:], last], strict=True):
@@ -125,9 +125,9 @@ def make_by_hand(documents: list[Document], field: FieldChange) -> None:
 def add_copy(documents: list[Document], field: FieldChange) -> None:
     like = re.sub(r"a copy of ([^,]+).*", r"\1", field.new)
     [old] = [
-        one
-        for one in documents
-        if one["kind"] == "Node" and one["metadata"]["name"] == like
+        document
+        for document in documents
+        if document["kind"] == "Node" and document["metadata"]["name"] == like
     ]
     new = copy.deepcopy(old)
     name = field.object.removeprefix("node/")
@@ -173,13 +173,13 @@ def test_a_closed_node_is_opened(documents: list[Document], expected: str) -> No
     assert expected in kinds(suggested("p", *documents, pod()))
 
 
-def test_a_label_is_put_on_a_node_or_not_asked_for() -> None:
+def test_a_label_is_added_to_a_node_or_the_requirement_removed() -> None:
     found = suggested("p", node("a"), pod(nodeSelector={"disk": "ssd"}))
     assert kinds(found) == ["selector", "add-node", "label-node"]
     assert found.changes[2].command == "kubectl label node a disk=ssd"
 
 
-def test_a_host_port_is_given_up() -> None:
+def test_a_host_port_is_removed() -> None:
     ports = [{"containerPort": 80, "hostPort": 80}]
     found = suggested(
         "p", node("a"), pod("x", nodeName="a", ports=ports), pod(ports=ports)
@@ -199,7 +199,7 @@ def test_a_scheduler_that_is_there_is_named() -> None:
     assert found.changes[0].fields[0].new == "default-scheduler"
 
 
-def test_spreading_asks_for_no_more_than_is_needed() -> None:
+def test_spreading_is_relaxed_no_more_than_needed() -> None:
     constraint = {
         "maxSkew": 1,
         "topologyKey": "zone",
@@ -217,7 +217,7 @@ def test_spreading_asks_for_no_more_than_is_needed() -> None:
     assert (spread.fields[0].old, spread.fields[0].new) == ("1", "3")
 
 
-def test_anti_affinity_is_given_up() -> None:
+def test_anti_affinity_is_removed() -> None:
     term = {
         "topologyKey": "kubernetes.io/hostname",
         "labelSelector": {"matchLabels": {"app": "web"}},
@@ -296,7 +296,7 @@ def test_volume_that_lives_with_its_pod_gets_the_class() -> None:
     assert placed_by_hand(documents, change) == set()
 
 
-def test_two_changes_are_told_if_no_single_one_does() -> None:
+def test_two_changes_are_suggested_if_no_single_one_helps() -> None:
     documents = node("a", "2"), pod(cpu="3", memory="9Gi")
     found = suggested("p", *documents)
     assert kinds(found) == ["lower-request+lower-request"] or kinds(found) == [
@@ -305,7 +305,7 @@ def test_two_changes_are_told_if_no_single_one_does() -> None:
     assert placed_by_hand(documents, found.changes[0]) == set()
 
 
-def test_nothing_is_told_if_nothing_helps() -> None:
+def test_nothing_is_suggested_if_nothing_helps() -> None:
     found = suggested("p", pod())
     assert (found.changes, found.pending, found.is_complete) == ((), 1, True)
 
@@ -315,19 +315,19 @@ def test_a_pod_with_a_node_needs_no_change() -> None:
     assert (found.changes, found.pending, found.trials) == ((), 0, 0)
 
 
-def test_no_more_is_tried_than_is_allowed() -> None:
+def test_number_of_trials_is_limited() -> None:
     found = suggested("p", node("a"), pod(cpu="9", memory="9Gi"), trials=3)
     assert (found.trials, found.is_complete) == (3, False)
 
 
-def test_nobody_loses_a_node_for_a_suggestion() -> None:
+def test_no_pod_loses_its_node_by_a_suggestion() -> None:
     taken = [pod(f"x{number}", cpu="2") for number in range(2)]
     found = suggested("p", node("a"), *taken, pod(cpu="2", priority=-1))
     assert all(change.placed == 1 for change in found.changes)
     assert ChangeKind.ADD_NODE in found.changes[-1].kinds
 
 
-def test_a_name_that_nothing_has_is_an_error() -> None:
+def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no such pod"):
         suggested("nobody", node("a"), pod())
 
@@ -364,11 +364,11 @@ SPEC = st.fixed_dictionaries(
 @pytest.mark.long
 @fewer(2)
 @given(nodes=NODES, alone=SPEC, many=SPEC, replicas=st.integers(1, 3))
-def test_every_change_that_is_told_places_the_pod_when_it_is_made_by_hand(
+def test_every_suggested_change_places_the_pod_when_made_by_hand(
     nodes: list[Document], alone: Document, many: Document, replicas: int
 ) -> None:
     documents = [
-        *(node(f"n{number}", **one) for number, one in enumerate(nodes)),
+        *(node(f"n{number}", **fields) for number, fields in enumerate(nodes)),
         pod("one", **alone),
         workload("Deployment", "web", replicas, **many),
     ]

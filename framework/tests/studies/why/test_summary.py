@@ -1,4 +1,4 @@
-"""Why many pods have no node: by what they belong to, and by cause."""
+"""Pending pods are summed up by owner and by cause."""
 
 import pytest
 
@@ -41,13 +41,13 @@ def summary_of(
     )
 
 
-def told(group: PendingGroup) -> tuple[str, int]:
+def subject_and_count(group: PendingGroup) -> tuple[str, int]:
     return group.subject, len(group.pods)
 
 
-def test_pods_of_a_workload_are_told_together_the_largest_group_first() -> None:
+def test_pods_are_grouped_by_workload_with_the_largest_first() -> None:
     summary = summary_of(*NODES, WEB, GATED, SSD)
-    assert list(map(told, summary.groups)) == [
+    assert list(map(subject_and_count, summary.groups)) == [
         ("deployment/web", 3),
         ("pod/gated", 1),
         ("pod/ssd", 1),
@@ -55,7 +55,7 @@ def test_pods_of_a_workload_are_told_together_the_largest_group_first() -> None:
     assert (summary.pods, summary.placed, summary.nodes) == (5, 2, 2)
 
 
-def test_causes_say_which_plugin_rejected_how_many_nodes() -> None:
+def test_causes_count_the_nodes_that_each_plugin_rejected() -> None:
     [group] = summary_of(*NODES, WEB).groups
     assert group.causes == (
         Cause(plugin="NodeResourcesFit", reason="Insufficient cpu", nodes=1),
@@ -74,19 +74,19 @@ def test_pods_that_were_never_tried_have_a_cause_too() -> None:
     assert (cause.plugin, cause.nodes) == ("SchedulingGates", 0)
 
 
-def test_some_pods_are_asked_about_by_name() -> None:
+def test_pods_may_be_selected_by_name() -> None:
     summary = summary_of(*NODES, WEB, GATED, SSD, pods=("deploy/web", "ssd"))
-    assert [one.subject for one in summary.groups] == ["deployment/web", "pod/ssd"]
+    assert [group.subject for group in summary.groups] == ["deployment/web", "pod/ssd"]
 
 
-def test_one_namespace_is_asked_about() -> None:
+def test_pods_may_be_selected_by_namespace() -> None:
     [group] = summary_of(*NODES, WEB, SSD, namespace="other").groups
     assert (group.namespace, group.subject) == ("other", "pod/ssd")
 
 
-def test_one_change_is_told_for_each_group() -> None:
+def test_one_change_is_suggested_for_each_group() -> None:
     summary = summary_of(*NODES, WEB, GATED, SSD, suggest=True)
-    kinds = [one.change.kinds for one in summary.groups if one.change is not None]
+    kinds = [group.change.kinds for group in summary.groups if group.change is not None]
     assert kinds == [
         (ChangeKind.LOWER_REQUEST_FAR,),
         (ChangeKind.GATES,),
@@ -96,10 +96,10 @@ def test_one_change_is_told_for_each_group() -> None:
     assert summary.is_complete
 
 
-def test_nothing_is_told_if_nobody_waits() -> None:
+def test_without_pending_pods_the_summary_is_empty() -> None:
     assert summary_of(*NODES, make_pod(name="p")).groups == ()
 
 
-def test_a_name_that_nothing_has_is_an_error() -> None:
+def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no such pod"):
         summary_of(*NODES, pods=("nobody",))

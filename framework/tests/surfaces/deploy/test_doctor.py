@@ -1,4 +1,4 @@
-"""What the doctor says of a cluster, played by answers of the tests."""
+"""The doctor's findings about a cluster, whose answers the tests give."""
 
 import socket
 from collections.abc import Mapping
@@ -50,10 +50,10 @@ class Groups:
 
 
 class Server:
-    """Answers as an API server where everything is well, but for what a test says.
+    """Answers as a healthy API server, except for what a test sets.
 
     Args:
-        answers: Path -> what is found there instead; a number is a refusal.
+        answers: Path -> the answer instead; a number is an error code.
         refused: The verbs and resources that are not allowed.
         skew: How many seconds its clock is ahead.
     """
@@ -92,9 +92,11 @@ class Server:
         tree = msgspec.json.decode(body)
         if tree["kind"] == "SelfSubjectReview":
             return {"status": {"userInfo": {"username": "pilot"}}}
-        asked = tree["spec"]["resourceAttributes"]
-        resource = "/".join(filter(None, (asked["resource"], asked["subresource"])))
-        is_refused = f"{asked['verb']} {resource}" in self.refused
+        attributes = tree["spec"]["resourceAttributes"]
+        resource = "/".join(
+            filter(None, (attributes["resource"], attributes["subresource"]))
+        )
+        is_refused = f"{attributes['verb']} {resource}" in self.refused
         return {"status": {"allowed": not is_refused}}
 
 
@@ -125,7 +127,7 @@ def found(
     /,
     **settings: object,
 ) -> dict[str, list[Finding]]:
-    """What the doctor finds, by the names of its checks."""
+    """Return the doctor's findings by the names of its checks."""
     registry = PluginRegistry.discover().with_plugin(Groups)
     config = config_of(registry, kubernetes, **settings)
     patient = Patient(
@@ -136,8 +138,8 @@ def found(
         now=lambda: NOW,
     )
     by_check: dict[str, list[Finding]] = {}
-    for one in examine(patient):
-        by_check.setdefault(one.check, []).append(one)
+    for finding in examine(patient):
+        by_check.setdefault(finding.check, []).append(finding)
     return by_check
 
 
@@ -164,7 +166,9 @@ def event(instance: str, age: float) -> Tree:
 
 def test_all_is_well() -> None:
     findings = found(Server())
-    assert {one.state for ones in findings.values() for one in ones} == {State.OK}
+    assert {finding.state for ones in findings.values() for finding in ones} == {
+        State.OK
+    }
     assert {check: ones[0].text for check, ones in findings.items()} == {
         "server": "answers as pilot",
         "version": "v1.36.2",
@@ -177,12 +181,15 @@ def test_all_is_well() -> None:
     }
 
 
-def test_right_that_is_missing_is_named_with_who_needs_it() -> None:
-    (one,) = found(Server(refused=("patch pods/status",)))["rights"]
-    assert one.state is State.MISSING
-    assert one.text.startswith("patch pods/status: needed by the scheduler (why")
-    assert one.need is not None
-    assert (one.need.right.verb, one.need.right.resource) == ("patch", "pods/status")
+def test_missing_right_is_named_with_the_component_that_needs_it() -> None:
+    (finding,) = found(Server(refused=("patch pods/status",)))["rights"]
+    assert finding.state is State.MISSING
+    assert finding.text.startswith("patch pods/status: needed by the scheduler (why")
+    assert finding.need is not None
+    assert (finding.need.right.verb, finding.need.right.resource) == (
+        "patch",
+        "pods/status",
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,33 +209,33 @@ def test_server_may_be_one_minor_release_ahead(
     played: str, version: str, state: State
 ) -> None:
     server = Server({"/version": {"gitVersion": version}})
-    (one,) = found(server, Kubernetes(played))["version"]
-    assert one.state is state
-    assert version in one.text
+    (finding,) = found(server, Kubernetes(played))["version"]
+    assert finding.state is state
+    assert version in finding.text
 
 
 @pytest.mark.parametrize(("played", "server"), [("1.36", "1.37"), ("1.37", "1.36")])
-def test_decisions_of_the_servers_own_version_are_offered(
-    played: str, server: str
-) -> None:
+def test_finding_suggests_the_servers_own_version(played: str, server: str) -> None:
     answers = Server({"/version": {"gitVersion": f"v{server}.1"}})
-    (one,) = found(answers, Kubernetes(played))["version"]
-    assert f"decisions are those of {played}; --kubernetes {server} makes" in one.text
+    (finding,) = found(answers, Kubernetes(played))["version"]
+    assert (
+        f"decisions are those of {played}; --kubernetes {server} makes" in finding.text
+    )
 
 
 @pytest.mark.parametrize(
     ("skew", "said"), [(90.0, "90 s behind"), (-20.0, "20 s ahead of")]
 )
-def test_clock_that_is_wrong_is_told(skew: float, said: str) -> None:
-    (one,) = found(Server(skew=skew))["clock"]
-    assert one.state is State.WARNING
-    assert one.text.startswith(said)
+def test_clock_skew_is_reported(skew: float, said: str) -> None:
+    (finding,) = found(Server(skew=skew))["clock"]
+    assert finding.state is State.WARNING
+    assert finding.text.startswith(said)
 
 
 def test_kind_that_is_not_served_is_missing() -> None:
-    (one,) = found(Server({"/apis/scheduling.x-k8s.io/v1alpha1": 404}))["kinds"]
-    assert one.state is State.MISSING
-    assert one.text == (
+    (finding,) = found(Server({"/apis/scheduling.x-k8s.io/v1alpha1": 404}))["kinds"]
+    assert finding.state is State.MISSING
+    assert finding.text == (
         "PodGroup (scheduling.x-k8s.io/v1alpha1) is not served: is its "
         "CustomResourceDefinition there?"
     )
@@ -243,37 +250,37 @@ def test_kind_that_is_not_served_is_missing() -> None:
     ],
     ids=["held", "expired", "given back"],
 )
-def test_lease_tells_who_leads(answer: Tree, said: str) -> None:
-    (one,) = found(Server({LEASE: answer}))["lease"]
-    assert one.state is State.OK
-    assert one.text == f"kube-system/kube-scheduler {said}"
+def test_lease_finding_names_the_leader(answer: Tree, said: str) -> None:
+    (finding,) = found(Server({LEASE: answer}))["lease"]
+    assert finding.state is State.OK
+    assert finding.text == f"kube-system/kube-scheduler {said}"
 
 
 def test_no_election_is_a_warning() -> None:
-    (one,) = found(Server(), leaderElection={"leaderElect": False})["lease"]
-    assert one.state is State.WARNING
+    (finding,) = found(Server(), leaderElection={"leaderElect": False})["lease"]
+    assert finding.state is State.WARNING
 
 
 def test_kube_scheduler_at_work_is_a_rival_unless_its_lease_is_shared() -> None:
     server = Server({LEASE: lease("master-1_2", 1)})
-    (one,) = found(server, leaderElection={"resourceName": "mine"})["rivals"]
-    assert one.state is State.WARNING
-    assert "kube-scheduler (master-1_2) schedules the same pods" in one.text
+    (finding,) = found(server, leaderElection={"resourceName": "mine"})["rivals"]
+    assert finding.state is State.WARNING
+    assert "kube-scheduler (master-1_2) schedules the same pods" in finding.text
     assert found(server)["rivals"][0].state is State.OK
 
 
-def test_events_of_another_host_tell_of_a_rival() -> None:
+def test_events_of_another_host_reveal_a_rival() -> None:
     items = [
         event("default-scheduler-leader", 10),
         event("default-scheduler-other", 20),
         event("default-scheduler-gone", 4000),
     ]
     server = Server({LEASE: lease("leader_1", 1), EVENTS: {"items": items}})
-    (one,) = found(server)["rivals"]
-    assert one.text == "other has recently scheduled pods of 'default-scheduler'"
+    (finding,) = found(server)["rivals"]
+    assert finding.text == "other has recently scheduled pods of 'default-scheduler'"
 
 
-def test_server_that_does_not_answer_is_asked_no_further() -> None:
+def test_server_that_does_not_answer_gets_no_further_requests() -> None:
     findings = found(Silent())
     assert list(findings) == ["server"]
     assert findings["server"][0].state is State.MISSING
@@ -282,23 +289,23 @@ def test_server_that_does_not_answer_is_asked_no_further() -> None:
 @pytest.mark.parametrize(
     ("ignorable", "state"), [(True, State.WARNING), (False, State.MISSING)]
 )
-def test_extender_that_cannot_be_reached_is_told(ignorable: bool, state: State) -> None:
+def test_unreachable_extender_is_reported(ignorable: bool, state: State) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    one = {"urlPrefix": f"http://127.0.0.1:{port}", "ignorable": ignorable}
-    findings = found(Server(), extenders=[{**one, "filterVerb": "filter"}])
+    extender = {"urlPrefix": f"http://127.0.0.1:{port}", "ignorable": ignorable}
+    findings = found(Server(), extenders=[{**extender, "filterVerb": "filter"}])
     assert findings["extenders"][0].state is state
 
 
 def test_extender_that_listens_is_fine() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        one = {"urlPrefix": f"http://127.0.0.1:{port}", "filterVerb": "filter"}
-        findings = found(Server(), extenders=[one])
+        extender = {"urlPrefix": f"http://127.0.0.1:{port}", "filterVerb": "filter"}
+        findings = found(Server(), extenders=[extender])
     assert findings["extenders"][0].state is State.OK
 
 
-def test_port_that_is_taken_is_told() -> None:
+def test_port_in_use_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         (taken,) = port_free("127.0.0.1", port)

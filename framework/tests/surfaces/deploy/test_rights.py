@@ -1,4 +1,4 @@
-"""Which rights a configuration needs, and how they become rules."""
+"""The rights that a configuration needs become RBAC rules."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ from tests.kit.kinds import PodGroup
 
 
 class Groups:
-    """Reads a kind of its own, and writes its status."""
+    """Reads its own kind and writes its status."""
 
     kinds = (PodGroup,)
     writes = (Write(Verb.PATCH, PodGroup, "status"),)
@@ -35,7 +35,7 @@ class Binder:
 
 
 class Old:
-    """Says neither what it reads nor what it writes."""
+    """Declares neither its reads nor its writes."""
 
     __init__ = Groups.__init__
     filter = Groups.filter
@@ -49,11 +49,11 @@ def document(plugins: object, **settings: object) -> dict[str, object]:
 
 
 def needs_of(*plugins: type, **settings: object) -> dict[str, tuple[str, ...]]:
-    """The rights of a profile with these plugins -> who needs them."""
+    """Return the rights of a profile with these plugins -> the components."""
     registry = PluginRegistry.discover()
-    for one in plugins:
-        registry = registry.with_plugin(one)
-    names = (*NEEDED, *(one.__name__ for one in plugins))
+    for plugin in plugins:
+        registry = registry.with_plugin(plugin)
+    names = (*NEEDED, *(plugin.__name__ for plugin in plugins))
     enabled = {"disabled": [{"name": "*"}], "enabled": [{"name": n} for n in names]}
     config = parse_config(document(enabled, **settings), registry)
     return {str(need.right): need.who for need in rights_of(config, registry)}
@@ -81,7 +81,7 @@ ALWAYS = ("nodes", "pods")
 AUTHORITIES = "'extension-apiserver-authentication'"
 
 
-def test_without_an_election_nobody_needs_leases() -> None:
+def test_without_an_election_no_lease_rights_are_needed() -> None:
     found = needs_of(leaderElection={"leaderElect": False})
     assert not [right for right in found if "leases" in right]
 
@@ -96,7 +96,7 @@ def test_pods_are_deleted_by_preemption_alone() -> None:
     assert Need(claims, ("DynamicResources",)) in deletes
 
 
-def test_kind_of_ones_own_is_followed_and_its_status_patched() -> None:
+def test_declared_kind_is_followed_and_its_status_patched() -> None:
     found = needs_of(Groups)
     group = "scheduling.x-k8s.io"
     assert {right: who for right, who in found.items() if group in right} == {
@@ -113,7 +113,7 @@ def test_update_needs_to_read_the_whole_object() -> None:
     assert mine == {"update persistentvolumes", "get persistentvolumes"}
 
 
-def test_plugin_that_declares_nothing_gets_what_is_usual() -> None:
+def test_plugin_that_declares_nothing_gets_the_usual_rights() -> None:
     found = needs_of(Old)
     assert found["delete pods"] == ("Old",)
     assert found["list poddisruptionbudgets.policy"] == ("Old",)
@@ -142,13 +142,13 @@ def test_rules_give_exactly_the_rights(is_default: bool) -> None:
         for resource, verb in product(rule.resources, rule.verbs):
             given.append((verb, resource, rule.group, *rule.names))
     wanted = [
-        (one.verb, one.resource, one.group, *([one.name] if one.name else []))
-        for one in (need.right for need in needs)
+        (right.verb, right.resource, right.group, *([right.name] if right.name else []))
+        for right in (need.right for need in needs)
     ]
     assert sorted(given) == sorted(wanted)
 
 
-def test_rules_say_who_needs_what() -> None:
+def test_rules_name_the_components_that_need_them() -> None:
     reading = [Need(Right(verb, "pods"), ("A",)) for verb in ("get", "list")]
     rules = rules_of([*reading, Need(Right("delete", "pods"), ("B", "C"))])
     assert [(rule.verbs, rule.reasons) for rule in rules] == [

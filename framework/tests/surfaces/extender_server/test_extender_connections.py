@@ -1,4 +1,4 @@
-"""What the extender server takes from whom, and who has to wait for whom."""
+"""Connections of the extender server: limits, TLS and waiting."""
 
 import contextlib
 import http.client
@@ -34,7 +34,7 @@ QUESTION = json.dumps(
 
 
 class Pilot:
-    """Asks somebody who takes his time, on the first question and in the background."""
+    """Calls a slow service, in the first filter and in the background."""
 
     arrived = threading.Event()
     released = threading.Event()
@@ -112,13 +112,13 @@ def passes(server: ExtenderServer) -> bool:
     return bool(json.loads(answer)["NodeNames"])
 
 
-def test_background_work_of_a_plugin_keeps_nobody_waiting(pilot: type[Pilot]) -> None:
+def test_background_work_of_a_plugin_delays_no_client(pilot: type[Pilot]) -> None:
     with serving() as server:
         assert passes(server)
         assert pilot.arrived.wait(30)
-        assert passes(server)  # it has not answered yet
+        assert passes(server)  # the service has not answered yet
         pilot.released.set()
-        while passes(server):  # until what it answered is taken, between two questions
+        while passes(server):  # until the answer is handled, between two requests
             pass
 
 
@@ -131,7 +131,7 @@ def test_background_work_of_a_plugin_keeps_nobody_waiting(pilot: type[Pilot]) ->
     ],
     ids=["nothing", "half a head", "half a body"],
 )
-def test_a_silent_connection_keeps_nobody_waiting(text: bytes) -> None:
+def test_a_silent_connection_delays_no_client(text: bytes) -> None:
     with serving() as server:
         address = ("127.0.0.1", server.server_port)
         with socket.create_connection(address) as silent:
@@ -139,7 +139,7 @@ def test_a_silent_connection_keeps_nobody_waiting(text: bytes) -> None:
             assert passes(server)
 
 
-def test_a_request_that_takes_too_long_is_told_so() -> None:
+def test_a_request_that_takes_too_long_gets_an_error() -> None:
     with serving(read_seconds=0.05) as server:
         address = ("127.0.0.1", server.server_port)
         with socket.create_connection(address, timeout=30) as slow:
@@ -180,7 +180,7 @@ def test_a_connection_is_kept_for_the_next_request() -> None:
         assert ask(connection)[0] == 200
 
 
-def test_probes_tell_that_it_is_well() -> None:
+def test_probes_report_a_healthy_server() -> None:
     with serving() as server, contextlib.closing(connect(server)) as connection:
         assert ask(connection, "GET", "/healthz") == (200, "ok")
         assert ask(connection, "GET", "/readyz?verbose") == (200, "ok")
@@ -196,17 +196,17 @@ def test_it_is_not_ready_while_a_plugin_hangs(
     with (
         serving(ready_seconds=0.01) as server,
         ThreadPoolExecutor(1) as other,
-        contextlib.closing(connect(server)) as one,
+        contextlib.closing(connect(server)) as connection,
     ):
         hanging = other.submit(passes, server)
         assert pilot.arrived.wait(30)
-        assert ask(one, "GET", "/readyz") == (503, "busy for 0.01 s")
-        assert ask(one, "GET", "/healthz") == (200, "ok")
+        assert ask(connection, "GET", "/readyz") == (503, "busy for 0.01 s")
+        assert ask(connection, "GET", "/healthz") == (200, "ok")
         pilot.released.set()
         assert hanging.result(30)
 
 
-def test_who_waits_when_it_stops_is_told_so(
+def test_waiting_requests_get_an_error_when_the_server_stops(
     pilot: type[Pilot], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pilot, "blocks_filter", True)
@@ -254,7 +254,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def certificate(folder: Path) -> Callable[[str], Mapping[str, str]]:
-    """Makes a certificate for 127.0.0.1 that vouches for itself."""
+    """Return a function that creates a self-signed certificate for 127.0.0.1."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the openssl command to make a certificate")
@@ -330,7 +330,7 @@ def test_certificates_that_were_renewed_are_served(
     assert "the old certificates stay" in caplog.text
 
 
-def test_files_that_are_no_certificates_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_certificates_are_an_error(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("nothing")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""The extender server answers what kube-scheduler's own client asks.
+"""The extender server answers the requests of kube-scheduler's own client.
 
 The bodies were sent by ``HTTPExtender`` (Kubernetes v1.36.2,
 ``pkg/scheduler/extender.go``), compiled from upstream's module, which took the answers
@@ -50,9 +50,9 @@ def server() -> Iterator[ExtenderServer]:
 
 
 def name_of(exchange: Mapping[str, Any]) -> str:
-    asked = json.loads(exchange["request"])
-    how = "names" if asked["NodeNames"] is not None else "nodes"
-    return f"{exchange['verb']} {how} {asked['Pod']['metadata']['name']}"
+    request = json.loads(exchange["request"])
+    how = "names" if request["NodeNames"] is not None else "nodes"
+    return f"{exchange['verb']} {how} {request['Pod']['metadata']['name']}"
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES, ids=name_of)
@@ -62,16 +62,16 @@ def test_answers_are_as_recorded(
     body = Body.of(exchange["request"].encode())
     status, answer = server.answer(exchange["verb"], body)
     assert status == exchange["status"] == HTTPStatus.OK
-    parts = [one.text if isinstance(one, Piece) else one for one in answer]
+    parts = [piece.text if isinstance(piece, Piece) else piece for piece in answer]
     assert json.loads(b"".join(parts)) == exchange["answer"]
 
 
 @pytest.mark.parametrize(
     "exchange",
-    [one for one in EXCHANGES if one["verb"] == "filter"],
+    [recorded for recorded in EXCHANGES if recorded["verb"] == "filter"],
     ids=name_of,
 )
-def test_answers_are_what_our_own_scheduler_decides(
+def test_answers_equal_the_decisions_of_the_scheduler(
     exchange: Mapping[str, Any],
 ) -> None:
     tree = json.loads(exchange["request"])["Pod"]
@@ -86,13 +86,15 @@ def test_answers_are_what_our_own_scheduler_decides(
         pod.key, [*OBJECTS, pod], config=config, registry=registry
     ).explanation
     assert explained is not None
-    rejected = {one.node: one for one in explained.rejections}
+    rejected = {rejection.node: rejection for rejection in explained.rejections}
     answer = exchange["answer"]
     assert not answer["Error"]
-    told = {**answer["FailedNodes"], **answer["FailedAndUnresolvableNodes"]}
-    assert told == {node: ", ".join(one.reasons) for node, one in rejected.items()}
+    reasons = {**answer["FailedNodes"], **answer["FailedAndUnresolvableNodes"]}
+    assert reasons == {
+        node: ", ".join(rejection.reasons) for node, rejection in rejected.items()
+    }
     assert set(answer["FailedAndUnresolvableNodes"]) == {
         node
-        for node, one in rejected.items()
-        if one.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        for node, rejection in rejected.items()
+        if rejection.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     }

@@ -1,4 +1,4 @@
-"""Requests that are compared with what is known mean what a parser finds in them."""
+"""Requests that are compared with cached node lists are read as a parser does."""
 
 import io
 import json
@@ -58,7 +58,7 @@ def nodes_of(found: NodesRequest) -> Sequence[KnownNode]:
 
 
 def meaning(found: NodesRequest) -> tuple[Pod, Sequence[Node]]:
-    return found.pod, [one.node for one in nodes_of(found)]
+    return found.pod, [info.node for info in nodes_of(found)]
 
 
 def read(text: bytes | bytearray, reader: RequestReader | None = None) -> NodesRequest:
@@ -66,7 +66,7 @@ def read(text: bytes | bytearray, reader: RequestReader | None = None) -> NodesR
 
 
 class Server:
-    """Receives requests in memory that is used again, as the server does."""
+    """Receives requests in reused buffers, as the server does."""
 
     def __init__(self) -> None:
         self.reader = RequestReader()
@@ -82,7 +82,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def spoilt_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever looks at a body that has ended finds nothing there."""
+    """Overwrite buffers after use, so that stale reads are detected."""
     end = Body.__del__
 
     def spoil(self: Body) -> None:
@@ -94,7 +94,7 @@ def spoilt_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[50, 100, 333, 1 << 18])
 def window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How much of a request is compared at once."""
+    """Set how much of a request is compared at once."""
     size: int = request.param
     monkeypatch.setattr(WINDOW, size)
     return size
@@ -108,17 +108,17 @@ def test_any_sequence_of_requests_is_read_as_a_parser_reads_it(seed: int) -> Non
     some: Sequence[Tree] = []
     for step in range(40):
         name = f"n{rng.randrange(12)}"
-        # Nothing else tells that it has changed, as after another extender.
+        # Only the labels change, as after another extender.
         nodes[name] = node(name, zone=rng.choice("ab"), step=rng.choice(["", "0"]))
         if step % 4 == 0:
             nodes.pop(rng.choice(list(nodes)))
-        if step % 3 or not some:  # otherwise it asks of the same list again
+        if step % 3 or not some:  # otherwise the same list again
             some = rng.sample(list(nodes.values()), rng.randint(1, len(nodes)))
-        asked = request(some, {"metadata": {"name": f"p{step}"}})
-        body = server.receive(compact(asked))
+        tree = request(some, {"metadata": {"name": f"p{step}"}})
+        body = server.receive(compact(tree))
         assert isinstance(body, ReadNodes) or server.reader.lists.read(body) is not None
-        expected = meaning(read(json.dumps(asked).encode()))
-        assert meaning(server.read(compact(asked))) == expected
+        expected = meaning(read(json.dumps(tree).encode()))
+        assert meaning(server.read(compact(tree))) == expected
 
 
 def test_a_list_that_comes_again_is_compared_as_it_comes(window: int) -> None:
@@ -133,7 +133,7 @@ def test_a_list_that_comes_again_is_compared_as_it_comes(window: int) -> None:
 
 
 @pytest.mark.usefixtures("window")
-def test_any_byte_that_differs_is_seen() -> None:
+def test_every_differing_byte_is_detected() -> None:
     server = Server()
     before = compact(request([node("n", zone="a"), node("m", zone="a")]))
     server.read(before)
@@ -158,7 +158,7 @@ def test_a_body_that_ends_too_early_is_an_error() -> None:
             server.receive(text[:length], len(text))
 
 
-def test_what_a_buffer_held_before_is_not_read() -> None:
+def test_earlier_content_of_a_buffer_is_not_read() -> None:
     lists, end = NodeLists(), b']},"NodeNames":null}'
     odd = {**node("n"), "status": {"unknown": {"items": []}, "NodeNames": None}}
     text = compact(request([odd]))
@@ -170,7 +170,7 @@ def test_what_a_buffer_held_before_is_not_read() -> None:
     assert lists.read(shorter) is None
 
 
-def test_a_buffer_is_used_again_when_nobody_holds_its_body() -> None:
+def test_a_buffer_is_reused_when_its_body_is_released() -> None:
     bodies = Bodies()
     body = bodies.take(1000)
     buffer, piece = body.buffer, Piece(body, body.text[10:20])
@@ -208,7 +208,7 @@ def test_a_pod_may_hold_what_looks_like_a_list_of_nodes(pod: Tree) -> None:
     for tree in (request([node("n")], pod), request([], pod)):
         found = read(compact(tree))
         assert list(found.names) == [
-            one["metadata"]["name"] for one in tree["Nodes"]["items"]
+            item["metadata"]["name"] for item in tree["Nodes"]["items"]
         ]
         assert found.pod.metadata.name == "p"
 
@@ -251,7 +251,7 @@ def test_names_and_empty_lists_are_read_as_before() -> None:
         read(b'{"Pod":', reader)
 
 
-def test_nodes_that_nobody_sends_any_more_are_forgotten(
+def test_nodes_that_are_no_longer_sent_are_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(READS_TO_FORGET, 4)

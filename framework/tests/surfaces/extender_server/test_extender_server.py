@@ -1,4 +1,4 @@
-"""A profile's plugins, served as an extender to this or any other scheduler."""
+"""A profile's plugins are served as an extender to any scheduler."""
 
 import http.client
 import json
@@ -42,7 +42,7 @@ PROFILE = {
 
 
 class Harbour:
-    """Turns nodes away by their label, and likes those with a high number."""
+    """Rejects nodes by their label and scores them by their number."""
 
     def __init__(self, args: object, handle: object) -> None:
         pass
@@ -104,7 +104,7 @@ def post(port: int, path: str, body: object) -> tuple[int, Any]:
 def args(
     *nodes: ApiObject, names: Sequence[str] | None = None, pod: Pod | None = None
 ) -> dict[str, object]:
-    """What kube-scheduler sends: whole nodes, or names."""
+    """Return the request of kube-scheduler with whole nodes or with names."""
     items = [to_wire(node) for node in nodes]
     return {
         "Pod": to_wire(pod or make_pod()),
@@ -135,7 +135,7 @@ def test_filter_answers_with_whole_nodes_as_they_came() -> None:
     assert answer["Error"] == ""
 
 
-def test_filter_answers_with_names_about_nodes_that_it_was_given() -> None:
+def test_filter_answers_with_names_for_nodes_of_the_input() -> None:
     with serving([FREE, TAKEN, NONE]) as server:
         request = args(names=["taken", "free"])
         _, answer = post(server.server_port, "/filter", request)
@@ -144,7 +144,7 @@ def test_filter_answers_with_names_about_nodes_that_it_was_given() -> None:
     assert list(answer["FailedNodes"]) == ["taken"]
 
 
-def test_nodes_in_full_are_remembered_and_brought_up_to_date() -> None:
+def test_full_nodes_are_cached_and_updated() -> None:
     with serving([TAKEN]) as server:
         renewed = make_node(name="taken")
         post(server.server_port, "/filter", args(renewed, FREE))
@@ -196,7 +196,7 @@ def test_prioritize_scores_from_0_to_10() -> None:
         "deep labels",
     ],
 )
-def test_a_failed_filter_says_why_in_the_error_field(
+def test_a_failed_filter_sets_the_error_field(
     body: object, problem: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving() as server:
@@ -204,11 +204,15 @@ def test_a_failed_filter_says_why_in_the_error_field(
         assert post(server.server_port, "/filter", args(FREE))[1]["Error"] == ""
     assert status == 200
     assert problem in answer["Error"]
-    told = [one for one in caplog.records if one.getMessage().startswith("filter of ")]
-    assert [record.exc_info for record in told] == [None]
+    errors = [
+        record
+        for record in caplog.records
+        if record.getMessage().startswith("filter of ")
+    ]
+    assert [record.exc_info for record in errors] == [None]
 
 
-def test_a_failed_prioritize_is_no_success() -> None:
+def test_a_failed_prioritize_is_not_a_success() -> None:
     with serving() as server:
         status, answer = post(server.server_port, "/prioritize", b"[]")
     assert status == 500
@@ -226,7 +230,7 @@ def test_a_failed_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("unknown", list(UnknownNodes))
-def test_nodes_that_nobody_described_are_no_reason_to_fail(
+def test_unknown_nodes_do_not_fail_the_request(
     unknown: UnknownNodes, caplog: pytest.LogCaptureFixture
 ) -> None:
     names = ["newcomer", "free", "taken", "other"]
@@ -242,9 +246,9 @@ def test_nodes_that_nobody_described_are_no_reason_to_fail(
         {"newcomer": reason, "other": reason} if rejects else {}
     )
     assert scores == [{"Host": "newcomer", "Score": 0}, {"Host": "free", "Score": 7}]
-    told = "rejected" if rejects else "passed"
+    verdict = "rejected" if rejects else "passed"
     messages = [record.getMessage() for record in caplog.records]
-    assert messages == [f"unknown nodes {told}: newcomer, other"]
+    assert messages == [f"unknown nodes {verdict}: newcomer, other"]
 
 
 def test_other_verbs_do_not_exist() -> None:
@@ -256,7 +260,7 @@ def test_other_verbs_do_not_exist() -> None:
     }
 
 
-def test_a_pod_of_no_profile_is_an_error_when_there_are_several() -> None:
+def test_a_pod_without_a_profile_is_an_error_when_there_are_several() -> None:
     profiles = [PROFILE, {**PROFILE, "schedulerName": "other"}]
     with serving(profiles=profiles) as server:
         _, answer = post(server.server_port, "/filter", args(FREE))

@@ -1,4 +1,4 @@
-"""Requests with whole nodes, however they come in: each is answered by its own."""
+"""Requests with whole nodes get their own answers, however the bytes arrive."""
 
 import contextlib
 import http.client
@@ -23,7 +23,7 @@ from tests.kit.internals.extender_server import (
 )
 
 Tree: TypeAlias = Any
-"""JSON, whatever is in it."""
+"""Any JSON."""
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +42,12 @@ def server() -> Iterator[ExtenderServer]:
 
 @pytest.fixture(autouse=True)
 def narrow_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests of some kilobytes are received as if they were megabytes."""
+    """Make requests of some kilobytes be received like megabytes."""
     monkeypatch.setattr(WINDOW, 1000)
 
 
 def request(owner: str, size: int = 10, *, unfit: int = 0) -> bytes:
-    """About nodes that are the owner's alone; some of them are cordoned."""
+    """Return a request with nodes of one owner, of which some are cordoned."""
     nodes = [
         make_node(
             name=f"{owner}-{index}",
@@ -62,12 +62,12 @@ def request(owner: str, size: int = 10, *, unfit: int = 0) -> bytes:
 
 
 def as_listed(node: Node) -> Tree:
-    """As Go writes it in a list: without its kind, so that metadata comes first."""
+    """Write a node as Go does in a list: without kind, so metadata comes first."""
     kinds = ("apiVersion", "kind")
     return {key: value for key, value in to_wire(node).items() if key not in kinds}
 
 
-def asked(text: bytes) -> Sequence[Any]:
+def nodes_in(text: bytes) -> Sequence[Any]:
     found: Sequence[Any] = json.loads(text)["Nodes"]["items"]
     return found
 
@@ -95,16 +95,18 @@ def ask(connection: socket.socket, verb: str, text: bytes) -> Tree:
 
 
 def check(connection: socket.socket, text: bytes, unfit: int = 0) -> None:
-    """Filter, then prioritize what is left, as a scheduler does."""
-    left = asked(text)[unfit:]
+    """Filter, then prioritize the remaining nodes, as a scheduler does."""
+    left = nodes_in(text)[unfit:]
     assert ask(connection, "filter", text)["Nodes"]["items"] == left
     tree = {**json.loads(text), "Nodes": {"metadata": {}, "items": left}}
     rest = json.dumps(tree, separators=(",", ":")).encode()
     scores = ask(connection, "prioritize", rest)
-    assert [one["Host"] for one in scores] == [one["metadata"]["name"] for one in left]
+    assert [score["Host"] for score in scores] == [
+        node["metadata"]["name"] for node in left
+    ]
 
 
-def test_lists_that_take_turns_are_told_apart(server: ExtenderServer) -> None:
+def test_alternating_lists_are_distinguished(server: ExtenderServer) -> None:
     texts = [request("a"), request("b"), request("a", 5), request("a", unfit=3)]
     with contextlib.closing(connect(server)) as connection:
         for turn in (0, 0, 1, 0, 2, 0, 3, 0, 3, 3, 1, 1):
@@ -126,7 +128,7 @@ def test_requests_that_come_all_at_once_are_answered_in_turn(
             assert b"200" in answers.readline()
             headers = http.client.parse_headers(answers)
             body = answers.read(int(headers["Content-Length"]))
-            assert json.loads(body)["Nodes"]["items"] == asked(text)
+            assert json.loads(body)["Nodes"]["items"] == nodes_in(text)
         sending.result()
 
 
@@ -136,21 +138,21 @@ def test_a_list_may_be_replaced_while_it_comes_again(
 ) -> None:
     slow, fast = request("slow"), request("fast")
     with (
-        contextlib.closing(connect(server)) as one,
+        contextlib.closing(connect(server)) as connection,
         contextlib.closing(connect(server)) as other,
     ):
-        check(one, slow)
+        check(connection, slow)
         text = http_post("filter", slow)
         half = int(share * len(text))
-        one.sendall(text[:half])
+        connection.sendall(text[:half])
         for unfit in range(4):  # each is another list, in memory that is used again
             check(other, request("fast", unfit=unfit), unfit)
         check(other, fast)
-        one.sendall(text[half:])
-        assert read_answer(one)["Nodes"]["items"] == asked(slow)
+        connection.sendall(text[half:])
+        assert read_answer(connection)["Nodes"]["items"] == nodes_in(slow)
 
 
-def test_a_request_that_breaks_off_leaves_the_others_alone(
+def test_a_request_that_breaks_off_does_not_affect_the_others(
     server: ExtenderServer,
 ) -> None:
     text = request("a")

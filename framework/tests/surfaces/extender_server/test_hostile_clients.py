@@ -1,4 +1,4 @@
-"""Clients that send what no scheduler sends, to the server of the extender."""
+"""Hostile clients send invalid requests to the extender server."""
 
 import contextlib
 import socket
@@ -51,7 +51,7 @@ def port() -> Iterator[int]:
 
 
 def answer_to(port: int, request: bytes) -> bytes:
-    """Send bytes, and return all that comes until the server ends the connection."""
+    """Send bytes and return all that the server sends until it closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
         with contextlib.suppress(ConnectionError):
             client.sendall(request)
@@ -96,7 +96,7 @@ LENGTH = b"Content-Length: %d" % len(BODY)
         b"GET /healthz HTTP/1.1 \r\n\r\n",
     ],
 )
-def test_ambiguous_request_is_answered_with_400_and_nothing_more(
+def test_ambiguous_request_is_answered_with_400_only(
     port: int, request_bytes: bytes
 ) -> None:
     answer = answer_to(port, request_bytes)

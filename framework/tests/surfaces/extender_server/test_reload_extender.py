@@ -1,4 +1,4 @@
-"""``quaymaster extender`` serves by its configuration file as it is now."""
+"""``quaymaster extender`` reloads its configuration file."""
 
 import http.client
 import json
@@ -29,7 +29,7 @@ BAD = YAML_HEADER + "profiles:\n- plugins: {filter: {enabled: [{name: Harbor}]}}
 
 
 class Harbour:
-    """Turns all nodes away."""
+    """Rejects all nodes."""
 
     def __init__(self, args: object, handle: object) -> None:
         pass
@@ -56,7 +56,7 @@ def test_the_service_keeps_its_nodes_and_answers_by_the_new_plugins(
     extenders = 'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]\n'
     path.write_text(extenders + BAD.replace("Harbor", "Harbour"))
     clock.advance(5.0)
-    assert service.filter(request).passed == ["n"]  # asked, but not yet in force
+    assert service.filter(request).passed == ["n"]  # requested, but not yet in force
     service.catch_up()
     assert service.filter(request).failed == {"n": "n is closed"}
     assert len(service.config.extenders) == 1
@@ -103,7 +103,7 @@ def passing(port: int) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP")
-def test_a_signal_has_the_command_look_at_its_file_at_once(tmp_path: Path) -> None:
+def test_a_signal_makes_the_command_check_its_file_at_once(tmp_path: Path) -> None:
     path, manifest = tmp_path / "scheduler.yaml", tmp_path / "nodes.json"
     path.write_text(STRICT)
     manifest.write_text(json.dumps(to_wire(TAINTED)))

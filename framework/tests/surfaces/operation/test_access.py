@@ -1,4 +1,4 @@
-"""Who is let in: statuses and texts are those that a kube-scheduler v1.36.2 gave."""
+"""Authorization of requests; statuses and texts are those of kube-scheduler v1.36.2."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.kit.internals.operation import (
 
 
 class Register:
-    """Knows two tokens; one of them may see metrics."""
+    """Accepts two tokens; one of them may read metrics."""
 
     def user_of(self, token: str) -> User | None:
         names = {"m0nitor": "monitor", "d3fault": "default"}
@@ -27,7 +27,7 @@ class Register:
 
 
 class Unreachable:
-    """Cannot be asked."""
+    """A review that always fails."""
 
     def user_of(self, token: str) -> User | None:
         raise ReviewError(f"no answer about {len(token)} letters")
@@ -51,7 +51,7 @@ def said(reply: Reply | None) -> tuple[int, str, str]:
     return tree["code"], tree["reason"], tree["message"]
 
 
-def test_user_with_the_right_is_let_in() -> None:
+def test_user_with_the_right_is_allowed() -> None:
     assert refusal("/metrics", "Bearer m0nitor") is None
 
 
@@ -69,7 +69,7 @@ def test_right_is_to_a_verb() -> None:
     )
 
 
-def test_nobody_in_particular_is_forbidden() -> None:
+def test_anonymous_user_is_forbidden() -> None:
     assert said(refusal("/metrics")) == (
         403,
         "Forbidden",
@@ -78,7 +78,7 @@ def test_nobody_in_particular_is_forbidden() -> None:
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/healthz"])
-def test_token_that_is_nobodys_is_unauthorized_everywhere(path: str) -> None:
+def test_unknown_token_is_unauthorized_everywhere(path: str) -> None:
     assert said(refusal(path, "Bearer nonsense")) == (
         401,
         "Unauthorized",
@@ -87,22 +87,22 @@ def test_token_that_is_nobodys_is_unauthorized_everywhere(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-def test_health_is_for_everybody(path: str) -> None:
+def test_health_needs_no_right(path: str) -> None:
     assert refusal(path) is None
     assert refusal(path, "Bearer d3fault") is None
 
 
-def test_single_checks_are_not_for_everybody() -> None:
+def test_single_checks_need_a_right() -> None:
     assert said(refusal("/readyz/ping"))[0] == 403
 
 
-def test_masters_may_everything() -> None:
+def test_masters_have_all_rights() -> None:
     root = User("root", groups=("system:masters",))
     assert Gate(Register()).refusal("GET", "/debug/dump", "", root) is None
     assert Gate(None).refusal("GET", "/debug/dump", "", root) is None
 
 
-def test_nobody_may_anything_where_nobody_can_be_asked() -> None:
+def test_everything_is_forbidden_if_no_review_is_possible() -> None:
     assert said(Gate(None).refusal("GET", "/metrics", "", None))[0] == 403
     assert said(Gate(None).refusal("GET", "/metrics", "Bearer x", None))[0] == 401
 
@@ -125,7 +125,7 @@ def test_tokens_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == ["a token cannot be reviewed: no answer about 7 letters"]
 
 
-def test_reason_of_a_refusal_is_told() -> None:
+def test_reason_of_a_refusal_is_shown() -> None:
     class Strict(Register):
         def may(self, user: User, verb: str, path: str) -> Verdict:
             return Verdict(False, f"{user.name} must not {verb} {path}")
@@ -145,7 +145,7 @@ def test_certificate_names_user_and_groups() -> None:
     )
 
 
-def test_client_without_a_certificate_is_nobody_in_particular() -> None:
+def test_client_without_a_certificate_is_anonymous() -> None:
     assert client_of(None) is None
     assert client_of({}) is None
     assert ANONYMOUS.groups == ("system:unauthenticated",)

@@ -1,4 +1,4 @@
-"""The page of the configuration, which keeps secrets to itself."""
+"""The configuration page shows the configuration without secrets."""
 
 import json
 
@@ -17,7 +17,7 @@ def test_page_has_the_configuration_in_force() -> None:
         tree = json.loads(reply.body)["componentconfig"]
         assert (reply.status, reply.content_type) == (200, "application/json")
         assert tree["kind"] == "KubeSchedulerConfiguration"
-        assert [one["schedulerName"] for one in tree["profiles"]], profile
+        assert [section["schedulerName"] for section in tree["profiles"]], profile
 
 
 def test_secrets_are_redacted() -> None:
@@ -39,7 +39,7 @@ def test_secrets_are_redacted() -> None:
     }
 
 
-def test_what_only_sounds_like_a_secret_is_shown() -> None:
+def test_fields_that_only_sound_like_secrets_are_shown() -> None:
     tree = {
         "matchExpressions": [{"key": "zone", "operator": "Exists"}],
         "topologyKey": "kubernetes.io/hostname",

@@ -1,4 +1,4 @@
-"""Caches that differ from what they were told, and from what the server has."""
+"""Differences between the caches, the informers and the server are found."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class AtOnce:
-    """Answers questions to the engine at once."""
+    """Runs calls to the engine at once."""
 
     def ask(self, call: Callable[[], T], /) -> Future[T]:
         answer: Future[T] = Future()
@@ -76,7 +76,7 @@ def newer(pod: Pod) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, resource_version=10_000))
 
 
-def test_caches_of_a_scheduler_at_work_are_right(rig: Rig) -> None:
+def test_caches_of_a_working_scheduler_have_no_drift(rig: Rig) -> None:
     assert find_drift(rig.scheduler) == []
 
 
@@ -98,34 +98,42 @@ def test_pod_in_no_queue_is_found(rig: Rig) -> None:
     assert found == Difference("Pod", "default/big", "missing", "in no queue")
 
 
-def test_pod_that_nobody_knows_is_found(rig: Rig) -> None:
+def test_unknown_pod_in_the_caches_is_found(rig: Rig) -> None:
     rig.scheduler.cache.add_pod(make_pod(name="ghost", node="n"))
     rig.scheduler.queue.add(make_pod(name="spectre"))
-    assert [(one.key, one.detail) for one in find_drift(rig.scheduler)] == [
+    assert [
+        (difference.key, difference.detail) for difference in find_drift(rig.scheduler)
+    ] == [
         ("default/ghost", "still on node n"),
         ("default/spectre", "still in a queue"),
     ]
 
 
 def test_wrong_nodes_are_found(rig: Rig) -> None:
-    cache, known = rig.scheduler.cache, rig.scheduler.informers.get(Node, "n")
-    assert known is not None
+    cache, stored = rig.scheduler.cache, rig.scheduler.informers.get(Node, "n")
+    assert stored is not None
     cache.add_node(make_node(name="ghost"))
     cache.add_node(make_node(name="n"))
-    found = {(one.key, one.difference) for one in find_drift(rig.scheduler)}
+    found = {
+        (difference.key, difference.difference)
+        for difference in find_drift(rig.scheduler)
+    }
     assert found == {("ghost", "extra"), ("n", "changed")}
-    cache.remove_node(known)
-    found = {(one.key, one.difference) for one in find_drift(rig.scheduler)}
+    cache.remove_node(stored)
+    found = {
+        (difference.key, difference.difference)
+        for difference in find_drift(rig.scheduler)
+    }
     assert found == {("ghost", "extra"), ("n", "missing")}
 
 
 def test_difference_is_counted_once_for_as_long_as_it_stays() -> None:
     counter = DriftCounter()
-    one, other = (Difference("Pod", key, "extra", "") for key in "ab")
-    assert counter.take([one]) == [one]
-    assert counter.take([one, other]) == [other]
+    first, other = (Difference("Pod", key, "extra", "") for key in "ab")
+    assert counter.take([first]) == [first]
+    assert counter.take([first, other]) == [other]
     assert counter.take([]) == []
-    assert counter.take([one]) == [one]
+    assert counter.take([first]) == [first]
     assert counter.counts == {("Pod", "extra"): 3}
 
 
@@ -147,7 +155,7 @@ def test_caches_are_compared_every_minute(
 
 
 def server_of(rig: Rig) -> dict[tuple[str, str], Seen]:
-    """The server's view, which a test may change."""
+    """Return the server's objects, which a test may change."""
     return dict(scheduler_view(rig.scheduler))
 
 
@@ -159,14 +167,14 @@ def compared(rig: Rig, *views: Mapping[tuple[str, str], Seen]) -> list[tuple[str
     )
     found = comparer.differences(2.0)
     assert waited == [2.0] * (len(views) - 1)
-    return [(one.key, one.difference) for one in found]
+    return [(difference.key, difference.difference) for difference in found]
 
 
-def test_scheduler_that_sees_what_the_server_has_is_asked_once(rig: Rig) -> None:
+def test_scheduler_that_agrees_with_the_server_is_compared_once(rig: Rig) -> None:
     assert compared(rig, server_of(rig)) == []
 
 
-def test_what_stays_different_is_told(rig: Rig) -> None:
+def test_lasting_difference_is_reported(rig: Rig) -> None:
     view = server_of(rig)
     del view["Pod", "default/a"]
     view["Pod", "default/new"] = Seen("u", "77")
@@ -178,7 +186,7 @@ def test_what_stays_different_is_told(rig: Rig) -> None:
     ]
 
 
-def test_what_is_only_on_its_way_is_not_told(rig: Rig) -> None:
+def test_difference_that_is_only_delayed_is_not_reported(rig: Rig) -> None:
     view = server_of(rig)
     early = view | {("Pod", "default/new"): Seen("u", "77")}
     assert compared(rig, early, view) == []
@@ -206,7 +214,7 @@ def test_server_is_read_page_by_page() -> None:
     }
 
 
-def test_dump_tells_what_is_held(rig: Rig) -> None:
+def test_dump_lists_the_content_of_the_caches(rig: Rig) -> None:
     rig.clock.advance(5.0)
     tree = whole_dump(
         lambda: holdings(rig.scheduler, rig.clock.now()),
@@ -239,13 +247,13 @@ def test_dump_tells_what_is_held(rig: Rig) -> None:
     assert msgspec.json.decode(page({}).body) == tree
 
 
-def test_no_dump_is_told_by_its_page() -> None:
+def test_page_of_a_missing_dump_reports_it() -> None:
     probe = EngineProbe(AtOnce(), 1.0, lambda: False)
     reply = dump_page(lambda: probe.ask(dict))({})
     assert (reply.status, reply.body) == (503, b"this replica waits for the lease\n")
 
 
-def test_server_that_cannot_be_asked_is_told(
+def test_unreachable_server_is_reported(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refused(_target: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Questions to an engine that may be stuck."""
+"""Calls to an engine that may be stuck."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class StuckInbox:
-    """Takes questions, and never gets round to them."""
+    """Accepts calls and never runs them."""
 
     def __init__(self) -> None:
         self.answers: list[Future[object]] = []
@@ -25,7 +25,7 @@ class StuckInbox:
 
 
 class WorkingInbox:
-    """Answers on another thread, as an engine does."""
+    """Runs calls on another thread, as an engine does."""
 
     def ask(self, call: Callable[[], T], /) -> Future[T]:
         answer: Future[T] = Future()
@@ -39,7 +39,7 @@ def test_engine_that_turns_answers() -> None:
     assert probe.problem() == ""
 
 
-def test_stuck_engine_is_given_up() -> None:
+def test_probe_of_a_stuck_engine_times_out() -> None:
     inbox = StuckInbox()
     probe = EngineProbe(inbox, 0.001)
     with pytest.raises(EngineBusyError, match=r"has not responded for 0\.001 s"):
@@ -47,7 +47,7 @@ def test_stuck_engine_is_given_up() -> None:
     assert inbox.answers[0].cancelled()
 
 
-def test_replica_that_waits_for_the_lease_is_not_asked() -> None:
+def test_replica_that_waits_for_the_lease_is_not_probed() -> None:
     inbox = StuckInbox()
     probe = EngineProbe(inbox, 30.0, lambda: False)
     with pytest.raises(EngineIdleError, match="waits for the lease"):
@@ -56,6 +56,6 @@ def test_replica_that_waits_for_the_lease_is_not_asked() -> None:
     assert inbox.answers == []
 
 
-def test_stuck_engine_is_a_problem_and_no_error() -> None:
+def test_stuck_engine_is_a_problem_and_not_an_error() -> None:
     probe = EngineProbe(StuckInbox(), 0.001)
     assert probe.problem() == "the engine has not responded for 0.001 s"

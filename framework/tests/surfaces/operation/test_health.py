@@ -11,27 +11,27 @@ SYNCED = Check("sched-handler-sync", lambda: "")
 BROKEN = Check("informer-sync", lambda: "Pod has not been listed")
 
 
-def asked(page: Page, query: Query | None = None) -> tuple[int, str]:
+def get(page: Page, query: Query | None = None) -> tuple[int, str]:
     reply = page(query or {})
     return reply.status, reply.body.decode()
 
 
 def test_all_is_well() -> None:
     page = health_pages("/readyz", [LEADING, SYNCED])["/readyz"]
-    assert asked(page) == (200, "ok")
+    assert get(page) == (200, "ok")
 
 
-def test_all_is_well_in_more_words() -> None:
+def test_verbose_page_lists_all_checks() -> None:
     page = health_pages("/readyz", [LEADING, SYNCED])["/readyz"]
-    assert asked(page, {"verbose": [""]}) == (
+    assert get(page, {"verbose": [""]}) == (
         200,
         "[+]leaderElection ok\n[+]sched-handler-sync ok\nreadyz check passed\n",
     )
 
 
-def test_failure_is_told_in_full_but_for_the_reason() -> None:
+def test_failure_lists_all_checks_without_the_reason() -> None:
     page = health_pages("/readyz", [LEADING, BROKEN])["/readyz"]
-    assert asked(page) == (
+    assert get(page) == (
         500,
         (
             "[+]leaderElection ok\n"
@@ -49,17 +49,17 @@ def test_reason_of_a_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None
     ]
 
 
-def test_excluded_check_is_not_asked() -> None:
+def test_excluded_check_is_not_run() -> None:
     page = health_pages("/readyz", [LEADING, BROKEN])["/readyz"]
-    assert asked(page, {"exclude": ["informer-sync"], "verbose": [""]}) == (
+    assert get(page, {"exclude": ["informer-sync"], "verbose": [""]}) == (
         200,
         "[+]leaderElection ok\n[+]informer-sync excluded: ok\nreadyz check passed\n",
     )
 
 
-def test_unknown_exclusions_are_warned_of() -> None:
+def test_unknown_exclusions_get_a_warning() -> None:
     page = health_pages("/readyz", [LEADING])["/readyz"]
-    assert asked(page, {"exclude": ["b", "a"], "verbose": [""]}) == (
+    assert get(page, {"exclude": ["b", "a"], "verbose": [""]}) == (
         200,
         (
             "[+]leaderElection ok\n"
@@ -71,17 +71,17 @@ def test_unknown_exclusions_are_warned_of() -> None:
 
 def test_path_without_checks_answers_a_ping() -> None:
     pages = health_pages("/livez", [])
-    assert asked(pages["/livez"], {"verbose": [""]}) == (
+    assert get(pages["/livez"], {"verbose": [""]}) == (
         200,
         "[+]ping ok\nlivez check passed\n",
     )
-    assert asked(pages["/livez/ping"]) == (200, "ok")
+    assert get(pages["/livez/ping"]) == (200, "ok")
 
 
-def test_single_check_has_a_page_that_gives_the_reason() -> None:
+def test_page_of_a_single_check_shows_the_reason() -> None:
     pages = health_pages("/readyz", [PING, BROKEN])
     assert sorted(pages) == ["/readyz", "/readyz/informer-sync", "/readyz/ping"]
-    assert asked(pages["/readyz/informer-sync"]) == (
+    assert get(pages["/readyz/informer-sync"]) == (
         500,
         "internal server error: Pod has not been listed\n",
     )
@@ -92,7 +92,7 @@ def test_check_that_breaks_is_a_failure() -> None:
         raise ValueError("no such thing")
 
     pages = health_pages("/readyz", [Check("odd", broken)])
-    assert asked(pages["/readyz/odd"]) == (
+    assert get(pages["/readyz/odd"]) == (
         500,
         "internal server error: the check raised an error: no such thing\n",
     )

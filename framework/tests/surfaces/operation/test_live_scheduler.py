@@ -1,4 +1,4 @@
-"""A scheduler on a real cluster, as a program runs one."""
+"""A program runs a scheduler on a real cluster."""
 
 import threading
 from pathlib import Path
@@ -17,21 +17,21 @@ from tests.kit.fake_api_server import fake_api_server, kubeconfig_for
 BINDING = "/api/v1/namespaces/default/pods/web/binding"
 
 
-class Tells:
-    """Tells where pods go."""
+class Recorder:
+    """Records the nodes of pods."""
 
-    told: "list[str]"
+    placed: "list[str]"
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
 
     @hookimpl
     def post_bind(self, pod: Pod, node_name: str) -> None:
-        self.told.append(f"{pod.name} on {node_name}")
+        self.placed.append(f"{pod.name} on {node_name}")
 
 
 def config_of(registry: PluginRegistry, *, elects: bool = False) -> SchedulerConfig:
-    plugins = {"multiPoint": {"enabled": [{"name": "Tells"}]}}
+    plugins = {"multiPoint": {"enabled": [{"name": "Recorder"}]}}
     return parse_config(
         {
             **HEADER,
@@ -42,15 +42,15 @@ def config_of(registry: PluginRegistry, *, elects: bool = False) -> SchedulerCon
     )
 
 
-def plugin_telling(told: list[str]) -> PluginRegistry:
-    tells = type("Tells", (Tells,), {"told": told})
+def registry_recording(placed: list[str]) -> PluginRegistry:
+    tells = type("Recorder", (Recorder,), {"placed": placed})
     return PluginRegistry.discover().with_plugin(tells)
 
 
 @pytest.mark.long
-def test_pods_are_bound_until_somebody_stops_it(tmp_path: Path) -> None:
-    told: list[str] = []
-    registry = plugin_telling(told)
+def test_pods_are_bound_until_the_scheduler_is_stopped(tmp_path: Path) -> None:
+    placed: list[str] = []
+    registry = registry_recording(placed)
     pods = [make_pod(name="web", scheduler_name="harbour"), make_pod(name="theirs")]
     with fake_api_server([make_node(name="quay"), *pods]) as server:
         with KubernetesScheduler(
@@ -60,23 +60,25 @@ def test_pods_are_bound_until_somebody_stops_it(tmp_path: Path) -> None:
         ) as live:
             hook = live.clock.call_later
 
-            def stop_when_told() -> None:
-                if told:
+            def stop_when_placed() -> None:
+                if placed:
                     live.stop()
                 else:
-                    hook(0.01, stop_when_told, background=True)
+                    hook(0.01, stop_when_placed, background=True)
 
-            hook(0.01, stop_when_told, background=True)
+            hook(0.01, stop_when_placed, background=True)
             live.run()
-        binds = [one for one in server.written if one[1].endswith("/binding")]
-    assert told == ["web on quay"]
+        binds = [
+            request for request in server.written if request[1].endswith("/binding")
+        ]
+    assert placed == ["web on quay"]
     [(method, path, content)] = binds
     assert (method, path) == ("POST", BINDING)
     assert content["target"] == {"kind": "Node", "name": "quay"}
 
 
-def test_one_that_waits_for_the_lease_can_be_stopped(tmp_path: Path) -> None:
-    registry = plugin_telling([])
+def test_scheduler_that_waits_for_the_lease_can_be_stopped(tmp_path: Path) -> None:
+    registry = registry_recording([])
     with (
         fake_api_server() as server,
         KubernetesScheduler(
@@ -92,7 +94,7 @@ def test_one_that_waits_for_the_lease_can_be_stopped(tmp_path: Path) -> None:
 
 
 def test_loss_of_the_cluster_is_an_error(tmp_path: Path) -> None:
-    registry = plugin_telling([])
+    registry = registry_recording([])
     missing = tmp_path / "none"
     with (
         KubernetesScheduler(
@@ -105,12 +107,12 @@ def test_loss_of_the_cluster_is_an_error(tmp_path: Path) -> None:
 
 def test_profile_that_cannot_be_built_leaves_nothing_behind(tmp_path: Path) -> None:
     registry = PluginRegistry.discover()
-    broken = config_of(plugin_telling([]))
+    broken = config_of(registry_recording([]))
     with (
         fake_api_server() as server,
-        pytest.raises(QuaymasterError, match="Tells"),
+        pytest.raises(QuaymasterError, match="Recorder"),
     ):
         KubernetesScheduler(
             broken, registry, kubeconfig=str(kubeconfig_for(server, tmp_path))
         )
-    assert not [one for one in threading.enumerate() if one.name == "link"]
+    assert not [thread for thread in threading.enumerate() if thread.name == "link"]

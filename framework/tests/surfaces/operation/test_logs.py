@@ -30,7 +30,7 @@ def line(message: str, *args: object, **extra: object) -> dict[str, Any]:
     return found
 
 
-def test_line_says_when_how_bad_where_and_what() -> None:
+def test_line_has_time_level_logger_and_message() -> None:
     assert line("pod %s\nfailed", "default/a") == {
         "ts": 1700000000.25,
         "level": "warning",
@@ -84,6 +84,6 @@ def test_error_that_ends_a_command_is_a_line_of_the_log_as_well(
     assert (line["level"], line["msg"]) == ("error", "the lease was lost")
 
 
-def test_error_that_ends_a_command_is_for_people_in_a_log_for_people() -> None:
+def test_error_that_ends_a_command_is_readable_in_a_text_log() -> None:
     with pytest.raises(click.ClickException), logging_to_stderr("text"):
         raise click.ClickException("the lease was lost")

@@ -1,4 +1,4 @@
-"""The metrics: what a scheduler counts, and how it is told."""
+"""The metrics of a scheduler and their exposition."""
 
 import json
 import re
@@ -32,7 +32,7 @@ T = TypeVar("T")
 FACTS = json.loads(
     (Path(__file__).parent / "data" / "kube_scheduler_metrics.json").read_text()
 )
-"""Names, types, labels and buckets of a kube-scheduler v1.36.2, as it served them."""
+"""Names, types, labels and buckets that kube-scheduler v1.36.2 served."""
 PAGE = ROOT / "docs" / "reference" / "metrics.md"
 ROW = re.compile(
     r"^\| `(scheduler_\w+)` \| (\w+) \| (.*?) \| (present|absent: .+)", re.MULTILINE
@@ -41,7 +41,7 @@ PROFILE = {"profile": "default-scheduler"}
 
 
 class Rig:
-    """A scheduler with metrics, on a cluster in memory and in virtual time."""
+    """A scheduler with metrics on an in-memory cluster, in virtual time."""
 
     def __init__(self, *, measures: bool = True, version: str = "1.36") -> None:
         self.clock = VirtualClock()
@@ -61,7 +61,7 @@ class Rig:
         self.scheduler.start()
 
     def _ticking(self) -> float:
-        """Each look at the clock takes a millisecond."""
+        """Return the time, which advances by a millisecond per call."""
         self._now += self.tick
         return self._now
 
@@ -71,7 +71,7 @@ class Rig:
         return answer
 
     def served(self) -> dict[str, Any]:
-        """What is served, by the library that reads it for Prometheus."""
+        """Parse the served metrics with the Prometheus client library."""
         page = metrics_page(
             EngineProbe(self, 1.0),
             self.reader.read,
@@ -97,7 +97,7 @@ def rig() -> Iterator[Rig]:
 
 
 def busy(rig: Rig) -> Rig:
-    """Two pods with a node, one too large, one gated."""
+    """Return a rig with two scheduled pods, one too large and one gated."""
     rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "9"}))
     for name, cpu in (("a", "1"), ("b", "1"), ("big", "9")):
         rig.cluster.create(make_pod(name=name, requests={"cpu": cpu}))
@@ -107,7 +107,7 @@ def busy(rig: Rig) -> Rig:
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_metric_is_as_upstream_has_it(name: str) -> None:
+def test_metric_is_the_same_as_upstreams(name: str) -> None:
     family, fact = FAMILIES.get(name), FACTS[name]
     if family is None:
         assert f"| `{name}` | {fact['type']} |" in PAGE.read_text()
@@ -120,7 +120,7 @@ def test_metric_is_as_upstream_has_it(name: str) -> None:
 def test_page_names_all_metrics_of_upstream_with_a_reason_for_each_that_is_absent() -> (
     None
 ):
-    # What 1.37 adds comes after.
+    # Metrics that 1.37 adds come after.
     text, _, _ = PAGE.read_text().partition("\n## What Kubernetes 1.37 adds\n")
     rows = {name: rest for name, *rest in ROW.findall(text)}
     assert set(rows) == {name for name in FACTS if name.startswith("scheduler_")}
@@ -176,7 +176,7 @@ def test_pods_that_wait_are_counted_by_queue_and_by_plugin(rig: Rig) -> None:
     assert served("scheduler_goroutines", operation="binding") == 0
 
 
-def test_plugin_that_rejects_nothing_any_more_counts_0(rig: Rig) -> None:
+def test_plugin_that_no_longer_rejects_counts_0(rig: Rig) -> None:
     busy(rig)
     rejected = "scheduler_unschedulable_pods"
     assert rig.value(rejected, plugin="NodeResourcesFit", **PROFILE) == 1
@@ -221,7 +221,7 @@ def test_attempts_in_quick_succession_are_not_all_measured(rig: Rig) -> None:
     rig.tick = 1.0
     rig.cluster.create(make_pod(name="late"))
     rig.scheduler.settle()
-    # It stands for the others; upstream takes one in ten.
+    # It represents the others; upstream samples one in ten.
     assert rig.value(binds, **labels) == 1 + 30 // 10
     points = "scheduler_framework_extension_point_duration_seconds_count"
     labels = {"extension_point": "Bind", "status": "Success", **PROFILE}
@@ -240,7 +240,7 @@ def test_changes_are_timed_one_for_ten(rig: Rig) -> None:
     ("version", "arrival"),
     [("1.36", "UnschedulablePodAdd"), ("1.37", "UnscheduledPodAdd")],
 )
-def test_pods_that_come_have_the_name_of_the_version(
+def test_new_pods_have_the_event_name_of_the_version(
     version: str, arrival: str
 ) -> None:
     rig = Rig(version=version)
@@ -267,7 +267,7 @@ def test_evictions_are_counted(rig: Rig) -> None:
     assert rig.value(done, result="success") == 1
 
 
-def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
+def test_counts_of_the_other_process_are_served(rig: Rig) -> None:
     counted = Counted(
         {("201", "POST"): 7}, {"POST": Durations([5, 2, *[0] * 11], 0.03)}, 4
     )
@@ -283,13 +283,13 @@ def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
     assert served("events_dropped_total") == 4
 
 
-def test_nothing_is_served_of_what_the_other_process_has_not_told(rig: Rig) -> None:
+def test_counts_that_the_other_process_has_not_sent_are_not_served(rig: Rig) -> None:
     rig.stats = ClientStats.of("api:6443", None, None)
     names = [name for name in rig.served() if name.startswith(("rest_", "leader_"))]
     assert names == []
 
 
-def test_build_says_whose_decisions_are_followed(rig: Rig) -> None:
+def test_build_info_has_the_kubernetes_version(rig: Rig) -> None:
     [name] = [name for name in rig.served() if name.startswith("kubernetes_build_info")]
     assert '"git_version": "v1.36.2+quaymaster-' in name
 
@@ -298,7 +298,7 @@ def test_process_is_measured(rig: Rig) -> None:
     assert rig.value("process_resident_memory_bytes") > 1e6
 
 
-def test_counts_go_on_with_another_configuration(rig: Rig) -> None:
+def test_counts_continue_after_a_reload(rig: Rig) -> None:
     busy(rig)
     kubernetes = rig.scheduler.config.kubernetes
     answer = rig.scheduler.reload(
@@ -349,7 +349,7 @@ def test_stuck_engine_leaves_the_other_metrics(
     assert "the engine has not responded" in caplog.messages[0]
 
 
-def test_with_1_37_what_is_queued_is_told_by_its_type() -> None:
+def test_since_1_37_queued_entities_have_a_type() -> None:
     rig = busy(Rig(version="1.37"))
     served = rig.value
     assert served("scheduler_queued_entities", queue="gated", type="pod") == 1
@@ -364,16 +364,18 @@ def test_with_1_37_what_is_queued_is_told_by_its_type() -> None:
     rig.scheduler.close()
 
 
-def test_without_groups_of_pods_1_36_tells_pods_alone(rig: Rig) -> None:
+def test_1_36_counts_pods_only(rig: Rig) -> None:
     assert not [name for name in busy(rig).served() if "entities" in name]
 
 
 @pytest.mark.parametrize(
     ("version", "release"), [("1.36", "1.36.2"), ("1.37", "1.37.2")]
 )
-def test_build_is_of_the_version_that_is_played(version: str, release: str) -> None:
+def test_build_info_follows_the_chosen_version(version: str, release: str) -> None:
     rig = Rig(version=version)
-    [name] = [one for one in rig.served() if one.startswith("kubernetes_build_info")]
+    [name] = [
+        metric for metric in rig.served() if metric.startswith("kubernetes_build_info")
+    ]
     assert f'"git_version": "v{release}+quaymaster-' in name
     assert f'"minor": "{version.removeprefix("1.")}"' in name
     rig.scheduler.close()

@@ -43,7 +43,7 @@ def serving(
     server.start()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # the certificate vouches for itself
+    context.verify_mode = ssl.CERT_NONE  # the certificate is self-signed
     if certificates is not None:
         context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
     port = server.server_port
@@ -55,7 +55,7 @@ def serving(
         server.stop()
 
 
-def asked(
+def get(
     connection: http.client.HTTPSConnection, path: str, method: str = "GET"
 ) -> tuple[int, str, str]:
     connection.request(method, path)
@@ -66,22 +66,22 @@ def asked(
 def test_health_is_served_over_one_connection() -> None:
     with serving() as connection:
         kind = "text/plain; charset=utf-8"
-        assert asked(connection, "/healthz") == (200, kind, "ok")
-        told = "[+]ping ok\nhealthz check passed\n"
-        assert asked(connection, "/healthz?verbose") == (200, kind, told)
-        assert asked(connection, "/healthz", "HEAD") == (200, kind, "")
+        assert get(connection, "/healthz") == (200, kind, "ok")
+        text = "[+]ping ok\nhealthz check passed\n"
+        assert get(connection, "/healthz?verbose") == (200, kind, text)
+        assert get(connection, "/healthz", "HEAD") == (200, kind, "")
 
 
 def test_pages_are_guarded() -> None:
     with serving(metrics=lambda _query: text_reply("secret")) as connection:
-        status, kind, text = asked(connection, "/metrics")
+        status, kind, text = get(connection, "/metrics")
     assert (status, kind) == (403, "application/json")
     assert "secret" not in text
 
 
-def test_rights_come_before_the_question_whether_there_is_such_a_page() -> None:
+def test_rights_are_checked_before_the_existence_of_a_page() -> None:
     with serving() as connection:
-        assert asked(connection, "/no-such-page")[0] == 403
+        assert get(connection, "/no-such-page")[0] == 403
 
 
 def test_page_that_breaks_is_an_error_without_details(
@@ -91,30 +91,30 @@ def test_page_that_breaks_is_an_error_without_details(
         raise ValueError("odd")
 
     with serving(readyz=broken) as connection:
-        status, _, text = asked(connection, "/readyz")
+        status, _, text = get(connection, "/readyz")
     assert (status, text) == (500, "internal server error\n")
     assert "a page raised an error" in caplog.messages
 
 
-def test_client_is_known_by_a_certificate_of_the_clusters_authorities(
+def test_client_is_authenticated_by_the_clusters_authorities(
     tmp_path: Path,
 ) -> None:
     make_certificate(tmp_path)
-    known: list[str] = []
+    certificates: list[str] = []
     with serving(
-        authorities=lambda: "".join(known), certificates=tmp_path
+        authorities=lambda: "".join(certificates), certificates=tmp_path
     ) as connection:
-        assert 'User \\"system:anonymous\\" cannot' in asked(connection, "/x")[2]
+        assert 'User \\"system:anonymous\\" cannot' in get(connection, "/x")[2]
         connection.close()
-        known.append((tmp_path / "cert.pem").read_text())
-        assert 'User \\"harbour.example\\" cannot' in asked(connection, "/x")[2]
+        certificates.append((tmp_path / "cert.pem").read_text())
+        assert 'User \\"harbour.example\\" cannot' in get(connection, "/x")[2]
 
 
 def test_authorities_that_cannot_be_read_change_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    known = [""]
-    with serving(authorities=lambda: known[0]) as connection:
-        known[0] = "no certificate"
-        assert asked(connection, "/healthz")[2] == "ok"
+    certificates = [""]
+    with serving(authorities=lambda: certificates[0]) as connection:
+        certificates[0] = "no certificate"
+        assert get(connection, "/healthz")[2] == "ok"
     assert "the old certificates stay: the cluster's authorities" in caplog.text

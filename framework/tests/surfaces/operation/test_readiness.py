@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Engine:
-    """Answers at once, and has these kinds to list yet."""
+    """Answers at once and has these unlisted kinds."""
 
     def __init__(self, *kinds: str, is_stuck: bool = False) -> None:
         self.kinds = kinds
@@ -26,14 +26,14 @@ class Engine:
         return answer
 
 
-def told(engine: Engine, readiness: Readiness, path: str) -> tuple[int, str]:
+def get_page(engine: Engine, readiness: Readiness, path: str) -> tuple[int, str]:
     pages = health(readiness, EngineProbe(engine, 0.001), engine)
     reply = pages[path]({"verbose": [""]})
     return reply.status, reply.body.decode()
 
 
-def test_scheduler_that_knows_the_cluster_is_ready() -> None:
-    assert told(Engine(), Readiness(), "/readyz") == (
+def test_scheduler_that_has_listed_the_cluster_is_ready() -> None:
+    assert get_page(Engine(), Readiness(), "/readyz") == (
         200,
         (
             "[+]ping ok\n[+]leaderElection ok\n[+]shutdown ok\n[+]informer-sync ok\n"
@@ -44,10 +44,10 @@ def test_scheduler_that_knows_the_cluster_is_ready() -> None:
 
 def test_scheduler_is_not_ready_before_all_is_listed() -> None:
     engine = Engine("Node", "Pod", "Service", "Namespace")
-    status, text = told(engine, Readiness(), "/readyz")
+    status, text = get_page(engine, Readiness(), "/readyz")
     assert status == 500
     assert "[-]informer-sync failed: reason withheld\n" in text
-    assert told(engine, Readiness(), "/readyz/informer-sync") == (
+    assert get_page(engine, Readiness(), "/readyz/informer-sync") == (
         500,
         "internal server error: not listed yet: Node, Pod, Service and 1 more\n",
     )
@@ -56,7 +56,7 @@ def test_scheduler_is_not_ready_before_all_is_listed() -> None:
 def test_kinds_that_cannot_be_listed_are_named_first_with_the_reason() -> None:
     engine = Engine("Node", "Pod", "Service", "Namespace")
     readiness = Readiness(troubles=lambda: {"Namespace": "refused", "Lease": "refused"})
-    assert told(engine, readiness, "/readyz/informer-sync")[1] == (
+    assert get_page(engine, readiness, "/readyz/informer-sync")[1] == (
         "internal server error: not listed yet: Namespace (refused), Node, Pod and 1 "
         "more\n"
     )
@@ -64,28 +64,28 @@ def test_kinds_that_cannot_be_listed_are_named_first_with_the_reason() -> None:
 
 def test_replica_that_waits_for_the_lease_is_ready() -> None:
     readiness = Readiness(is_leading=lambda: False)
-    assert told(Engine("Pod"), readiness, "/readyz")[0] == 200
+    assert get_page(Engine("Pod"), readiness, "/readyz")[0] == 200
 
 
 def test_process_that_ends_is_not_ready_but_alive() -> None:
     readiness = Readiness(is_stopping=lambda: True)
-    assert told(Engine(), readiness, "/readyz")[0] == 500
-    assert told(Engine(), readiness, "/livez")[0] == 200
+    assert get_page(Engine(), readiness, "/readyz")[0] == 500
+    assert get_page(Engine(), readiness, "/livez")[0] == 200
 
 
-def test_stuck_engine_is_told_by_those_who_watch() -> None:
+def test_stuck_engine_fails_the_engine_checks() -> None:
     engine = Engine(is_stuck=True)
     for path in ("/livez", "/healthz"):
-        status, text = told(engine, Readiness(), path)
+        status, text = get_page(engine, Readiness(), path)
         assert status == 500
         assert "[-]engine failed: reason withheld\n" in text
 
 
-def test_lost_lease_and_lost_connections_are_told() -> None:
+def test_lost_lease_and_lost_connections_are_reported() -> None:
     readiness = Readiness(
         lease_problem=lambda: "not renewed for 20 s", io_problem=lambda: "it has ended"
     )
-    assert told(Engine(), readiness, "/healthz") == (
+    assert get_page(Engine(), readiness, "/healthz") == (
         500,
         (
             "[+]ping ok\n[-]leaderElection failed: reason withheld\n[+]engine ok\n"

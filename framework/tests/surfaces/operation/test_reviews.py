@@ -1,4 +1,4 @@
-"""What is asked of the API server about users, and for how long it is remembered."""
+"""Reviews of users by the API server are cached for some time."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ ACCESSES = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
 class Server:
-    """Answers reviews with what a test wants."""
+    """Answers reviews as the test sets it."""
 
     def __init__(self, status: object) -> None:
         self.status = status
@@ -29,7 +29,7 @@ class Server:
         return json.dumps({"status": self.status}).encode()
 
 
-def test_token_is_somebodys() -> None:
+def test_valid_token_returns_its_user() -> None:
     user = {"username": "mon", "uid": "7", "groups": ["ops"], "extra": {"a": ["b"]}}
     server = Server({"authenticated": True, "user": user})
     found = ApiReviewer(server.post).user_of("t0ken")
@@ -46,12 +46,12 @@ def test_token_is_somebodys() -> None:
     ]
 
 
-def test_token_is_nobodys() -> None:
+def test_invalid_token_returns_no_user() -> None:
     server = Server({"authenticated": False, "error": "invalid"})
     assert ApiReviewer(server.post).user_of("t0ken") is None
 
 
-def test_rights_are_asked_for_a_path_and_a_verb() -> None:
+def test_rights_are_reviewed_for_a_path_and_a_verb() -> None:
     server = Server({"allowed": False, "reason": "no rule"})
     user = User("mon", "7", ("ops",), {"a": ("b",)})
     verdict = ApiReviewer(server.post).may(user, "get", "/metrics")
@@ -67,12 +67,12 @@ def test_rights_are_asked_for_a_path_and_a_verb() -> None:
     }
 
 
-def test_odd_answer_is_an_error_that_names_what_was_asked() -> None:
+def test_invalid_answer_is_an_error_that_names_the_review() -> None:
     with pytest.raises(ReviewError, match=rf"^{ACCESSES}: "):
         ApiReviewer(lambda _path, _body: b"<html>").may(User("mon"), "get", "/x")
 
 
-def test_answers_are_remembered_for_ten_seconds() -> None:
+def test_answers_are_cached_for_ten_seconds() -> None:
     server = Server({"authenticated": False, "allowed": True})
     clock = [100.0]
     reviewer = CachedReviewer(ApiReviewer(server.post), now=lambda: clock[0])
@@ -86,7 +86,7 @@ def test_answers_are_remembered_for_ten_seconds() -> None:
     assert len(server.asked) == 4
 
 
-def test_other_questions_are_asked() -> None:
+def test_other_reviews_are_new_requests() -> None:
     server = Server({"authenticated": False, "allowed": True})
     reviewer = CachedReviewer(ApiReviewer(server.post), now=lambda: 0.0)
     for token in ("a", "b"):
@@ -101,7 +101,7 @@ def test_other_questions_are_asked() -> None:
     assert len(server.asked) == 6
 
 
-def test_failure_is_not_remembered() -> None:
+def test_failure_is_not_cached() -> None:
     answers = [b"<html>", b'{"status": {"allowed": true}}']
     reviewer = CachedReviewer(ApiReviewer(lambda _path, _body: answers.pop(0)))
     with pytest.raises(ReviewError):

@@ -1,4 +1,4 @@
-"""What ``quaymaster ui`` answers, and to whom; in a browser: `tests/browser`."""
+"""Answers and access of ``quaymaster ui``; for the browser see `tests/browser`."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ class Site:
         self, method: str, target: str, body: bytes, headers: Mapping[str, str]
     ) -> Served:
         path, _, query = target.partition("?")
-        told: list[Any] = []
+        messages: list[Any] = []
         raw = [(k.encode(), v.encode()) for k, v in headers.items() if v]
         scope = {
             "type": "http",
@@ -82,14 +82,14 @@ class Site:
             return {"type": "http.request", "body": body}
 
         async def send(message: MutableMapping[str, Any]) -> None:
-            told.append(message)
+            messages.append(message)
 
         asyncio.run(self._app(scope, receive, send))
-        start, *rest = told
+        start, *rest = messages
         return Served(
             start["status"],
             {k.decode(): v.decode() for k, v in start["headers"]},
-            b"".join(one.get("body", b"") for one in rest),
+            b"".join(part.get("body", b"") for part in rest),
         )
 
 
@@ -117,13 +117,13 @@ def test_the_token_of_the_address_becomes_a_cookie(site: Site) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=wrong", "/page.js", "/api/state"])
-def test_nobody_gets_in_without_the_token(site: Site, path: str) -> None:
+def test_requests_without_the_token_are_rejected(site: Site, path: str) -> None:
     assert site.get(path, cookie="").status == 401
     assert site.get(path, cookie="quaymaster-8765=wrong").status == 401
 
 
-def test_no_other_name_leads_here(site: Site) -> None:
-    """A page elsewhere may have its name lead to this machine."""
+def test_requests_for_other_host_names_are_rejected(site: Site) -> None:
+    """The name of another page may resolve to this machine."""
     assert site.get("/", host="evil.example:8765").status == 403
     assert site.get("/", host="").status == 403
 
@@ -149,9 +149,9 @@ def test_a_run_is_the_document_of_a_report(site: Site) -> None:
     assert site.get("/api/progress").data == {"done": 2, "total": 3}
 
 
-def test_manifests_and_nodes_take_the_place_of_the_input(site: Site) -> None:
-    asked = run_of(manifests=MANIFEST, nodes=["2:cpu=4,memory=8Gi"])
-    [run] = site.post("/api/run", asked).data["runs"]
+def test_manifests_and_nodes_replace_the_input(site: Site) -> None:
+    settings = run_of(manifests=MANIFEST, nodes=["2:cpu=4,memory=8Gi"])
+    [run] = site.post("/api/run", settings).data["runs"]
     assert run["pods"]["name"] == ["other"]
     assert run["nodes"]["name"] == ["node-000", "node-001"]
 
@@ -180,7 +180,9 @@ def test_a_pod_of_the_last_run_is_explained(site: Site) -> None:
         ("/api/explain", [1], "xpected"),
     ],
 )
-def test_what_is_wrong_is_said(site: Site, path: str, body: object, said: str) -> None:
+def test_wrong_input_is_reported(
+    site: Site, path: str, body: object, said: str
+) -> None:
     answer = site.post(path, body)
     assert answer.status == 400
     assert said in answer.data["error"]

@@ -39,7 +39,7 @@ PODS = (
 )
 
 
-def test_nodes_have_the_sums_that_the_scheduler_counts_with() -> None:
+def test_nodes_have_the_sums_of_the_scheduler() -> None:
     [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     assert run["resources"] == ["cpu", "memory", "example.com/gpu", "pods"]
     assert run["nodes"]["requested"] == [[1500], [2**30], [1], [2]]
@@ -47,7 +47,7 @@ def test_nodes_have_the_sums_that_the_scheduler_counts_with() -> None:
     assert coded(run["nodes"]["labels"]["topology.kubernetes.io/zone"]) == ["a"]
 
 
-def test_pods_say_where_they_are_or_why_they_wait() -> None:
+def test_pods_have_their_node_or_the_reason_why_they_wait() -> None:
     [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     pods = run["pods"]
     rows = dict(zip(pods["name"], range(3), strict=True))
@@ -72,7 +72,7 @@ def test_the_same_runs_make_the_same_page() -> None:
     assert report(run_of(NODE, *PODS)) == report(run_of(NODE, *PODS))
 
 
-def test_no_text_of_the_input_stands_in_the_page_as_it_came() -> None:
+def test_text_of_the_input_is_escaped_in_the_page() -> None:
     evil = "</script><script>alert(1)</script>"
     metadata = replace(NODE.metadata, labels={"team": evil})
     run = run_of(NODE, make_pod(annotations={"team": evil}))

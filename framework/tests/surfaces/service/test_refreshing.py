@@ -1,4 +1,4 @@
-"""The input of a service is read again, and one that is wrong changes nothing."""
+"""A service reads its input again; a wrong input changes nothing."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.kit.internals.service import Readiness, Refresher, SharedReadiness
 
 
 class Input:
-    """An input that changes, and what became of it."""
+    """A changing input, and the results of its refreshes."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.clock = VirtualClock()
@@ -16,7 +16,7 @@ class Input:
         self.text = "first"
         self.error: Exception | None = None
         self.in_use: list[str] = []
-        self.told: list[str] = []
+        self.problems: list[str] = []
         self.readiness = SharedReadiness()
         self.refresher = Refresher(
             self._read,
@@ -24,7 +24,7 @@ class Input:
             clock=self.clock,
             readiness=self.readiness,
             seconds=seconds,
-            on_trouble=self.told.append,
+            on_trouble=self.problems.append,
         )
 
     def _read(self) -> str:
@@ -33,7 +33,7 @@ class Input:
         return self.text
 
     def later(self, seconds: float) -> None:
-        """Let time pass, and do what is due then."""
+        """Let time pass and run the timers that are due."""
         self.clock.advance(seconds)
         self.clock.run_due()
 
@@ -52,7 +52,7 @@ def test_a_first_input_that_is_wrong_is_an_error() -> None:
         it.refresher.start()
 
 
-def test_a_refresh_takes_over_what_is_there_then() -> None:
+def test_a_refresh_loads_the_current_input() -> None:
     it = Input()
     it.refresher.start()
     it.clock.advance(60)
@@ -68,7 +68,7 @@ def test_without_a_period_there_is_no_refresh_by_itself() -> None:
     assert it.clock.next_due() is None
 
 
-def test_it_refreshes_every_so_often() -> None:
+def test_it_refreshes_periodically() -> None:
     it = Input(seconds=30)
     it.refresher.start()
     it.later(29)
@@ -81,7 +81,7 @@ def test_it_refreshes_every_so_often() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "problem"),
     [
         (QuaymasterError("nodes.yaml: spec: unknown field"), "nodes.yaml: spec: un"),
         (RuntimeError("a plugin broke"), "RuntimeError: a plugin broke"),
@@ -89,7 +89,7 @@ def test_it_refreshes_every_so_often() -> None:
     ids=["a wrong input", "a bug"],
 )
 def test_an_input_that_cannot_be_used_leaves_the_old_one(
-    error: Exception, told: str
+    error: Exception, problem: str
 ) -> None:
     it = Input(seconds=30)
     it.refresher.start()
@@ -99,12 +99,12 @@ def test_an_input_that_cannot_be_used_leaves_the_old_one(
     assert it.in_use == ["first"]
     readiness = it.readiness.read()
     assert (readiness.read_at, readiness.failures) == (it.begun, 2)
-    assert readiness.error.startswith(told)
-    assert len(it.told) == 2
-    assert it.told[0].startswith(f"not refreshed, the old input stays: {told}")
+    assert readiness.error.startswith(problem)
+    assert len(it.problems) == 2
+    assert it.problems[0].startswith(f"not refreshed, the old input stays: {problem}")
 
 
-def test_a_good_input_ends_the_trouble() -> None:
+def test_a_good_input_clears_the_problem() -> None:
     it = Input(seconds=30)
     it.refresher.start()
     it.error = QuaymasterError("wrong")
@@ -115,7 +115,7 @@ def test_a_good_input_ends_the_trouble() -> None:
     assert it.readiness.read() == Readiness(read_at=it.begun + 60, refreshes=1)
 
 
-def test_an_error_without_end_is_cut() -> None:
+def test_a_very_long_error_is_shortened() -> None:
     it = Input()
     it.refresher.start()
     it.error = QuaymasterError("\N{SNOWMAN}" * 100_000)

@@ -1,4 +1,4 @@
-"""The service: questions over HTTP, answered on a warm cluster."""
+"""The service answers questions over HTTP on a warm cluster."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ class Client:
         headers: Mapping[str, str] = TOKEN,
         is_whole: bool = True,
     ) -> tuple[int, Any]:
-        """The status and the document of an answer."""
+        """Send a question; return the status and the document of the answer."""
         sent = json.dumps(question).encode() if body is None else body
         scope = {
             "type": "http",
@@ -50,20 +50,20 @@ class Client:
             "query_string": b"",
             "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
         }
-        told: list[Any] = []
+        messages: list[Any] = []
 
         parts = [{"type": "http.request", "body": sent, "more_body": not is_whole}]
 
         async def receive() -> dict[str, object]:
             if not parts:
-                await asyncio.Event().wait()  # nothing comes any more
+                await asyncio.Event().wait()  # no more content
             return parts.pop()
 
         async def send(message: Mapping[str, Any]) -> None:
-            told.append(message)
+            messages.append(message)
 
         asyncio.run(self._app(scope, receive, send))
-        return told[0]["status"], json.loads(told[1]["body"])
+        return messages[0]["status"], json.loads(messages[1]["body"])
 
 
 def manifest(**spec: object) -> dict[str, object]:
@@ -75,7 +75,7 @@ def manifest(**spec: object) -> dict[str, object]:
     }
 
 
-def asked(*pods: object) -> dict[str, Sequence[object]]:
+def fit_question(*pods: object) -> dict[str, Sequence[object]]:
     return {"pods": pods}
 
 
@@ -86,13 +86,13 @@ def client() -> Client:
 
 
 def test_pods_that_fit_get_their_nodes(client: Client) -> None:
-    status, found = client.ask("/v1/fit", asked({"line": "cpu=3"}))
+    status, found = client.ask("/v1/fit", fit_question({"line": "cpu=3"}))
     assert (status, found["fits"]) == (200, True)
     assert found["pods"] == [{"pod": "default/more", "node": "n1"}]
 
 
 def test_each_pod_counts_for_the_next(client: Client) -> None:
-    _, found = client.ask("/v1/fit", asked({"line": "cpu=3", "count": 2}))
+    _, found = client.ask("/v1/fit", fit_question({"line": "cpu=3", "count": 2}))
     assert (found["fits"], found["placed"], found["asked"]) == (False, 1, 2)
     assert found["pods"][1] == {
         "pod": "default/more-1",
@@ -104,7 +104,7 @@ def test_each_pod_counts_for_the_next(client: Client) -> None:
 
 
 def test_the_same_question_gets_the_same_answer(client: Client) -> None:
-    question = asked({"line": "cpu=1", "count": 5}, {"pod": manifest()})
+    question = fit_question({"line": "cpu=1", "count": 5}, {"pod": manifest()})
     first = client.ask("/v1/fit", question)
     for _ in range(3):
         assert client.ask("/v1/fit", question) == first
@@ -116,35 +116,35 @@ def test_pods_of_the_input_are_scheduled_before() -> None:
         replicas=8,
         pod=make_pod(labels={"app": "web"}, requests={"cpu": "1"}),
     )
-    _, found = Client(*TWO_NODES, web).ask("/v1/fit", asked({"line": "cpu=1"}))
+    _, found = Client(*TWO_NODES, web).ask("/v1/fit", fit_question({"line": "cpu=1"}))
     assert not found["fits"]
 
 
 def test_a_gated_pod_does_not_fit(client: Client) -> None:
     gated = manifest(schedulingGates=[{"name": "wait"}])
-    _, found = client.ask("/v1/fit", asked({"pod": gated}))
+    _, found = client.ask("/v1/fit", fit_question({"pod": gated}))
     assert found["pods"][0]["plugins"] == ["SchedulingGates"]
 
 
-def test_a_pod_of_another_scheduler_is_told_apart(client: Client) -> None:
+def test_a_pod_of_another_scheduler_is_marked(client: Client) -> None:
     other = manifest(schedulerName="other")
-    _, found = client.ask("/v1/fit", asked({"pod": other}))
+    _, found = client.ask("/v1/fit", fit_question({"pod": other}))
     assert "no profile has the scheduler name 'other'" in found["pods"][0]["message"]
 
 
-def test_nobody_is_preempted() -> None:
+def test_no_pod_is_preempted() -> None:
     low = make_pod(name="low", node="n0", requests={"cpu": "4"}, priority=0)
     client = Client(TWO_NODES[0], low)
     high = manifest(
         priority=1000,
         containers=[{**CONTAINER, "resources": {"requests": {"cpu": "1"}}}],
     )
-    _, found = client.ask("/v1/fit", asked({"pod": high}))
+    _, found = client.ask("/v1/fit", fit_question({"pod": high}))
     assert not found["fits"]
     assert client.ask("/healthz", method="GET")[1]["pods"] == 1
 
 
-def test_explain_tells_scores_and_rejections(client: Client) -> None:
+def test_explain_returns_scores_and_rejections(client: Client) -> None:
     status, found = client.ask("/v1/explain", {"line": "cpu=3"})
     assert (status, found["fits"], found["feasible"]) == (200, True, 1)
     assert found["scores"][0]["node"] == "n1"
@@ -158,20 +158,20 @@ def test_explain_tells_scores_and_rejections(client: Client) -> None:
     ]
 
 
-def test_simulate_tells_of_new_pods_and_leaves_the_cluster_alone(
+def test_simulate_reports_new_pods_and_does_not_change_the_cluster(
     client: Client,
 ) -> None:
     new = manifest(containers=[{**CONTAINER, "resources": {"requests": {"cpu": "4"}}}])
     question = {"objects": [new]}
     status, found = client.ask("/v1/simulate", question)
     assert status == 200
-    assert [(one["pod"], one["node"]) for one in found["placements"]] == [
-        ("default/new", "n1")
-    ]
+    assert [
+        (placement["pod"], placement["node"]) for placement in found["placements"]
+    ] == [("default/new", "n1")]
     assert client.ask("/v1/simulate", question)[1] == found
 
 
-def test_simulate_tells_of_objects_that_it_skips(client: Client) -> None:
+def test_simulate_reports_objects_that_it_skips(client: Client) -> None:
     unknown = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}}
     _, found = client.ask("/v1/simulate", {"objects": [unknown, manifest()]})
     assert found["summary"]["placed"] == 1
@@ -197,8 +197,8 @@ def test_without_the_token_nothing_is_answered(
     client: Client, headers: Mapping[str, str]
 ) -> None:
     for path in ("/v1/fit", "/v1/explain", "/v1/simulate"):
-        status, told = client.ask(path, {}, headers=headers)
-        assert (status, told["title"]) == (401, "Unauthorized")
+        status, answer = client.ask(path, {}, headers=headers)
+        assert (status, answer["title"]) == (401, "Unauthorized")
 
 
 @pytest.mark.parametrize(
@@ -225,65 +225,68 @@ def test_without_the_token_nothing_is_answered(
         ),
     ],
 )
-def test_a_wrong_question_is_told_with_its_place(
+def test_a_wrong_question_is_reported_with_its_place(
     question: object, problem: str
 ) -> None:
     client = Client(*TWO_NODES, pods=5)
-    status, told = client.ask("/v1/fit", question)
-    assert (status, told["status"]) == (422, 422)
-    assert problem in told["detail"], told
+    status, answer = client.ask("/v1/fit", question)
+    assert (status, answer["status"]) == (422, 422)
+    assert problem in answer["detail"], answer
 
 
-def test_what_is_no_json_is_refused(client: Client) -> None:
-    status, told = client.ask("/v1/fit", body=b"nope")
-    assert (status, told["title"]) == (400, "Malformed request")
+def test_body_that_is_not_json_is_rejected(client: Client) -> None:
+    status, answer = client.ask("/v1/fit", body=b"nope")
+    assert (status, answer["title"]) == (400, "Malformed request")
 
 
-def test_no_body_is_refused(client: Client) -> None:
-    status, told = client.ask("/v1/fit", body=b"")
-    assert (status, told["detail"]) == (400, "expected JSON, got no body")
+def test_missing_body_is_rejected(client: Client) -> None:
+    status, answer = client.ask("/v1/fit", body=b"")
+    assert (status, answer["detail"]) == (400, "expected JSON, got no body")
 
 
 @pytest.mark.parametrize("headers", [TOKEN, {**TOKEN, "content-length": "11"}])
 def test_a_body_that_is_too_long_is_refused(headers: Mapping[str, str]) -> None:
     client = Client(*TWO_NODES, body_bytes=10)
-    status, told = client.ask("/v1/fit", body=b" " * 11, headers=headers)
-    assert (status, told["detail"]) == (413, "expected a body of at most 10 bytes")
+    status, answer = client.ask("/v1/fit", body=b" " * 11, headers=headers)
+    assert (status, answer["detail"]) == (413, "expected a body of at most 10 bytes")
 
 
-def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
+def test_a_body_that_does_not_come_in_time_is_an_error() -> None:
     client = Client(*TWO_NODES, timeout_seconds=0.01)
-    status, told = client.ask("/v1/fit", body=b"{", is_whole=False)
-    assert (status, told["title"]) == (408, "Request timeout")
+    status, answer = client.ask("/v1/fit", body=b"{", is_whole=False)
+    assert (status, answer["title"]) == (408, "Request timeout")
 
 
-def test_a_path_with_a_slash_too_many_is_another_one(client: Client) -> None:
-    status, told = client.ask("/v1/fit/", {})
-    assert (status, told["detail"].partition(" (")[0]) == (404, "unknown path /v1/fit/")
+def test_a_path_with_an_extra_slash_is_not_found(client: Client) -> None:
+    status, answer = client.ask("/v1/fit/", {})
+    assert (status, answer["detail"].partition(" (")[0]) == (
+        404,
+        "unknown path /v1/fit/",
+    )
 
 
-def test_an_answer_that_takes_too_long_is_given_up() -> None:
+def test_an_answer_that_takes_too_long_is_an_error() -> None:
     client = Client(*TWO_NODES, timeout_seconds=0.0)
     for path, question in (
-        ("/v1/fit", asked({"line": "cpu=1"})),
+        ("/v1/fit", fit_question({"line": "cpu=1"})),
         ("/v1/simulate", {"objects": [manifest()]}),
     ):
-        status, told = client.ask(path, question)
-        assert (status, told["title"]) == (503, "Timeout")
+        status, answer = client.ask(path, question)
+        assert (status, answer["title"]) == (503, "Timeout")
 
 
 def test_more_simulations_than_allowed_are_refused() -> None:
     client = Client(*TWO_NODES, simulations=0)
-    status, told = client.ask("/v1/simulate", {"objects": [manifest()]})
-    assert (status, told["title"]) == (503, "Too many simulations")
+    status, answer = client.ask("/v1/simulate", {"objects": [manifest()]})
+    assert (status, answer["title"]) == (503, "Too many simulations")
 
 
-def test_other_paths_and_methods_say_what_there_is(client: Client) -> None:
-    status, told = client.ask("/v1/fits", {})
+def test_errors_for_other_paths_and_methods_list_the_valid_ones(client: Client) -> None:
+    status, answer = client.ask("/v1/fits", {})
     assert status == 404
-    assert "/v1/fit, /v1/explain, /v1/simulate" in told["detail"]
-    status, told = client.ask("/v1/fit", method="GET")
-    assert (status, told["detail"]) == (405, "/v1/fit takes POST, got GET")
+    assert "/v1/fit, /v1/explain, /v1/simulate" in answer["detail"]
+    status, answer = client.ask("/v1/fit", method="GET")
+    assert (status, answer["detail"]) == (405, "/v1/fit takes POST, got GET")
 
 
 def test_the_document_describes_every_question(client: Client) -> None:
@@ -293,7 +296,7 @@ def test_the_document_describes_every_question(client: Client) -> None:
     assert found["security"] == [{"token": []}]
 
 
-def test_health_tells_what_is_known(client: Client) -> None:
+def test_health_reports_the_loaded_objects(client: Client) -> None:
     assert client.ask("/healthz", method="GET", headers={}) == (
         200,
         {"status": "ok", "nodes": 2, "pods": 1, "unscheduled": 0},
@@ -306,7 +309,7 @@ def test_scheme_of_the_token_has_no_case_and_the_token_any_character(
 ) -> None:
     client = Client(*TWO_NODES, token="tökén")
     headers = {"authorization": f"{scheme} tökén"}
-    status, _ = client.ask("/v1/fit", asked({"line": "cpu=1"}), headers=headers)
+    status, _ = client.ask("/v1/fit", fit_question({"line": "cpu=1"}), headers=headers)
     assert status == 200
 
 

@@ -1,4 +1,4 @@
-"""Answers of a warm cluster are those of an explanation and of a simulation."""
+"""Answers of a warm cluster agree with an explanation and with a simulation."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,8 +29,8 @@ def running(cluster: SmallCluster) -> WarmCluster:
     return warm((*cluster.nodes, *cluster.objects, *cluster.pods))
 
 
-def asked(cluster: SmallCluster, service: WarmCluster) -> Sequence[Pod]:
-    """The pods that wait, as far as a client may ask about them, and without gates."""
+def askable_pods(cluster: SmallCluster, service: WarmCluster) -> Sequence[Pod]:
+    """Return the pending pods without gates that a client may ask about."""
     found = []
     for pod in cluster.pending:
         try:
@@ -45,11 +45,11 @@ def asked(cluster: SmallCluster, service: WarmCluster) -> Sequence[Pod]:
 @pytest.mark.long
 @fewer(2)
 @given(clusters())
-def test_a_question_gets_the_same_answer_however_often_it_comes(
+def test_a_repeated_question_gets_the_same_answer(
     cluster: SmallCluster,
 ) -> None:
     service, other = running(cluster), running(cluster)
-    pods = asked(cluster, other)
+    pods = askable_pods(cluster, other)
     first = service.fit(pods)
     for pod in pods:
         service.fit([pod])
@@ -60,29 +60,33 @@ def test_a_question_gets_the_same_answer_however_often_it_comes(
 @pytest.mark.long
 @fewer(2)
 @given(clusters())
-def test_a_fit_is_what_an_explanation_says(cluster: SmallCluster) -> None:
+def test_a_fit_agrees_with_an_explanation(cluster: SmallCluster) -> None:
     service = running(cluster)
-    for pod in asked(cluster, service):
-        told = service.explain(pod)
-        best = max([one.total for one in told.scores], default=0)
-        top = [one.node for one in told.scores if one.total == best]
+    for pod in askable_pods(cluster, service):
+        explanation = service.explain(pod)
+        best = max([score.total for score in explanation.scores], default=0)
+        top = [score.node for score in explanation.scores if score.total == best]
         for _ in range(2):
             (fit,) = service.fit([pod]).pods
-            assert fit.node in top if top else fit.message == told.message
+            assert fit.node in top if top else fit.message == explanation.message
 
 
 @pytest.mark.long
 @fewer(2)
 @given(clusters())
-def test_a_fit_is_what_a_simulation_does(cluster: SmallCluster) -> None:
+def test_a_fit_agrees_with_a_simulation(cluster: SmallCluster) -> None:
     service = running(cluster)
-    for pod in asked(cluster, service):
+    for pod in askable_pods(cluster, service):
         (fit,) = service.fit([pod]).pods
         found = service.simulate([pod])
-        placed = {one.pod for one in found.placements}
+        placed = {placement.pod for placement in found.placements}
         if fit.node or found.preempted:
             assert pod.key in placed
             assert not (fit.node and found.preempted)
         else:
-            (left,) = [one for one in found.unscheduled if one.pod == pod.key]
+            (left,) = [
+                pod_result
+                for pod_result in found.unscheduled
+                if pod_result.pod == pod.key
+            ]
             assert left.message.startswith(fit.message)

@@ -1,4 +1,4 @@
-"""The service behind a socket: it starts, answers, reads its input again, and ends."""
+"""The service starts, answers, refreshes its input and ends."""
 
 import http.client
 import json
@@ -65,7 +65,7 @@ class Service:
             return found
 
     def wait_for(self, is_there: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Ask for its health until that says what is wanted."""
+        """Read the health until it has the expected value."""
         end = time.monotonic() + PATIENCE
         while not is_there(health := self.health()):
             assert time.monotonic() < end, health
@@ -108,14 +108,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def add_node(file: Path, name: str) -> None:
-    """Replace a file by one that has a node more."""
+    """Replace a file by one with an additional node."""
     new = file.with_suffix(".new")
     new.write_text(file.read_text(encoding="utf-8") + NODE % name, encoding="utf-8")
     new.replace(file)
 
 
 @pytest.mark.long
-def test_two_workers_answer_until_they_are_told_to_end(file: Path) -> None:
+def test_two_workers_answer_until_they_are_stopped(file: Path) -> None:
     with serving(str(file), "--workers", "2") as service:
         assert service.ask() == (200, FITS)
         assert all(service.ask() == (200, FITS) for _ in range(4))
@@ -125,7 +125,7 @@ def test_two_workers_answer_until_they_are_told_to_end(file: Path) -> None:
 
 
 @pytest.mark.long
-def test_after_a_hangup_all_workers_know_the_new_input(file: Path) -> None:
+def test_after_a_hangup_all_workers_use_the_new_input(file: Path) -> None:
     with serving(str(file), "--workers", "2") as service:
         add_node(file, "two")
         service.process.send_signal(signal.SIGHUP)
@@ -152,13 +152,13 @@ def test_a_client_that_stays_connected_loses_no_answer_by_a_refresh(
             is_told_to_leave = answer.getheader("Connection") == "close"
             answer.read()
             assert time.monotonic() < end
-        # The library connects anew by itself.
+        # The library reconnects by itself.
         assert json.loads(ask_on(connection, service.token).read())["fits"]
         assert service.health()["nodes"] == 2
 
 
 @pytest.mark.long
-def test_a_broken_input_leaves_the_old_one_and_is_told(file: Path) -> None:
+def test_a_broken_input_leaves_the_old_one_and_is_reported(file: Path) -> None:
     with serving(str(file), "--workers", "2") as service:
         file.write_text("kind: [", encoding="utf-8")
         service.process.send_signal(signal.SIGHUP)
@@ -179,7 +179,7 @@ def test_a_broken_input_leaves_the_old_one_and_is_told(file: Path) -> None:
 
 
 @pytest.mark.long
-def test_it_reads_its_input_every_so_often(file: Path) -> None:
+def test_it_reads_its_input_periodically(file: Path) -> None:
     with serving(str(file), "--refresh", "0.01") as service:
         add_node(file, "two")
         service.wait_for(lambda health: health["nodes"] == 2)
@@ -200,9 +200,7 @@ def test_a_worker_that_ends_by_itself_ends_the_service(file: Path) -> None:
 
 
 @pytest.mark.long
-def test_it_speaks_tls_with_the_certificate_that_is_there(
-    file: Path, tmp_path: Path
-) -> None:
+def test_it_serves_tls_with_the_current_certificate(file: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
@@ -220,28 +218,30 @@ def test_it_speaks_tls_with_the_certificate_that_is_there(
 
 
 def trusting(folder: Path) -> ssl.SSLContext:
-    """What trusts a certificate whose name is not that of this machine."""
+    """Return a TLS context that ignores the host name of the certificate."""
     context = ssl.create_default_context(cafile=str(folder / "cert.pem"))
     context.check_hostname = False
     return context
 
 
 def test_answers_are_sent_at_once() -> None:
-    """asyncio lets the kernel collect data on connections that are not named TCP."""
+    """asyncio enables Nagle's algorithm on connections without the protocol TCP."""
     (opened,) = listen("127.0.0.1", 0)
     with closing(opened):
         assert opened.proto == socket.IPPROTO_TCP
 
 
-def test_clients_are_shared_out_among_sockets_of_one_address() -> None:
+def test_clients_are_distributed_among_sockets_of_one_address() -> None:
     opened = listen("127.0.0.1", 0, 2)
     port = opened[0].getsockname()[1]
-    assert len({one.fileno() for one in opened}) == (2 if on_linux() else 1)
+    assert len({connection.fileno() for connection in opened}) == (
+        2 if on_linux() else 1
+    )
     assert url_of(opened[1], has_tls=False) == f"http://127.0.0.1:{port}"
     with pytest.raises(AddressError, match=f"127.0.0.1:{port}: Address already in use"):
         listen("127.0.0.1", port, 2)
-    for one in opened:
-        one.close()
+    for connection in opened:
+        connection.close()
 
 
 def on_linux() -> bool:

@@ -1,4 +1,4 @@
-"""A connection that says nothing is closed, before and within the head of a request."""
+"""A silent connection is closed, before and within the head of a request."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 class Timers:
-    """The loop of a connection, as far as its timers are concerned."""
+    """The event loop of a connection, reduced to its timers."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -32,7 +32,7 @@ class Timers:
 
 
 class Connection(asyncio.Transport):
-    """A connection that notes whether it was closed."""
+    """A connection that records whether it was closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
 
 
 def play(protocols: int, *said: bytes, most: int = 9) -> list[Connection]:
-    """Open connections of one server, and send the same to each."""
+    """Open connections to one server and send the same bytes to each."""
 
     async def played() -> list[Connection]:
         config = uvicorn.Config(answer, lifespan="off")

@@ -1,9 +1,14 @@
-"""The kinds that can be read: those of Kubernetes, and declared ones."""
+"""The kinds that can be read: of Kubernetes, of common operators, and declared ones."""
 
 from collections.abc import Collection, Iterable, Iterator
 
 from quaymaster._api.objects.kind_checks import kind_problem
-from quaymaster._api.objects.kinds import KINDS, group_of, plural_of
+from quaymaster._api.objects.kinds import (
+    KINDS,
+    OPERATOR_KINDS,
+    group_of,
+    plural_of,
+)
 from quaymaster._api.objects.meta import ApiObject
 from quaymaster._base.errors import KindError
 
@@ -16,7 +21,8 @@ class KindSet:
     Iterating yields the declared ones, in order, each once.
 
     Args:
-        declared: The classes of kinds beside those of Kubernetes, or some of these.
+        declared: The classes of kinds beside those of Kubernetes, or some of these. A
+            class of an operator's kind replaces the one that the cluster follows.
 
     Raises:
         KindError: A class is invalid, or two classes have the same kind.
@@ -34,6 +40,9 @@ class KindSet:
             if kind is not KINDS.get(kind.kind):
                 _take(self._own, (group, kind.kind), kind)
             _take(plurals, (group, plural_of(kind)), kind)
+        self._custom = {
+            (group_of(kind.api_version), kind.kind): kind for kind in OPERATOR_KINDS
+        } | self._own
 
     def __iter__(self) -> Iterator[type[ApiObject]]:
         return iter(self._declared)
@@ -43,19 +52,26 @@ class KindSet:
         """The declared kinds that Kubernetes itself does not have."""
         return self._own.values()
 
+    @property
+    def custom(self) -> Collection[type[ApiObject]]:
+        """The kinds that Kubernetes itself does not have: of operators, and own."""
+        return self._custom.values()
+
     def find(self, api_version: str, kind: str) -> type[ApiObject] | None:
         """Return the class of objects with these two fields, or None."""
         found = KINDS.get(kind)
         if found is not None and found.api_version == api_version:
             return found
-        if not self._own:
-            return None
-        found = self._own.get((group_of(api_version), kind))
+        return self.custom_class(api_version, kind)
+
+    def custom_class(self, api_version: str, kind: str) -> type[ApiObject] | None:
+        """Return the class of objects of a kind that Kubernetes lacks, or None."""
+        found = self._custom.get((group_of(api_version), kind))
         return found if found is not None and found.api_version == api_version else None
 
     def declared_as(self, group: str, kind: str) -> type[ApiObject] | None:
-        """Return the declared class of a kind in any version, or None."""
-        return self._own.get((group, kind))
+        """Return the class of a kind that Kubernetes lacks, in any version, or None."""
+        return self._custom.get((group, kind))
 
 
 def _take(

@@ -23,6 +23,7 @@ from quaymaster._api.objects.devices import (
     ResourceSlice,
 )
 from quaymaster._api.objects.jobs import Job
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._api.objects.limits import (
     LimitRange,
     ResourceQuota,
@@ -52,6 +53,7 @@ from quaymaster._api.objects.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._api.objects.workloads import (
     DaemonSet,
     Deployment,
@@ -60,7 +62,7 @@ from quaymaster._api.objects.workloads import (
     StatefulSet,
 )
 
-__all__ = ["KINDS", "group_of", "plural_of", "version_of"]
+__all__ = ["KINDS", "OPERATOR_KINDS", "group_of", "plural_of", "version_of"]
 
 KINDS: Final[dict[str, type[ApiObject]]] = {
     cls.kind: cls
@@ -98,7 +100,14 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         Binding,
     )
 }
-"""Every kind of object that can be loaded, by its name."""
+"""Every kind of Kubernetes itself that can be loaded, by its name."""
+
+OPERATOR_KINDS: Final[tuple[type[ApiObject], ...]] = (
+    ScaledObject,
+    ScaledJob,
+    VerticalPodAutoscaler,
+)
+"""The kinds of common operators that the in-memory cluster follows."""
 
 
 def group_of(api_version: str) -> str:

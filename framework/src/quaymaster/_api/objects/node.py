@@ -24,8 +24,15 @@ __all__ = [
 
 
 class NodeSpec(ApiValue, frozen=True, kw_only=True):
-    """The spec of a node, which administrators write."""
+    """The spec of a node, which administrators write.
 
+    Attributes:
+        pod_cidr: The first of `pod_cidrs`.
+        pod_cidrs: The networks of its pods' addresses, one for each family.
+    """
+
+    pod_cidr: str = field(default="", name="podCIDR")
+    pod_cidrs: tuple[str, ...] = field(default=(), name="podCIDRs")
     provider_id: str = field(default="", name="providerID")
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()

@@ -111,11 +111,14 @@ class Container(ApiValue, frozen=True, kw_only=True):
     """A container of a pod.
 
     Attributes:
+        image_pull_policy: ``Always``, ``IfNotPresent`` or ``Never``; empty depends on
+            the tag.
         restart_policy: ``Always`` makes an init container a sidecar.
     """
 
     name: str = ""
     image: str = ""
+    image_pull_policy: str = ""
     ports: tuple[ContainerPort, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
     resize_policy: tuple[ContainerResizePolicy, ...] = ()

@@ -1,11 +1,12 @@
 """Probes and hooks of containers: what decides when a pod is ready, and when it ends.
 
-Mirrors k8s.io/api v0.36, ``core/v1/types.go``, without the actions: how a probe is made
-does not matter to scheduling.
+Mirrors k8s.io/api v0.36, ``core/v1/types.go``. How a probe is made does not matter to
+scheduling, so actions are kept unchanged.
 """
 
 from quaymaster._api.objects.meta import ApiValue
 from quaymaster._api.objects.numbers import Int32, Int64
+from quaymaster._api.objects.volumes import JsonObject
 
 __all__ = ["Lifecycle", "LifecycleHandler", "Probe", "SleepAction"]
 
@@ -19,6 +20,10 @@ class Probe(ApiValue, frozen=True, kw_only=True):
         failure_threshold: How many probes must fail in a row; 3 by default.
     """
 
+    exec: JsonObject | None = None
+    http_get: JsonObject | None = None
+    tcp_socket: JsonObject | None = None
+    grpc: JsonObject | None = None
     initial_delay_seconds: Int32 = 0
     period_seconds: Int32 = 0
     success_threshold: Int32 = 0
@@ -47,8 +52,11 @@ class SleepAction(ApiValue, frozen=True, kw_only=True):
 
 
 class LifecycleHandler(ApiValue, frozen=True, kw_only=True):
-    """What a hook does; other actions than sleeping have no field."""
+    """What a hook does."""
 
+    exec: JsonObject | None = None
+    http_get: JsonObject | None = None
+    tcp_socket: JsonObject | None = None
     sleep: SleepAction | None = None
 
 

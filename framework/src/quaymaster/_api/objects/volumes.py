@@ -32,6 +32,8 @@ __all__ = [
     "PersistentVolumeClaimVolumeSource",
     "PortworxVolumeSource",
     "RBDVolumeSource",
+    "TypedLocalObjectReference",
+    "TypedObjectReference",
     "Volume",
     "VolumeResourceRequirements",
     "VsphereVirtualDiskVolumeSource",
@@ -86,6 +88,7 @@ class CinderVolumeSource(ApiValue, frozen=True, kw_only=True):
     volume_id: str = field(default="", name="volumeID")
     fs_type: str = ""
     read_only: bool = False
+    secret_ref: JsonObject | None = None
 
 
 class VsphereVirtualDiskVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -115,6 +118,10 @@ class ISCSIVolumeSource(ApiValue, frozen=True, kw_only=True):
     fs_type: str = ""
     read_only: bool = False
     portals: tuple[str, ...] = ()
+    chap_auth_discovery: bool = False
+    chap_auth_session: bool = False
+    secret_ref: JsonObject | None = None
+    initiator_name: str | None = None
 
 
 class RBDVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -136,6 +143,11 @@ class CSIPersistentVolumeSource(ApiValue, frozen=True, kw_only=True):
     read_only: bool = False
     fs_type: str = ""
     volume_attributes: dict[str, str] = {}
+    controller_publish_secret_ref: JsonObject | None = None
+    node_stage_secret_ref: JsonObject | None = None
+    node_publish_secret_ref: JsonObject | None = None
+    controller_expand_secret_ref: JsonObject | None = None
+    node_expand_secret_ref: JsonObject | None = None
 
 
 class CSIVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -145,6 +157,7 @@ class CSIVolumeSource(ApiValue, frozen=True, kw_only=True):
     read_only: bool | None = None
     fs_type: str | None = None
     volume_attributes: dict[str, str] = {}
+    node_publish_secret_ref: JsonObject | None = None
 
 
 class LocalVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -175,12 +188,40 @@ class VolumeResourceRequirements(ApiValue, frozen=True, kw_only=True):
     limits: dict[str, Quantity] = {}
 
 
+class TypedLocalObjectReference(ApiValue, frozen=True, kw_only=True):
+    """What a new volume is filled with: an object in the claim's namespace.
+
+    Attributes:
+        api_group: The group; None is that of claims.
+    """
+
+    api_group: str | None = None
+    kind: str = ""
+    name: str = ""
+
+
+class TypedObjectReference(ApiValue, frozen=True, kw_only=True):
+    """What a new volume is filled with, such as a VolumeSnapshot.
+
+    Attributes:
+        api_group: The group; None is that of claims.
+        namespace: The namespace; None is that of the claim.
+    """
+
+    api_group: str | None = None
+    kind: str = ""
+    name: str = ""
+    namespace: str | None = None
+
+
 class PersistentVolumeClaimSpec(ApiValue, frozen=True, kw_only=True):
     """The spec of a claim.
 
     Attributes:
         storage_class_name: None means the default class, ``""`` means no class.
         volume_mode: ``Filesystem`` (also if None) or ``Block``.
+        data_source: What the volume is filled with: a snapshot or a claim.
+        data_source_ref: The same, or any other object.
     """
 
     access_modes: tuple[str, ...] = ()
@@ -189,6 +230,8 @@ class PersistentVolumeClaimSpec(ApiValue, frozen=True, kw_only=True):
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_mode: str | None = None
+    data_source: TypedLocalObjectReference | None = None
+    data_source_ref: TypedObjectReference | None = None
     volume_attributes_class_name: str | None = None
 
 

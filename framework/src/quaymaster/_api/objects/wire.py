@@ -2,10 +2,12 @@
 
 Reading ignores unknown fields and null fields. A null in a map or a list is the empty
 value of its type: ``""`` for a label, 0 for an amount. All problems of an object are
-reported at once.
+reported at once. Fields of pods that objects do not keep are checked here, unless the
+object comes from a server, which has checked them.
 """
 
 import functools
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -13,14 +15,24 @@ import msgspec
 
 from quaymaster._api.objects.check import clean
 from quaymaster._api.objects.codec import dec_hook, enc_hook
+from quaymaster._api.objects.jobs import Job
 from quaymaster._api.objects.meta import ApiObject, ApiValue, ObjectMeta
 from quaymaster._api.objects.node import Node
 from quaymaster._api.objects.pod import Pod, PodSpec, PodStatus
 from quaymaster._api.objects.pool import SpecPool
+from quaymaster._api.objects.unread.objects import pod_problems, template_problems
+from quaymaster._api.objects.unread.profiles import ANNOTATIONS
+from quaymaster._api.objects.workloads import (
+    DaemonSet,
+    Deployment,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from quaymaster._base.errors import ObjectError, Problem
 from quaymaster._base.input.json_values import json_tree
 
-__all__ = ["decode", "encode", "from_wire", "to_wire"]
+__all__ = ["decode", "encode", "from_wire", "read_tree", "to_wire"]
 
 JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -50,6 +62,9 @@ class _WirePod(ApiValue, frozen=True, kw_only=True):
     status: PodStatus = PodStatus()
 
 
+_WITH_TEMPLATE: Final = frozenset(
+    (DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet)
+)
 _POD_DECODER: Final = msgspec.json.Decoder(_PodText, dec_hook=dec_hook)
 
 
@@ -70,9 +85,12 @@ def decode(text: JsonText, kind: type[ObjT], *, pool: SpecPool | None = None) ->
     try:
         if kind is Pod:
             return _decode_pod(text, pool)  # type: ignore[return-value]  # kind is Pod
-        return _share(cast(ObjT, _decoder(kind).decode(text)), pool)
+        obj = _share(cast(ObjT, _decoder(kind).decode(text)), pool)
     except msgspec.ValidationError:
         return from_wire(json_tree(text), kind, pool=pool)
+    if kind in _WITH_TEMPLATE and not _is_stored(obj.metadata):
+        _reject(_problems_of_workload(json_tree(text), kind))
+    return obj
 
 
 def encode(obj: ApiObject) -> bytes:
@@ -87,6 +105,21 @@ def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -
         tree: Dicts, lists, strings, numbers; as ``json.loads`` returns them.
         kind: The class of the object; ``apiVersion`` and ``kind`` are not checked.
         pool: Shares equal parts between objects.
+
+    Raises:
+        ObjectError: Some fields are invalid.
+    """
+    obj = read_tree(tree, kind, pool=pool)
+    if isinstance(tree, Mapping) and not _is_stored(obj.metadata):
+        if isinstance(obj, Pod):
+            _reject(_problems_of_pod(tree.get("spec"), obj))
+        elif kind in _WITH_TEMPLATE:
+            _reject(_problems_of_workload(tree, kind))
+    return obj
+
+
+def read_tree(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -> ObjT:
+    """Make an object, without a check of the fields that it does not keep.
 
     Raises:
         ObjectError: Some fields are invalid.
@@ -131,13 +164,46 @@ def to_wire(obj: ApiObject) -> dict[str, Any]:
 
 def _decode_pod(text: JsonText, pool: SpecPool) -> Pod:
     parts = _POD_DECODER.decode(text)
+    texts_read = pool.texts_read
     spec, node_name = pool.decode_spec(bytes(parts.spec))
-    return Pod(
+    pod = Pod(
         metadata=pool.share_metadata(parts.metadata),
         spec=spec,
         node_name=node_name,
         status=pool.share_pod_status(parts.status),
     )
+    if not _is_stored(parts.metadata):
+        is_new_text = texts_read != pool.texts_read
+        if is_new_text or any(key.startswith(ANNOTATIONS) for key in pod.annotations):
+            problems = _problems_of_pod(json_tree(parts.spec), pod)
+            if problems:
+                # Then the next pod with this spec is checked again.
+                pool.forget_texts()
+                raise ObjectError(problems)
+    return pod
+
+
+def _is_stored(metadata: ObjectMeta) -> bool:
+    """Return whether an object comes from a server, which has checked it."""
+    return (
+        bool(metadata.uid or metadata.resource_version)
+        or metadata.creation_timestamp is not None
+    )
+
+
+def _problems_of_pod(spec: object, pod: Pod) -> tuple[Problem, ...]:
+    return pod_problems(
+        spec, pod.annotations, phase=pod.status.phase, node_name=pod.node_name
+    )
+
+
+def _problems_of_workload(tree: object, kind: type[ApiObject]) -> tuple[Problem, ...]:
+    return template_problems(tree, names_hosts=kind is StatefulSet)
+
+
+def _reject(problems: tuple[Problem, ...]) -> None:
+    if problems:
+        raise ObjectError(problems)
 
 
 def _pod_of(tree: object, pool: SpecPool) -> Pod:

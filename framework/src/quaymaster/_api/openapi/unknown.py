@@ -19,6 +19,15 @@ from quaymaster._base.suggestions import did_you_mean
 
 __all__ = ["OddField", "find_odd_fields", "is_empty"]
 
+_REMOVED: Final[Mapping[tuple[str, str], str]] = {
+    ("source", "resourceClaimTemplateName"): "; Kubernetes 1.31 removed it: "
+    "resourceClaimName and resourceClaimTemplateName now stand beside name"
+}
+"""Removed fields that many manifests still have -> what to write instead.
+
+Each is named with another field of its structure.
+"""
+
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
 
@@ -88,6 +97,9 @@ def _in_structure(
 @functools.lru_cache(maxsize=1024)
 def _hint(name: str, structure: int, table: FieldTable) -> str:
     """Return the versions with a field of this name, and a suggested name."""
+    for (removed, neighbour), hint in _REMOVED.items():
+        if name == removed and neighbour in table.fields_of(structure):
+            return hint
     versions = table.versions_of(structure, name)
     if versions and not table.kubernetes.since(versions[0]):
         return f"; known since {versions[0]}"

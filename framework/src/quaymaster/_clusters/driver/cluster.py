@@ -1,6 +1,7 @@
 """The cluster port over an API server."""
 
 import itertools
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -10,11 +11,13 @@ import msgspec
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._api.objects.wire import decode
 from quaymaster._clusters.driver import requests
+from quaymaster._clusters.driver.engine_watch import EngineWatch
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frames import (
     Alive,
     Begin,
     Counted,
+    Finished,
     Follow,
     Lane,
     Leads,
@@ -24,6 +27,8 @@ from quaymaster._clusters.driver.frames import (
     Request,
     Response,
     Runs,
+    Stopping,
+    Suspect,
     ToEngine,
 )
 from quaymaster._clusters.driver.lease_health import LeaseHealth
@@ -62,13 +67,23 @@ class KubernetesCluster:
     Args:
         begin: How to reach the API server.
         wait_for: Waits for a response inside a task of the engine's executor.
+        is_watched: Whether the I/O process watches this process, and ends it if it
+            must stop but does not.
 
     Attributes:
+        engine_watch: What the I/O process sees of this process, if it is watched.
+        suspects: The pods that stopped earlier leaders, once this one leads.
         lease: The state of the leader election; None before it is reported.
         counted: The counts of requests; None before they are reported.
     """
 
-    def __init__(self, begin: Begin, wait_for: WaitFor = never_in_a_task) -> None:
+    def __init__(
+        self,
+        begin: Begin,
+        wait_for: WaitFor = never_in_a_task,
+        *,
+        is_watched: bool = False,
+    ) -> None:
         self._wait_for = wait_for
         self._followed: dict[type[ApiObject], Followed[Any]] = {}
         self._by_number: list[Followed[Any]] = []
@@ -85,9 +100,19 @@ class KubernetesCluster:
         self.lease: LeaseSeen | None = None
         self.counted: Counted | None = None
         self._lease_health = LeaseHealth(begin.election)
-        self._link = Link(begin, self._receive, self._ended)
-        if begin.election is not None:
-            pause = seconds_between_signs(begin.election.renew_seconds)
+        self.suspects: Sequence[Suspect] = ()
+        self.engine_watch = EngineWatch(self._attempt_finished) if is_watched else None
+        inherited: Sequence[int] = ()
+        if self.engine_watch is not None:
+            begin.watched, inherited = (
+                self.engine_watch.message,
+                self.engine_watch.inherited,
+            )
+        self._link = Link(begin, self._receive, self._ended, inherited=inherited)
+        if begin.election is not None or is_watched:
+            election = begin.election
+            renew = math.inf if election is None else election.renew_seconds
+            pause = seconds_between_signs(renew)
             threading.Thread(
                 target=self._send_signs, args=(pause,), name="signs", daemon=True
             ).start()
@@ -145,6 +170,16 @@ class KubernetesCluster:
             self._link.flush()
             self._gone.wait(seconds + _SECONDS_TO_LEAVE)
         self._link.close()
+        if self.engine_watch is not None:
+            self.engine_watch.close()
+
+    def note_signals(self, numbers: bytes) -> None:
+        """Note signals of this process; any thread may call it.
+
+        If they request it to stop, the I/O process ends it after the grace period.
+        """
+        if EngineWatch.requests_stop(numbers):
+            self._link.send(Stopping())
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
         """See `Cluster.list`."""
@@ -329,6 +364,7 @@ class KubernetesCluster:
             if take is not None:
                 take(message)
         elif isinstance(message, Leads):
+            self.suspects = message.suspects
             self._begin_to_lead()
         elif isinstance(message, Counted):
             self.counted = message
@@ -338,6 +374,9 @@ class KubernetesCluster:
             self._stop(f"the lease was lost: {message.why}")
         else:
             self._by_number[message.resource].receive(message)
+
+    def _attempt_finished(self, uid: str) -> None:
+        self._link.send(Finished(uid))
 
     def _ended(self, why: str) -> None:
         self._gone.set()

@@ -156,7 +156,8 @@ class Followed(Generic[ObjT]):
                 self.resource.api_version,
             )
         elif trouble.why:
-            _log.warning("%s cannot be followed: %s", name, trouble.why)
+            if self.is_listed:  # else `listed` raises it, and its caller logs it
+                _log.warning("%s cannot be followed: %s", name, trouble.why)
         else:
             _log.info("%s can be followed again", name)
 

@@ -13,6 +13,7 @@ __all__ = [
     "Current",
     "Durations",
     "Election",
+    "Finished",
     "Follow",
     "FromEngine",
     "Lane",
@@ -28,8 +29,11 @@ __all__ = [
     "Response",
     "Runs",
     "Spec",
+    "Stopping",
+    "Suspect",
     "ToEngine",
     "Trouble",
+    "Watched",
 ]
 
 
@@ -66,6 +70,42 @@ class Election(msgspec.Struct, array_like=True):
     retry_seconds: float
 
 
+class Suspect(msgspec.Struct, array_like=True):
+    """A pod that a scheduler was trying when it stopped to respond.
+
+    Attributes:
+        uid: The pod's uid.
+        pod: Its key.
+        times: How many leaders in a row it has stopped.
+        where: The place in which the last one hung.
+    """
+
+    uid: str
+    pod: str
+    times: int
+    where: str = ""
+
+
+class Watched(msgspec.Struct, array_like=True):
+    """How the I/O process watches the engine's process.
+
+    Attributes:
+        engine: The id of that process.
+        board: The descriptor of the memory with what the engine does.
+        stacks: The descriptor of the pipe with stacks.
+        signals: The descriptor of the socket with signals.
+        report_seconds: An attempt that takes longer is reported.
+        grace_seconds: How long an engine that must stop may take.
+    """
+
+    engine: int
+    board: int
+    stacks: int
+    signals: int
+    report_seconds: float
+    grace_seconds: float
+
+
 class Begin(Message, kw_only=True):
     """The first message: how to reach the API server.
 
@@ -76,6 +116,7 @@ class Begin(Message, kw_only=True):
         burst: The requests at once.
         election: The leader election; without one, writes are sent at once.
         log_format: The format of the log, such as ``json``.
+        watched: How the engine's process is watched, if it is.
     """
 
     kubeconfig: str | None = None
@@ -84,6 +125,7 @@ class Begin(Message, kw_only=True):
     burst: int = 0
     election: Election | None = None
     log_format: str = "text"
+    watched: Watched | None = None
 
 
 class Follow(Message):
@@ -156,6 +198,20 @@ class Alive(Message):
 
 class Runs(Message):
     """The engine's process runs, perhaps in the middle of a turn."""
+
+
+class Stopping(Message):
+    """A signal has requested the engine to stop: it ends within the grace period."""
+
+
+class Finished(Message):
+    """An attempt has ended for a pod that stopped an earlier scheduler.
+
+    Attributes:
+        uid: The pod's uid.
+    """
+
+    uid: str
 
 
 class Leave(Message):
@@ -264,7 +320,13 @@ class Counted(Message):
 
 
 class Leads(Message):
-    """The lease is acquired: writes may be sent from now on."""
+    """The lease is acquired: writes may be sent from now on.
+
+    Attributes:
+        suspects: The pods that stopped earlier leaders.
+    """
+
+    suspects: list[Suspect] = []
 
 
 class LeaseSeen(Message):
@@ -290,7 +352,9 @@ class LeaseLost(Message):
     why: str
 
 
-FromEngine: TypeAlias = Begin | Follow | Request | Note | Alive | Runs | Leave
+FromEngine: TypeAlias = (
+    Begin | Follow | Request | Note | Alive | Runs | Stopping | Finished | Leave
+)
 ToEngine: TypeAlias = (
     Listing
     | Changed

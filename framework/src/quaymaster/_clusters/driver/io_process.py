@@ -5,6 +5,7 @@ It ends when the socket to the engine's process is closed, for any reason.
 
 import contextlib
 import logging
+import math
 import os
 import signal
 import socket
@@ -20,22 +21,35 @@ import msgspec
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.logs import FORMATTERS
+from quaymaster._clusters.driver.attempt_board import BoardReader
 from quaymaster._clusters.driver.counts import RequestCounts
+from quaymaster._clusters.driver.engine_stack import StackReader
 from quaymaster._clusters.driver.frame_socket import FrameSocket
 from quaymaster._clusters.driver.frames import (
     Alive,
     Begin,
     Counted,
+    Election,
+    Finished,
     Follow,
     FromEngine,
     Leave,
     Note,
     Request,
     Runs,
+    Stopping,
+    Watched,
 )
 from quaymaster._clusters.driver.inbound import Inbound
 from quaymaster._clusters.driver.leading import Leading
 from quaymaster._clusters.driver.outbound import Outbound
+from quaymaster._clusters.driver.suspects import Suspects
+from quaymaster._clusters.driver.watchdog import (
+    Watchdog,
+    kill_engine,
+    unread_signals,
+    watch,
+)
 from quaymaster._clusters.kubernetes.issuing import Issuer
 from quaymaster._clusters.kubernetes.resolving import find_access
 
@@ -74,7 +88,17 @@ def main(descriptor: int) -> None:
     find = partial(find_access, kubeconfig=begin.kubeconfig, context=begin.context)
     access = attrs.evolve(find(), reread=find)
     counts, issuer = RequestCounts(), Issuer()
-    leading = Leading(access, begin.election, frames.send, counts.note, issuer)
+    suspects = Suspects()
+    watchdog = _watchdog(begin.watched, begin.election, suspects)
+    leading = Leading(
+        access,
+        begin.election,
+        frames.send,
+        counts.note,
+        issuer,
+        suspects=suspects,
+        on_lost=partial(_lost, watchdog),
+    )
     outbound = Outbound(
         find,
         frames.put,
@@ -86,10 +110,12 @@ def main(descriptor: int) -> None:
         issuer=issuer,
     )
     leading.start()
+    if watchdog is not None:
+        watch(watchdog)
     inbound = Inbound(access, frames.send, counts.note, issuer)
     report_counts = partial(_report_counts, outbound, frames)
     threading.Thread(target=report_counts, name="counts", daemon=True).start()
-    dispatcher = _Dispatcher(frames, outbound, inbound, leading)
+    dispatcher = _Dispatcher(frames, outbound, inbound, leading, suspects, watchdog)
     with contextlib.suppress(_EngineGoneError, ConnectionError):
         dispatcher.take(further)
         outbound.listen(frames, dispatcher.receive)
@@ -112,12 +138,16 @@ class _Dispatcher:
         outbound: Sends requests.
         inbound: Follows resources.
         leading: Renews the lease.
+        suspects: The unfinished attempts of the lease.
+        watchdog: Watches the engine's process, if it is watched.
     """
 
     frames: FrameSocket[FromEngine]
     outbound: Outbound
     inbound: Inbound
     leading: Leading
+    suspects: Suspects
+    watchdog: Watchdog | None = None
 
     def receive(self, _mask: int) -> None:
         """Receive the messages that have arrived, and pass them on."""
@@ -135,12 +165,53 @@ class _Dispatcher:
                 self.outbound.note(message)
             elif isinstance(message, Follow):
                 self.inbound.follow(message)
-            elif isinstance(message, Alive):
-                self.leading.note_turn()
-            elif isinstance(message, Runs):
-                self.leading.note_sign()
-            elif isinstance(message, Leave):
-                self.outbound.leave(message.seconds)
+            elif isinstance(message, Finished):
+                self.suspects.finished(message.uid)
+            else:
+                self._note_engine(message)
+
+    def _note_engine(self, message: FromEngine) -> None:
+        """Take a message about the state of the engine."""
+        if self.watchdog is not None:
+            self.watchdog.note_sign()
+        if isinstance(message, Alive):
+            self.leading.note_turn()
+        elif isinstance(message, Runs):
+            self.leading.note_sign()
+        elif isinstance(message, Stopping):
+            if self.watchdog is not None:
+                self.watchdog.must_stop("a signal")
+        elif isinstance(message, Leave):
+            if self.watchdog is not None:
+                self.watchdog.leaves()
+            self.outbound.leave(message.seconds)
+
+
+def _watchdog(
+    watched: Watched | None, election: Election | None, suspects: Suspects
+) -> Watchdog | None:
+    """Create the watchdog of the engine's process, if it is watched."""
+    if watched is None:
+        return None
+    receiver = socket.socket(fileno=watched.signals)
+    renew = math.inf if election is None else election.renew_seconds
+    return Watchdog(
+        board=BoardReader(watched.board),
+        suspects=suspects,
+        place=StackReader(watched.engine, watched.stacks).place,
+        signals=partial(unread_signals, receiver),
+        kill=partial(kill_engine, watched.engine),
+        report_seconds=watched.report_seconds,
+        # Early enough to be noted before the lease is lost.
+        suspect_seconds=min(watched.report_seconds, renew / 2),
+        grace_seconds=watched.grace_seconds,
+    )
+
+
+def _lost(watchdog: Watchdog | None, _why: str) -> None:
+    """Let an engine end that has lost the lease."""
+    if watchdog is not None:
+        watchdog.must_stop("the loss of the lease")
 
 
 def _first(frames: FrameSocket[FromEngine]) -> list[FromEngine] | None:

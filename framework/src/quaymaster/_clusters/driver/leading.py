@@ -12,6 +12,7 @@ from quaymaster._clusters.driver.frames import (
     Message,
 )
 from quaymaster._clusters.driver.liveness import Liveness
+from quaymaster._clusters.driver.suspects import Suspects
 from quaymaster._clusters.election.candidate import Candidate, ElectionStatus, HeldLease
 from quaymaster._clusters.election.elector import LeaderElector, election_client
 from quaymaster._clusters.election.fence import Fence
@@ -32,6 +33,8 @@ class Leading:
         send: Sends a message to the engine.
         count: Counts each request by its method, status and seconds.
         issuer: Runs the credential program, if any.
+        suspects: The unfinished attempts to note in the lease.
+        on_lost: Called with the reason when the lease is lost.
     """
 
     def __init__(
@@ -41,8 +44,13 @@ class Leading:
         send: Callable[[Message], None],
         count: Count | None = None,
         issuer: Issuer | None = None,
+        *,
+        suspects: Suspects | None = None,
+        on_lost: Callable[[str], None] = lambda _why: None,
     ) -> None:
         self._send = send
+        self._suspects = suspects or Suspects()
+        self._on_lost = on_lost
         self._liveness: Liveness | None = None
         self._elector = None
         self._thread: threading.Thread | None = None
@@ -55,9 +63,10 @@ class Leading:
                 Candidate(
                     identity=election.identity,
                     on_started=self._won,
-                    on_lost=lambda why: send(LeaseLost(why)),
+                    on_lost=self._lost,
                     is_alive=self._liveness.is_alive,
                     on_status=self._seen,
+                    unfinished=self._suspects.text,
                 ),
             )
 
@@ -91,8 +100,12 @@ class Leading:
             self._elector.stop()
             self._thread.join()
 
-    def _won(self, _lease: HeldLease) -> None:
-        self._send(Leads())
+    def _won(self, lease: HeldLease) -> None:
+        self._send(Leads(self._suspects.inherit(lease.unfinished)))
+
+    def _lost(self, why: str) -> None:
+        self._send(LeaseLost(why))
+        self._on_lost(why)
 
     def _seen(self, status: ElectionStatus) -> None:
         self._send(

@@ -35,6 +35,7 @@ class Link:
             sends an invalid message. It is not started again, because it would not
             have the sent versions and the calls in flight; the scheduler must restart.
         program: The command to run.
+        inherited: Further descriptors that the process inherits.
 
     Attributes:
         process: The id of the I/O process.
@@ -46,11 +47,13 @@ class Link:
         receive: Callable[[ToEngine], None],
         ended: Callable[[str], None],
         program: Sequence[str] = IO_PROGRAM,
+        *,
+        inherited: Sequence[int] = (),
     ) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                (*program, str(theirs.fileno())), pass_fds=(theirs.fileno(),)
+                (*program, str(theirs.fileno())), pass_fds=(theirs.fileno(), *inherited)
             )
         self.process = self._process.pid
         self._frames = FrameSocket(ours, _MESSAGES)

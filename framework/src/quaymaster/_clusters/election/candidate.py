@@ -14,10 +14,12 @@ class HeldLease:
     Attributes:
         resource_version: Its resource version.
         transitions: How often its holder has changed.
+        unfinished: The unfinished attempts that earlier leaders have noted in it.
     """
 
     resource_version: str
     transitions: int
+    unfinished: str = ""
 
 
 @attrs.frozen
@@ -51,6 +53,8 @@ class Candidate:
         is_alive: Returns whether the engine works; otherwise the lease is neither
             acquired nor renewed.
         on_status: Called whenever the status has changed.
+        unfinished: Returns the unfinished attempts to note in the lease; empty for
+            none.
     """
 
     identity: str
@@ -58,3 +62,4 @@ class Candidate:
     on_lost: Callable[[str], None]
     is_alive: Callable[[], bool] = lambda: True
     on_status: Callable[[ElectionStatus], None] = lambda _: None
+    unfinished: Callable[[], str] = str

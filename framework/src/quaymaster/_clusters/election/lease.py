@@ -1,7 +1,7 @@
 """Reads and writes the Lease of a leader election."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 import msgspec
@@ -11,6 +11,9 @@ from quaymaster._api.objects.core import LeaseSpec
 from quaymaster._api.objects.wire import encode, from_wire, to_wire
 
 __all__ = ["StoredLease", "new_lease"]
+
+_UNFINISHED: Final = "scheduling.quaymaster.io/unfinished-attempts"
+"""The annotation for the next leader."""
 
 
 @attrs.frozen
@@ -54,10 +57,29 @@ class StoredLease:
         """How often the holder has changed."""
         return self.spec.lease_transitions or 0
 
-    def with_spec(self, spec: LeaseSpec) -> bytes:
-        """Encode the lease with another spec; the server rejects it if it is stale."""
+    @property
+    def unfinished(self) -> str:
+        """The unfinished attempts that its leaders have noted; empty for none."""
+        text = (self.tree["metadata"].get("annotations") or {}).get(_UNFINISHED, "")
+        return text if isinstance(text, str) else ""
+
+    def with_spec(self, spec: LeaseSpec, unfinished: str | None = None) -> bytes:
+        """Encode the lease with another spec; the server rejects it if it is stale.
+
+        Args:
+            spec: The spec.
+            unfinished: The unfinished attempts to note; None leaves them as they are.
+        """
         changed = to_wire(Lease(spec=spec))["spec"]
-        return msgspec.json.encode({**self.tree, "spec": changed})
+        tree = {**self.tree, "spec": changed}
+        if unfinished is not None and unfinished != self.unfinished:
+            metadata = dict(self.tree["metadata"])
+            annotations = dict(metadata.get("annotations") or {})
+            annotations.pop(_UNFINISHED, None)
+            if unfinished:
+                annotations[_UNFINISHED] = unfinished
+            tree["metadata"] = {**metadata, "annotations": annotations}
+        return msgspec.json.encode(tree)
 
 
 def new_lease(namespace: str, name: str, spec: LeaseSpec) -> bytes:

@@ -119,7 +119,7 @@ class Rules:
         yield from self._acquire()
         if not self._is_leading:
             if self._is_mine:  # stopped just now
-                yield from self._release()
+                yield from self._release(None)
             return
         reason = yield from self._keep()
         self.fence.shut()
@@ -129,7 +129,7 @@ class Rules:
             _log.error("leader election: %s was lost: %s", self._path, reason)
             self._candidate.on_lost(reason)
         else:
-            yield from self._release()
+            yield from self._release(self._candidate.unfinished())
 
     def _acquire(self) -> Steps:
         while not self._is_stopped:
@@ -147,7 +147,8 @@ class Rules:
         self._is_leading = True
         self._report()
         _log.info("leader election: %s was acquired", self._path)
-        held = HeldLease(self._seen.version, self._seen.transitions)
+        seen = self._seen
+        held = HeldLease(seen.version, seen.transitions, seen.unfinished)
         self._candidate.on_started(held)
 
     def _keep(self) -> _Ended:
@@ -162,6 +163,7 @@ class Rules:
                 return f"not renewed for {length:g} seconds: {self._failure}"
             if not self._candidate.is_alive():
                 self._failure = "the engine does not respond"
+                yield from self._noted()
                 continue
             started = self._now()
             is_renewed = yield from self._tried(started)
@@ -214,8 +216,19 @@ class Rules:
 
     def _updated(self) -> _Tried:
         assert self._seen is not None
-        body = self._seen.with_spec(self._spec(self._seen))
+        body = self._seen.with_spec(self._spec(self._seen), self._unfinished)
         return self._written((yield Ask("PUT", self._path, body)))
+
+    def _noted(self) -> Steps:
+        """Note unfinished attempts in the lease, without a renewal."""
+        seen, unfinished = self._seen, self._unfinished
+        if seen is None or unfinished in (None, seen.unfinished):
+            return
+        stored = self._read(
+            (yield Ask("PUT", self._path, seen.with_spec(seen.spec, unfinished)))
+        )
+        if stored is not None:
+            self._seen = stored
 
     def _written(self, answer: Answer) -> bool:
         stored = self._read(answer)
@@ -255,7 +268,7 @@ class Rules:
             lease_transitions=transitions,
         )
 
-    def _release(self) -> Steps:
+    def _release(self, unfinished: str | None) -> Steps:
         """Release the lease, so that other candidates need not wait for its end."""
         stored = self._read((yield Ask("GET", self._path)))
         if stored is None or stored.holder != self._candidate.identity:
@@ -268,7 +281,13 @@ class Rules:
             renew_time=now,
             lease_transitions=stored.transitions,
         )
-        self._read((yield Ask("PUT", self._path, stored.with_spec(spec))))
+        body = stored.with_spec(spec, unfinished)
+        self._read((yield Ask("PUT", self._path, body)))
+
+    @property
+    def _unfinished(self) -> str | None:
+        """The attempts to note; None as long as another candidate's note must stay."""
+        return self._candidate.unfinished() if self._is_leading else None
 
     @property
     def _holder(self) -> str:

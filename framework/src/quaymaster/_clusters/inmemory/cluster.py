@@ -23,6 +23,7 @@ from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.attachment_notices import why_not_started
+from quaymaster._clusters.inmemory.autoscaler_notices import notices_of_targets
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.evictions import evict
@@ -181,6 +182,7 @@ class InMemoryCluster:
             self._notices += notices_of_input(admitted, self._nodes)
             self._notices += notices_of_gated(admitted, core.kubernetes)
             self._notices += notices_of_refused(refused)
+            self._notices += notices_of_targets(admitted, core)
             if self._controllers is not None:
                 self._controllers.settle()
 

@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
     StorageClass,
     Time,
 )
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.admission import Admission
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
@@ -34,10 +35,12 @@ from quaymaster._clusters.inmemory.attachments import Attachments
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
+from quaymaster._clusters.inmemory.image_pulls import ImagePulls
 from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.names import NameMaker
 from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
+from quaymaster._clusters.inmemory.recommendations import PodRecommendations
 from quaymaster._clusters.inmemory.shortfalls import Shortfalls
 from quaymaster._clusters.inmemory.store import KindStore
 from quaymaster._core.contract.clock import Clock
@@ -115,8 +118,13 @@ class ClusterCore:
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
         self.attachments = Attachments(self.objects)
+        self._recommendations = PodRecommendations(self.objects)
         self._moment = Time(clock.now())
         self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
+        self._pulls: ImagePulls | None = None
+        if kubelet and times.pull_bytes_per_second is not None:
+            rate = times.pull_bytes_per_second
+            self._pulls = ImagePulls(clock, rate, self.objects(Node))
         # Implied objects: a loaded object of the same key replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
         # Uids of removed objects that were loaded: never to be generated again.
@@ -151,7 +159,15 @@ class ClusterCore:
 
     def admit(self, obj: ObjT) -> ObjT:
         """Return a new object as it would be stored."""
-        return self.admission.admit(obj)
+        admitted = self.admission.admit(obj)
+        if not isinstance(admitted, Pod):
+            return admitted
+        changed = self._recommendations.applied(admitted)
+        # Identity: without a recommendation it is the same pod. Otherwise a server
+        # checks the pod again after its webhooks.
+        if changed is admitted:
+            return admitted
+        return self.admission.admit(changed)  # type: ignore[return-value]  # both are pods
 
     def add(self, obj: ObjT) -> ObjT:
         """Store a new object that has been admitted.
@@ -181,6 +197,8 @@ class ClusterCore:
         store.put(_ADDED, key, new, self.version)
         self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
+            if self._pulls is not None:
+                self._pulls.hold(new)
             self._resume(new)
         elif isinstance(new, Node) and new.name in self.silent:
             self.silent.remove(new.name)
@@ -210,8 +228,9 @@ class ClusterCore:
             metadata = replace(
                 metadata, annotations={**metadata.annotations, **annotations}
             )
-        seconds = self._kubelet.seconds_to_start(pod)
         is_waiting = bool(pod.spec.volumes) and self.attachments.add(pod, node_name)
+        # A kubelet pulls images once the volumes are attached.
+        seconds = 0.0 if is_waiting else self._seconds_to_start(pod, node_name)
         if is_waiting:
             status = self._kubelet.waiting(pod.status)
         elif seconds and node_name not in self.silent:
@@ -276,7 +295,7 @@ class ClusterCore:
                 continue
             if self.attachments.is_waiting(pod.uid):
                 continue
-            seconds = self._kubelet.seconds_to_start(pod)
+            seconds = self._seconds_to_start(pod, node_name)
             if seconds and pod.status.phase == "Pending":
                 self._kubelet.start_later(pod, seconds)
                 continue
@@ -327,11 +346,18 @@ class ClusterCore:
         """Start pods that have waited for volumes."""
         for key in keys:
             pod = self._pods.objects[key]
-            seconds = self._kubelet.seconds_to_start(pod)
+            seconds = self._seconds_to_start(pod, pod.node_name)
             if math.isinf(seconds):
                 status = self._kubelet.starting(pod.status, seconds)
                 self.change(pod, replace(pod, status=status))
             self._kubelet.start_later(pod, seconds)
+
+    def _seconds_to_start(self, pod: Pod, node_name: str) -> float:
+        """Return how long a pod needs until it is ready, and begin its pulls."""
+        seconds = self._kubelet.seconds_to_start(pod)
+        if self._pulls is None or node_name in self.silent:
+            return seconds
+        return self._pulls.seconds(pod, node_name) + seconds
 
     def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
         """Return the status of a pod from the moment of its binding."""
@@ -380,15 +406,26 @@ class ClusterCore:
                 # Both are pods, or None.
                 controllers.pod_changed(old, new)  # type: ignore[arg-type]
             return
-        if isinstance(obj, _CLASSES):
-            self.refresh_classes()
-        elif isinstance(obj, PersistentVolumeClaim):
-            self._start_waiting(self.attachments.claim_changed(obj.key))
-        if isinstance(old, ResourceQuota) or isinstance(new, ResourceQuota):
-            # Both are quotas, or None.
-            self._quota_changed(old, new)  # type: ignore[arg-type]
+        self._follow(old, new)
         if self.controllers is not None:
             self.controllers.object_changed(old, new)
+
+    def _follow(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """Update what the cluster itself derives from an object other than a pod."""
+        obj = old if new is None else new
+        if isinstance(obj, _CLASSES):
+            self.refresh_classes()
+            self._recommendations.forget()
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._start_waiting(self.attachments.claim_changed(obj.key))
+        elif isinstance(obj, ResourceQuota):
+            # Both are quotas, or None.
+            self._quota_changed(old, new)  # type: ignore[arg-type]
+        elif isinstance(obj, VerticalPodAutoscaler):
+            self._recommendations.forget()
+        elif isinstance(obj, Node) and self._pulls is not None:
+            # Both are nodes, or None.
+            self._pulls.node_changed(old, new)  # type: ignore[arg-type]
 
     def _charge(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """Update the usage of quotas by the change of an object."""

@@ -1,6 +1,7 @@
 """The limit of pods: larger workloads are rejected before any pod is created."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 from quaymaster._api.objects import (
@@ -14,11 +15,20 @@ from quaymaster._api.objects import (
     ReplicationController,
     StatefulSet,
 )
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._base.errors import Problem, counted
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.controllers.autoscalers import (
     replicas_within,
-    scaled_kind,
+    target_id,
+)
+from quaymaster._clusters.inmemory.controllers.scaled_jobs import job_of
+from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
+    autoscaler_limits,
+    is_paused,
+    least_jobs,
+    scaled_size,
+    target_id_of,
 )
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 
@@ -52,8 +62,8 @@ def find_too_many(
     problems = []
     for obj in everything:
         count, field = _demand(obj, nodes)
-        scaler = sizes.get((type(obj), obj.key))
-        if scaler is not None and (size := replicas_within(scaler, count)) > count:
+        size_of = sizes.get((type(obj), obj.key))
+        if size_of is not None and (size := size_of(count)) > count:
             count, field = size, "spec.replicas"
         if count > limit:
             message = f"asks for {counted(count, 'pod')}, {_more_than(limit)}"
@@ -75,14 +85,25 @@ def find_too_many(
 
 def _sizes(
     objects: Iterable[ApiObject],
-) -> dict[tuple[type[ApiObject], str], HorizontalPodAutoscaler]:
-    """Return the autoscaler of each workload that has one."""
-    return {
-        (kind, f"{obj.namespace}/{obj.spec.scale_target_ref.name}"): obj
-        for obj in objects
-        if isinstance(obj, HorizontalPodAutoscaler)
-        and (kind := scaled_kind(obj)) is not None
-    }
+) -> dict[tuple[type[ApiObject], str], Callable[[int], int]]:
+    """Return how autoscalers size each workload that has one."""
+    sizes: dict[tuple[type[ApiObject], str], Callable[[int], int]] = {}
+    for obj in objects:
+        if isinstance(obj, HorizontalPodAutoscaler) and (target := target_id(obj)):
+            sizes.setdefault(target, partial(replicas_within, obj))
+        elif isinstance(obj, ScaledObject) and (target := target_id_of(obj)):
+            # Its autoscaler may be among the objects, too.
+            sizes[target] = partial(_size_within, obj)
+    return sizes
+
+
+def _size_within(scaled: ScaledObject, replicas: int) -> int:
+    """Return the size that KEDA and its autoscaler give to a workload."""
+    size = scaled_size(scaled, replicas)
+    if not size or is_paused(scaled):
+        return size
+    least, most = autoscaler_limits(scaled)
+    return min(max(size, least), most)
 
 
 def _more_than(limit: int) -> str:
@@ -98,6 +119,9 @@ def _demand(obj: ApiObject, nodes: int) -> tuple[int, str]:
         return nodes, "spec.template"
     if isinstance(obj, Job) and not obj.spec.suspend:
         return _demand_of_job(obj)
+    if isinstance(obj, ScaledJob) and obj.spec.job_target_ref and not is_paused(obj):
+        count, _ = _demand_of_job(job_of(obj, obj.spec.job_target_ref))
+        return count * least_jobs(obj), "spec.minReplicaCount"
     return 0, ""
 
 

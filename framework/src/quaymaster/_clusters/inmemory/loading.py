@@ -13,14 +13,11 @@ from quaymaster._api.objects import (
     ResourceQuota,
     StorageClass,
 )
+from quaymaster._api.objects.report import Report
 from quaymaster._base.errors import Problem
 from quaymaster._clusters.inmemory.admission.admission import Admission
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
-from quaymaster._clusters.inmemory.admission.problems import (
-    AdmissionError,
-    Report,
-    place_of,
-)
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 
 __all__ = ["admit_all", "find_stray_pods", "stray_pods"]
 

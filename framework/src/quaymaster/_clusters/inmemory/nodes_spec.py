@@ -11,11 +11,11 @@ import attrs
 
 from quaymaster._api.objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
 from quaymaster._api.objects.quantity import Quantity, ResourceList
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.resource_names import is_scalar_resource
 from quaymaster._base.errors import QuantityError, QuaymasterError
 from quaymaster._clusters.inmemory.admission.metadata_checks import MetadataChecks
 from quaymaster._clusters.inmemory.admission.node_checks import check_node
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.simulated_devices import (
     DEVICES_ANNOTATION,
     read_devices,

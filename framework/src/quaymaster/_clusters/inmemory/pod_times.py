@@ -34,11 +34,14 @@ class PodTimes:
         workload_startup_seconds: The start-up time of all other pods.
         termination_seconds: How long a deleted pod needs to end, if its grace period is
             longer; None for all of its grace period.
+        pull_bytes_per_second: How fast nodes pull images that they lack, one after
+            another; None if pulls take no time.
     """
 
     startup_seconds: float = 0.0
     workload_startup_seconds: float = 0.0
     termination_seconds: float | None = None
+    pull_bytes_per_second: float | None = None
 
     def until_ready(self, pod: Pod) -> float:
         """Return the seconds from the binding of a pod until it is ready.
@@ -88,20 +91,28 @@ DEFAULT_POD_TIMES: Final = PodTimes(workload_startup_seconds=5.0)
 
 
 def chosen_times(
-    startup_seconds: float | None, termination_seconds: float | None
+    startup_seconds: float | None,
+    termination_seconds: float | None,
+    pull_bytes_per_second: float | None = None,
 ) -> PodTimes:
     """Return the times that a user has chosen, and defaults for those that are None.
 
     Args:
         startup_seconds: The start-up time of all pods.
         termination_seconds: How long deleted pods need to end.
+        pull_bytes_per_second: How fast nodes pull images.
     """
+    times = attrs.evolve(
+        DEFAULT_POD_TIMES,
+        termination_seconds=termination_seconds,
+        pull_bytes_per_second=pull_bytes_per_second,
+    )
     if startup_seconds is None:
-        return attrs.evolve(DEFAULT_POD_TIMES, termination_seconds=termination_seconds)
-    return PodTimes(
+        return times
+    return attrs.evolve(
+        times,
         startup_seconds=startup_seconds,
         workload_startup_seconds=startup_seconds,
-        termination_seconds=termination_seconds,
     )
 
 

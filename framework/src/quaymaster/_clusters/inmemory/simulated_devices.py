@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._api.objects.syntax import SUBDOMAIN
 
 __all__ = ["DEVICES_ANNOTATION", "devices_of", "read_devices"]
 

@@ -6,10 +6,11 @@ have the same results, and sorted names stay in their order.
 
 import hashlib
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["Aliases", "hashed_alias"]
+__all__ = ["Aliases", "UidAliases", "hashed_alias", "hashed_uid"]
 
 _KEPT: Final = frozenset(
     {
@@ -28,6 +29,8 @@ _KEPT: Final = frozenset(
 """Names of Kubernetes itself and of simulations, and values that reveal nothing."""
 
 _NUMBER: Final = re.compile(r"-?\d+")  # selectors compare numbers
+_UID_PREFIX: Final = "00000000-0000-4000-9000-"  # simulations make others
+_UID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REPLICA: Final = re.compile(r"(.+)-(\d+)")
 
 
@@ -89,6 +92,8 @@ def hashed_alias(name: str, key: bytes, compound: Mapping[str, tuple[str, ...]])
     """
     if name in _KEPT or _NUMBER.fullmatch(name):
         return name
+    if _UID.fullmatch(name):
+        return hashed_uid(name, key)
     parts = compound.get(name)
     if parts is not None:
         return "-".join(hashed_alias(part, key, compound) for part in parts)
@@ -97,3 +102,32 @@ def hashed_alias(name: str, key: bytes, compound: Mapping[str, tuple[str, ...]])
         return f"{hashed_alias(match[1], key, compound)}-{match[2]}"
     digest = hashlib.blake2b(name.encode(), key=key, digest_size=6)
     return f"x{digest.hexdigest()}"
+
+
+class UidAliases:
+    """Maps uids to aliases in the same order, which have the form of uids.
+
+    Args:
+        uids: All uids.
+    """
+
+    def __init__(self, uids: Iterable[str]) -> None:
+        ordered = enumerate(sorted(filter(None, uids)), start=1)
+        self._aliases = {uid: f"{_UID_PREFIX}{rank:012d}" for rank, uid in ordered}
+
+    def get(self, uid: str) -> str | None:
+        """Return the alias of a uid; None if the text is not a uid."""
+        return self._aliases.get(uid)
+
+
+def hashed_uid(uid: str, key: bytes) -> str:
+    """Return the alias of a uid without reading the other uids.
+
+    Args:
+        uid: The uid; empty stays empty.
+        key: The secret key of the hash.
+    """
+    if not uid:
+        return uid
+    digest = hashlib.blake2b(uid.encode(), key=key, digest_size=16)
+    return str(uuid.UUID(digest.hexdigest(), version=4))

@@ -1,5 +1,6 @@
 """Lists the objects of a cluster."""
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -68,7 +69,8 @@ def list_objects(
     Args:
         client: The client of the server.
         resources: The resources to list. Those that are forbidden or missing are
-            reported and left out, except nodes and pods.
+            reported and left out, except nodes and pods. Optional ones are listed only
+            if the server has them.
         namespace: The only namespace to list; empty for all.
         selector: The labels of the pods and workloads to list; empty for all.
         on_progress: Called with the name of each resource before it is listed.
@@ -80,7 +82,10 @@ def list_objects(
     lists: list[tuple[Resource, Sequence[bytes]]] = []
     notices: list[Notice] = []
     name = client.access.name
+    served = functools.cache(functools.partial(_served_names, client))
     for resource in resources:
+        if resource.is_optional and resource.plural not in served(resource.group_path):
+            continue
         if on_progress is not None:
             on_progress(resource.full_name)
         try:
@@ -119,6 +124,28 @@ def list_pages(
         if not further:
             return pages
         query["continue"] = further
+
+
+class _ServedResource(msgspec.Struct):
+    name: str = ""
+
+
+class _ServedResources(msgspec.Struct):
+    resources: tuple[_ServedResource, ...] = ()
+
+
+def _served_names(client: ApiClient, group_path: str) -> frozenset[str]:
+    """Return the resources of a group version, by the server's discovery document.
+
+    Without it, a resource that is not there would seem to be forbidden for users that
+    have no rights to it.
+    """
+    try:
+        content = client.get(group_path)
+        served = msgspec.json.decode(content, type=_ServedResources)
+    except (ApiError, msgspec.DecodeError):
+        return frozenset()
+    return frozenset(entry.name for entry in served.resources)
 
 
 def _further(client: ApiClient, path: str, page: bytes) -> str:

@@ -23,7 +23,13 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.kinds import group_of, plural_of
 
-__all__ = ["CRON_JOBS", "Resource", "resource_of", "resources_of"]
+__all__ = [
+    "CRON_JOBS",
+    "Resource",
+    "operator_resources",
+    "resource_of",
+    "resources_of",
+]
 
 _LEFT_OUT: Final = (Binding, Event, Lease)
 """Kinds that do not affect scheduling, or cannot be listed."""
@@ -51,18 +57,25 @@ class Resource:
         kind: The kind.
         plural: Its name in paths.
         namespaced: Whether its objects have a namespace.
+        is_optional: Whether it is left out without a notice where a server lacks it.
     """
 
     api_version: str
     kind: str
     plural: str
     namespaced: bool = True
+    is_optional: bool = False
+
+    @property
+    def group_path(self) -> str:
+        """The path at which a server lists the resources of its group version."""
+        root = "apis" if "/" in self.api_version else "api"
+        return f"/{root}/{self.api_version}"
 
     def path(self, namespace: str = "") -> str:
         """Return the path of the objects of one namespace, or of all."""
-        root = "apis" if "/" in self.api_version else "api"
         inner = f"namespaces/{namespace}/" if namespace and self.namespaced else ""
-        return f"/{root}/{self.api_version}/{inner}{self.plural}"
+        return f"{self.group_path}/{inner}{self.plural}"
 
     @property
     def runs_pods(self) -> bool:
@@ -91,6 +104,23 @@ def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]
     """
     scheduled = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
     return [resource_of(kind) for kind in (*scheduled, *KindSet(declared).own)]
+
+
+def operator_resources(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:
+    """Return the resources of the operators that the in-memory cluster follows.
+
+    Few servers have all of them.
+
+    Args:
+        declared: Kinds that plugins and packages declare, which `resources_of` returns.
+    """
+    kinds = KindSet(declared)
+    own = set(kinds.own)
+    return [
+        attrs.evolve(resource_of(kind), is_optional=True)
+        for kind in kinds.custom
+        if kind not in own
+    ]
 
 
 @functools.lru_cache(maxsize=64)

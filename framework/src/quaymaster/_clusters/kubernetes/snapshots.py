@@ -5,26 +5,20 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._clusters.kubernetes.anonymising import anonymised
 from quaymaster._clusters.kubernetes.listing import LiveObjects
 
-__all__ = ["snapshot_content", "snapshot_items"]
+__all__ = ["snapshot_content", "whole_items"]
 
 Tree: TypeAlias = dict[str, Any]
 
 GZIP_ENDING: Final = ".gz"
 
 
-def snapshot_items(
-    live: LiveObjects, kinds: KindSet, *, is_anonymous: bool
-) -> list[Tree]:
-    """Return the objects of a cluster, each with its API version and kind.
+def whole_items(live: LiveObjects) -> list[Tree]:
+    """Return the objects as the server has them, each with its API version and kind.
 
     Args:
         live: The lists of the cluster.
-        kinds: The kinds to include in anonymous snapshots.
-        is_anonymous: Whether to replace names.
     """
     items = []
     for resource, pages in live.lists:
@@ -34,7 +28,7 @@ def snapshot_items(
                 # kubectl omits managed fields as well.
                 item.get("metadata", {}).pop("managedFields", None)
                 items.append({**typed, **item})
-    return anonymised(items, kinds) if is_anonymous else items
+    return items
 
 
 def snapshot_content(items: list[Tree], name: str) -> bytes:

@@ -12,7 +12,6 @@ __all__ = ["effect_of"]
 
 _CREATES: Final = "its controller creates pods"
 _SIZES: Final = "its controller changes the number of pods of a workload"
-_REQUESTS: Final = "its controller changes what pods request"
 _MOVES: Final = "its controller evicts or moves pods"
 _NODES: Final = "its controller adds and removes nodes, and evicts their pods"
 _ADMITS: Final = "its controller holds pods back, or releases them"
@@ -40,7 +39,6 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
         "Workflow": _CREATES,
     },
     "autoscaling.gke.io": {"MultidimPodAutoscaler": _SIZES},
-    "autoscaling.k8s.io": {"VerticalPodAutoscaler": _REQUESTS},
     "autoscaling.karmada.io": {"FederatedHPA": _SIZES, "CronFederatedHPA": _SIZES},
     "autoscaling.x-k8s.io": {"ProvisioningRequest": _NODES},
     "batch.volcano.sh": {"Job": _CREATES},
@@ -66,7 +64,6 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
         "NodePool": _NODES,
         "Provisioner": _NODES,
     },
-    "keda.sh": {"ScaledJob": _CREATES, "ScaledObject": _SIZES},
     "kubeflow.org": {
         "JAXJob": _CREATES,
         "MPIJob": _CREATES,

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -18,23 +18,27 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.wire import read_tree
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
 from quaymaster._base.input.reading import UnreadableError
 from quaymaster._clusters.manifests.applying import applied
-from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
-from quaymaster._clusters.manifests.foreign import ForeignObjects
 from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
 from quaymaster._clusters.manifests.loaded import Loaded, Source
+from quaymaster._clusters.manifests.older_versions import (
+    converted_class,
+    converted_text,
+)
 from quaymaster._clusters.manifests.texts import (
     ContentError,
     ObjectText,
     begins_json,
     object_texts,
 )
+from quaymaster._clusters.manifests.types import ObjectType
 from quaymaster._clusters.manifests.unrendered import (
     is_chart_template,
     rendering_hint,
@@ -42,6 +46,10 @@ from quaymaster._clusters.manifests.unrendered import (
     url_hint,
 )
 from quaymaster._clusters.manifests.validation import Validation
+
+if TYPE_CHECKING:
+    from quaymaster._clusters.manifests.custom_kinds import CustomKind
+    from quaymaster._clusters.manifests.foreign import ForeignObjects
 
 __all__ = ["Collector"]
 
@@ -74,7 +82,7 @@ class Collector:
         kinds: KindSet,
         table: FieldTable,
         namespace: str | None = None,
-        custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
+        custom_kinds: Mapping[tuple[str, str], "CustomKind"] | None = None,
         run_cron_jobs: bool = False,
         validation: Validation | None = None,
         on_progress: Callable[[int], None] | None = None,
@@ -88,9 +96,10 @@ class Collector:
         self._fields = FieldCheck(validation, pool, self._place_of, kinds, table)
         self._table = table
         self._namespace = namespace
-        self._foreign = ForeignObjects(
-            custom_kinds or {}, kinds, run_cron_jobs=run_cron_jobs
-        )
+        self._custom_kinds = custom_kinds or {}
+        self._run_cron_jobs = run_cron_jobs
+        # None until there is one.
+        self._foreign: ForeignObjects | None = None
         self._objects: list[ApiObject] = []
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
@@ -114,11 +123,12 @@ class Collector:
             self._complain(", ".join(self._paths), message="no objects in it")
         if self._problems:
             raise ManifestErrors(self._problems)
+        foreign_notices = self._foreign.notices() if self._foreign else ()
         return Loaded(
             objects=tuple(self._objects),
             sources=tuple(self._sources),
             skipped=self._skipped,
-            notices=(*self._foreign.notices(), *self._fields.notices()),
+            notices=(*foreign_notices, *self._fields.notices()),
         )
 
     def read_stored(self, name: str, content: bytes) -> None:
@@ -198,7 +208,7 @@ class Collector:
     def _add(self, entry: ObjectText) -> None:
         """Add the content of one value of a file."""
         try:
-            cls = self._kinds.find(*entry.typed)
+            cls = self._kinds.find(*entry.typed) or converted_class(entry.typed)
             if cls is None:
                 self._add_other(entry)
             else:
@@ -223,16 +233,35 @@ class Collector:
         problems = self._fields.check(entry).problems
         self._problems += problems
         # Otherwise the code that runs its pods would report the same again.
-        if not problems and not self._foreign.add(tree, typed, entry.source):
+        if not problems and not self._add_foreign(tree, typed, entry.source):
             self._skipped[str(typed)] += 1
+
+    def _add_foreign(
+        self, tree: Mapping[str, object], typed: ObjectType, source: Source
+    ) -> bool:
+        """Add an object without a class; return whether it runs or gets a notice."""
+        if self._foreign is None:
+            # Few inputs have such objects, and a small simulation takes about as long
+            # as its imports.
+            from quaymaster._clusters.manifests.foreign import (  # noqa: PLC0415 - above
+                ForeignObjects,
+            )
+
+            self._foreign = ForeignObjects(
+                self._custom_kinds, self._kinds, run_cron_jobs=self._run_cron_jobs
+            )
+        return self._foreign.add(tree, typed, source)
 
     def _add_jobs(self) -> None:
         """Add the Jobs that run the pods of objects without a class."""
+        if self._foreign is None:
+            return
         for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
             structure = self._table.structure_of(Job.api_version, Job.kind)
             tree = without_disabled_fields(job.tree, structure, self._table)
             try:
-                self._keep(from_wire(tree, Job, pool=self._pool), source)
+                read = from_wire if job.is_final else read_tree
+                self._keep(read(tree, Job, pool=self._pool), source)
             except ObjectError as error:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)
@@ -242,7 +271,7 @@ class Collector:
         obj: ApiObject | None = None
         reported = set()
         try:
-            obj = decode(entry.text, cls, pool=self._pool)
+            obj = decode(converted_text(entry), cls, pool=self._pool)
         except ObjectError as error:
             where = self._place_of(entry)
             for problem in error.problems:
@@ -261,7 +290,7 @@ class Collector:
             self._used_gates[number] = checked.used
         if cls in self._own_kinds:
             # Its pods run, too, if it has any.
-            self._foreign.add(entry.fields(), entry.typed, entry.source)
+            self._add_foreign(entry.fields(), entry.typed, entry.source)
 
     def _gates_in_use(self, obj: ApiObject | None) -> frozenset[str]:
         """Return the disabled gates that the stored object of the same name uses."""

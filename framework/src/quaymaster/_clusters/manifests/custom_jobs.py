@@ -33,11 +33,14 @@ class CustomJob:
         tree: The Job, in wire form.
         owner: The other object's kind and name, for messages.
         path: The path of the pod template in that object.
+        is_final: Whether its pods get this template. Operators of custom kinds may
+            complete theirs, with volumes for example.
     """
 
     tree: Tree
     owner: str
     path: str
+    is_final: bool = False
 
 
 def custom_jobs(
@@ -104,7 +107,10 @@ def job_of_cron_job(owner: Tree) -> CustomJob | None:
         if isinstance(metadata, Mapping) and metadata.get(key):
             job["metadata"][key] = metadata[key]
     return CustomJob(
-        tree=job, owner=name_of(owner), path="spec.jobTemplate.spec.template"
+        tree=job,
+        owner=name_of(owner),
+        path="spec.jobTemplate.spec.template",
+        is_final=True,
     )
 
 

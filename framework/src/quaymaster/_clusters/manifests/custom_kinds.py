@@ -20,18 +20,17 @@ Mappings of some common kinds are shipped and can be named, such as ``jobset``.
 """
 
 from collections.abc import Iterable, Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Final
 
 import attrs
 
+from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.fields import each as each_item
 from quaymaster._core.config.fields import matching, non_empty, one_of
 from quaymaster._core.config.findings import Findings
-from quaymaster._core.config.shipped import file_or_shipped, shipped_files
+from quaymaster._core.config.shipped import file_or_shipped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 
 __all__ = [
@@ -42,7 +41,6 @@ __all__ = [
     "UnfollowedField",
     "mapping_for",
     "read_custom_kinds",
-    "shipped_mappings",
 ]
 
 _PATH: Final = matching(
@@ -151,13 +149,6 @@ class _Document:
     )
     kind: str = attrs.field(validator=one_of("CustomKinds"))
     kinds: tuple[CustomKind, ...] = attrs.field(validator=non_empty())
-
-
-def shipped_mappings() -> Mapping[str, Traversable]:
-    """Return the shipped mappings, by name."""
-    return shipped_files(
-        resources.files("quaymaster._clusters.manifests") / "custom_kinds"
-    )
 
 
 def read_custom_kinds(

@@ -172,8 +172,7 @@ class FieldCheck:
 
     def _own_class(self, entry: ObjectText) -> type[ApiObject] | None:
         """Return the class of an object whose kind Kubernetes itself does not have."""
-        kind = self._kinds.find(*entry.typed) if self._kinds.own else None
-        return kind if kind in self._kinds.own else None
+        return self._kinds.custom_class(*entry.typed)
 
     def _note(
         self,

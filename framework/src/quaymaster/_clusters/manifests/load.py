@@ -1,6 +1,7 @@
 """Loads manifests in one call."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from quaymaster._api.objects import ApiObject, SpecPool
 from quaymaster._api.objects.kind_set import KindSet
@@ -8,10 +9,12 @@ from quaymaster._api.openapi.table import field_table
 from quaymaster._base.garbage import collector_paused
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.manifests.collector import Collector
-from quaymaster._clusters.manifests.custom_kinds import read_custom_kinds
 from quaymaster._clusters.manifests.inputs import ManifestInput
 from quaymaster._clusters.manifests.loaded import Loaded
 from quaymaster._clusters.manifests.validation import Validation
+
+if TYPE_CHECKING:
+    from quaymaster._clusters.manifests.custom_kinds import CustomKind
 
 __all__ = ["load"]
 
@@ -73,7 +76,7 @@ def load(
         kinds=KindSet(kinds),
         table=field_table(kubernetes),
         namespace=namespace,
-        custom_kinds=read_custom_kinds(custom_kinds),
+        custom_kinds=_custom_kinds(tuple(custom_kinds)),
         run_cron_jobs=run_cron_jobs,
         validation=validation,
         on_progress=on_progress,
@@ -85,3 +88,17 @@ def load(
         for path in paths:
             collector.read(path)
     return collector.result()
+
+
+def _custom_kinds(
+    sources: tuple[str, ...],
+) -> Mapping[tuple[str, str], "CustomKind"] | None:
+    if not sources:
+        return None
+    # Few inputs have custom kinds, and a small simulation takes about as long as its
+    # imports.
+    from quaymaster._clusters.manifests.custom_kinds import (  # noqa: PLC0415 - above
+        read_custom_kinds,
+    )
+
+    return read_custom_kinds(sources)

@@ -6,7 +6,7 @@ YAML is converted to JSON, as in Kubernetes' tools, so all input is decoded alik
 import mmap
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -21,12 +21,14 @@ from quaymaster._base.input.json_values import (
 from quaymaster._base.input.reading import UnreadableError
 from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import Document, read
-from quaymaster._base.input.yaml.streams import Piece, find_list, split_documents
 from quaymaster._base.input.yaml.values import Duplicate
 from quaymaster._clusters.manifests.builtin_kinds import BUILTIN_KINDS
 from quaymaster._clusters.manifests.loaded import Source
 from quaymaster._clusters.manifests.types import UNTYPED, ObjectType
 from quaymaster._core.config.naming import show
+
+if TYPE_CHECKING:
+    from quaymaster._base.input.yaml.streams import Piece
 
 __all__ = ["ContentError", "ObjectText", "begins_json", "object_texts"]
 
@@ -215,6 +217,12 @@ def _all_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
 
 def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
     """Yield the objects of a long list or of many documents; nothing for others."""
+    # Only large files need these, and they do not notice the time of the import.
+    from quaymaster._base.input.yaml.streams import (  # noqa: PLC0415 - above
+        find_list,
+        split_documents,
+    )
+
     found = find_list(content)
     if found is not None:
         item_type = _type_in(found.frame, UNTYPED).item_type
@@ -235,7 +243,7 @@ def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
             yield from _of_yaml(Document(msgspec.json.decode(text.text)), source)
 
 
-def _of_piece(piece: Piece, default: ObjectType, source: Source) -> ObjectText:
+def _of_piece(piece: "Piece", default: ObjectType, source: Source) -> ObjectText:
     if piece.document is None:
         return ObjectText.of_json(piece.json, default, source, ())
     value, duplicates = piece.document

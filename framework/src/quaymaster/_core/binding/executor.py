@@ -70,6 +70,7 @@ class WorkerExecutor:
         blocks: bool = True,  # noqa: ARG002 - all tasks run alike
     ) -> None:
         """Queue the task; its result is posted to the inbox."""
+        # The result goes through the inbox, so that only one thread changes the state.
         self._pool.submit(lambda: run_and_post(self._post, task, done))
 
     def close(self) -> None:

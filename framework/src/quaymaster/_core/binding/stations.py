@@ -178,6 +178,7 @@ class BindingStations:
                 return _rejected_or_failed("Reserve", plugin, status)
         if self._verify and plan.verify:
             self._reserved += 1
+            # By count and not at random, so that a repeated run verifies the same pods.
             if self._reserved % self._verify == 0:
                 return _verified(plan.verify, state, pod, node_name)
         return None
@@ -191,6 +192,8 @@ class BindingStations:
         if plan is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
+            # Kept by the set of skips: pods of one template share it, so a pod costs
+            # one look-up.
             plan = self._plan.without(skipped & self._skipping)
             self._plans[skipped] = plan
         return plan
@@ -224,6 +227,8 @@ class BindingStations:
         for plugin, function in self._plan_for(state).permit:
             answer: PermitWait | Status | None = function(state, pod, node_name)
             if isinstance(answer, PermitWait):
+                # The other plugins are called, too: ``RunPermitPlugins`` collects all
+                # waits, and one rejection ends them.
                 waits[plugin] = answer.timeout_seconds
             elif answer is not None:
                 return _rejected_or_failed("Permit", plugin, answer)
@@ -298,6 +303,7 @@ class BindingStations:
                 return None
             if not status.is_skip:
                 return _rejected_or_failed("Bind", plugin, status)
+        # An error as in ``RunBindPlugins``: the pod has no binding then.
         return Status.from_error("all Bind plugins skipped this pod")
 
     def post_bind(

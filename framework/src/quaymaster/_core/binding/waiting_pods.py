@@ -57,6 +57,7 @@ class _WaitingPod:
             plugins = self.objecting.union(rejecting)
             raise UnknownObjectionError(self.pod.key, "reject", plugin, plugins)
         status = Status(Code.UNSCHEDULABLE, (message,), plugin)
+        # Only the engine's thread changes entries; any thread may call this.
         self._owner.post(lambda: self._owner.end(self, status))
 
 
@@ -130,6 +131,8 @@ class WaitingPods:
         return True
 
     def _deadline(self, entry: _WaitingPod, plugin: str, seconds: float) -> Timer:
+        # One timer per plugin, as upstream: the rejection names the plugin that was
+        # late.
         seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
         return self._clock.call_later(
             seconds,

@@ -10,8 +10,13 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Final
 
-__all__ = ["Clock", "RealClock", "Timer", "VirtualClock"]
+__all__ = ["VIRTUAL_START", "Clock", "RealClock", "Timer", "VirtualClock"]
+
+VIRTUAL_START: Final = 1767225600.0
+"""The time at which simulations begin: 2026-01-01T00:00:00Z."""
+
 
 # Chosen, not measured: cancelled timers stay in the heap until there are this many, and
 # half of the heap, so that each cancellation costs little.
@@ -155,7 +160,7 @@ class VirtualClock(Clock):
             2026-01-01T00:00:00Z.
     """
 
-    def __init__(self, start: float = 1767225600.0) -> None:
+    def __init__(self, start: float = VIRTUAL_START) -> None:
         super().__init__()
         self._now = float(start)
         self._listeners: list[Callable[[], None]] = []

@@ -124,6 +124,7 @@ class Algorithm:
     def with_stations(self, filters: Filters, scores: Scores) -> "Algorithm":
         """Return the same algorithm with other stations that find and rank nodes."""
         other = copy.copy(self)
+        # A shallow copy shares the sampling order and nominations with the original.
         other.filters, other.scores = filters, scores
         return other
 
@@ -162,10 +163,13 @@ class Algorithm:
         if self._check is not None:
             self._check.found(attempt, feasible)
         if isinstance(feasible, FitError):
+            # Also after a failure, so that every node gets its turn: upstream's
+            # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
             self._order.advance(_processed(feasible), size)
             return self._post_filtered(attempt, feasible)
         count = feasible.count
         evaluated = count + feasible.diagnosis.processed()
+        # Upstream returns the nominated node before it moves its start index.
         if not feasible.via_nominated_node:
             filtered = feasible.diagnosis.filtered
             self._order.advance(evaluated if filtered is None else filtered, size)
@@ -193,6 +197,8 @@ class Algorithm:
                 return FitError(outcome.status)
             diagnosis.reject_all(outcome.status)
             return FitError(Status.unschedulable(), diagnosis)
+        # Preemption has probably made room there, so that node is tried first and
+        # alone.
         if attempt.pod.status.nominated_node_name:
             nominated = self._on_nominated_node(attempt)
             if nominated is not None:
@@ -247,6 +253,8 @@ class Algorithm:
             nodes, scores = feasible.answered, self.score_of(feasible)
             attempt = attempt.on(nodes)
         count = feasible.count
+        # As ``schedulePod``: the only feasible node is taken without PreScore and
+        # Score.
         if count == 1 or not self._is_scored:
             return Ranking(rows, np.zeros(count, dtype=np.int64))
         status = scores.prepare(attempt, rows)
@@ -330,6 +338,7 @@ class Algorithm:
         pod, diagnosis = attempt.pod, attempt.diagnosis
         name = pod.status.nominated_node_name
         node = self._nodes.get(name)
+        # The node was deleted since. Upstream logs that, and tries all nodes.
         if node is None:
             return None
         status = self.filter.run_with_nominated_pods(
@@ -337,6 +346,8 @@ class Algorithm:
         )
         if status is not None:
             if status.is_rejected:
+                # As upstream, the verdict stays in the diagnosis that the other nodes
+                # share.
                 diagnosis.reject(name, status)
             return None
         left = self._extenders.judge(pod, self._nodes.rows_of([name]), diagnosis)
@@ -371,6 +382,8 @@ class Algorithm:
         assert info is not None, "only rows with nodes are feasible"
         if feasible.answered is None:
             return info
+        # An extender may answer with its own version of the node: the snapshot's node
+        # is the one that counts.
         return self._nodes.get(info.name) or info
 
 

@@ -115,6 +115,8 @@ class FilterStation:
                 continue
             if pod_use is not None and call.pod_use_in(attempt.state) != pod_use:
                 continue
+            # Upstream stops per node at the first rejection, so without rows no plugin
+            # is called any longer.
             if nodes.count(rows) == 0:
                 break
             passed = call.judge_rows(attempt, rows)
@@ -137,6 +139,8 @@ class FilterStation:
             node: The node; it is not changed.
             nominated: All pods that are nominated to the node.
         """
+        # The first of upstream's two passes is the one with these pods, so its
+        # rejection is the one that is reported.
         ahead = nominated_ahead(pod, nominated)
         if ahead:
             status = self.run_with_pods(state, pod, node, ahead)
@@ -148,6 +152,8 @@ class FilterStation:
         self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
     ) -> Status | None:
         """Run the plugins on a copy of a node, with other pods added."""
+        # Copies, because the imagined pods must not stay in the snapshot. Upstream
+        # clones in ``addGENominatedPods``.
         imagined, imagined_state = node.clone(), state.clone()
         for other in others:
             imagined.add_pod(other)
@@ -172,6 +178,8 @@ class FilterStation:
         nodes = attempt.nodes
         imagined = self._imagined(attempt, nominated)
         rows: RowArray = np.array(list(ahead), dtype=np.intp)
+        # Batch twins judge sums for all such nodes in one call. Without sums, each node
+        # needs a copy with the pods on it.
         if imagined is not None:
             passed = self.run_on_rows(attempt.on(imagined), rows)
             return passed if isinstance(passed, Status) else nodes.row_numbers(passed)
@@ -244,6 +252,7 @@ class PlainFilters:
         passed = self.station.run_with_pods_on_rows(attempt, ahead, self.nominated)
         if isinstance(passed, Status):
             return passed
+        # A mask keeps the rows ascending without sorting them.
         left: BoolArray = np.zeros(attempt.nodes.capacity, dtype=np.bool_)
         left[rows] = True
         left[list(ahead)] = False

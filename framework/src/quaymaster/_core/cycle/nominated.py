@@ -107,6 +107,8 @@ class NominatedPods:
         if rows is None or not rows.has_shape_of(self.nodes):
             by_priority.pop(priority, None)
             if len(by_priority) >= _MOST_PRIORITIES:
+                # The oldest one goes: priorities are mostly few, but any pod may bring
+                # another.
                 del by_priority[next(iter(by_priority))]
             rows = by_priority[priority] = NominatedRows(priority, self.nodes)
         rows.follow(self._nominator)

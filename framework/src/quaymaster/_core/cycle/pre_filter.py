@@ -135,19 +135,28 @@ class PreFilterStation:
                     record(plugin, answer)
                 if answer is None:
                     continue
+                # Identity: `Status.skip` returns this object, and a comparison would be
+                # a call.
                 if answer is _SKIP:
                     skipped.append(plugin)
                 elif isinstance(answer, PreFilterResult):
                     restricting.add(plugin)
                     allowed = answer.node_names
                     names = allowed if names is None else names & allowed
+                    # ``RunPreFilterPlugins`` does not call the remaining plugins either
+                    # if no node is left.
                     if not names:
                         return _nothing_left(frozenset(restricting), plugin)
                 elif answer.code is Code.UNSCHEDULABLE:
+                    # Preemption may help here, so the others are called: one of them
+                    # may return UnschedulableAndUnresolvable, which rules preemption
+                    # out.
                     rejection = answer.with_plugin(plugin)
                 else:
                     return _ended_by(plugin, answer)
         finally:
+            # In any case, as upstream's ``defer`` does: preemption filters with this
+            # state after a rejection.
             state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
             return ALL_NODES

@@ -53,6 +53,7 @@ class NodeOrder:
         if self._revision != revision:
             self._order = _interleaved(nodes)
             self._revision = revision
+        # Upstream reads its list from an index on, modulo its length: the same order.
         return np.roll(self._order, -self._start)
 
     def advance(self, processed: int, nodes: int) -> None:
@@ -76,10 +77,13 @@ def sample(
         The feasible rows, ascending, or the Error that ends the attempt.
     """
     if not isinstance(rows, slice):
+        # PreFilter has restricted the nodes; they keep their order of sampling.
         order = order[np.isin(order, rows)]
     feasible: list[int] = []
     tried = 0
     while tried < len(order) and len(feasible) < target:
+        # Parts of this size let batch twins filter many nodes in one call. A few nodes
+        # more than needed may be filtered, as by upstream's parallel workers.
         part = order[tried : tried + target]
         passed = filters.passing(attempt, np.sort(part))
         if isinstance(passed, Status):
@@ -110,4 +114,5 @@ def _zone_key(labels: Mapping[str, str]) -> str:
         next((labels[key] for key in keys if key in labels), "")
         for keys in (_REGION_LABELS, _ZONE_LABELS)
     )
+    # The separator of ``GetZoneKey`` (component-helpers, ``node/topology``).
     return f"{region}:\x00:{zone}" if region or zone else ""

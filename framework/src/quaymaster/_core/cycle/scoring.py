@@ -114,6 +114,7 @@ class ScoreStation:
         Without Score plugins, the total of every node is 1.
         """
         if not self.calls:
+            # As ``prioritizeNodes`` without Score plugins.
             return np.ones(count, dtype=np.int64)
         total: Int64Array = np.zeros(count, dtype=np.int64)
         for plugin_scores in scores:
@@ -170,5 +171,7 @@ class ScoreStation:
                     return failed(f'running PreScore plugin "{plugin}"', plugin, status)
                 skipped.append(plugin)
         finally:
+            # In any case, like PreFilter's: the state must not keep the skips of an
+            # earlier call.
             state.skip_score_plugins = skips.union(skipped)
         return None

@@ -32,6 +32,7 @@ class SmallestName:
 
     def choose(self, attempt: Attempt, rows: RowArray) -> int:
         """See `TieBreaker.choose`."""
+        # Cached ranks: names would have to be compared in every attempt.
         return int(rows[attempt.nodes.name_ranks.take(rows).argmin()])
 
 

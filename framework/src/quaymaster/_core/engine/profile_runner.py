@@ -17,6 +17,7 @@ from quaymaster._core.binding.waiting_pods import WaitingPods
 from quaymaster._core.config.changes import ConfigChanges, compare
 from quaymaster._core.config.kinds import kinds_read
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster
 from quaymaster._core.contract.options import SchedulerOptions
@@ -31,16 +32,12 @@ from quaymaster._core.engine.framework import (
 from quaymaster._core.engine.handle import Services
 from quaymaster._core.engine.inbox import Inbox
 from quaymaster._core.engine.informers import ChangeHandler, EngineInformers
-from quaymaster._core.engine.measured_events import MeasuredChanges, MeasuredWaits
 from quaymaster._core.engine.reports import Observer, Reports
-from quaymaster._core.engine.traced_cache import TracedCache
-from quaymaster._core.mutations.guard import MutationGuard
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.guards import HookGuards, HookTimer, Watch
-from quaymaster._core.runtime.hook_trace import HookTrace
+from quaymaster._core.runtime.marked_hooks import MarkedHooks
 from quaymaster._core.runtime.metrics import SchedulerMetrics
-from quaymaster._core.runtime.observed import ObservedHooks
 from quaymaster._core.runtime.slow_hooks import SlowHooks
 from quaymaster._core.state.cache import Cache
 from quaymaster._core.state.snapshot import Snapshot
@@ -74,6 +71,7 @@ class ProfileRunner:
         stopwatch: Returns the time that hooks are measured with, in seconds.
         metrics: Records metrics; may be None.
         generator: Used instead of a generator with the seed.
+        marks: Mark hooks that run outside of attempts.
 
     Attributes:
         clock: The engine's time.
@@ -115,7 +113,9 @@ class ProfileRunner:
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
         generator: random.Random | None = None,
+        marks: AttemptMarks | None = None,
     ) -> None:
+        self._marks = marks
         self.metrics = metrics
         self.clock = clock
         self._start = clock.now()
@@ -130,21 +130,18 @@ class ProfileRunner:
             lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
         )
         self.snapshot = Snapshot(config.kubernetes)
-        trace = self.trace_callback(TraceTopic.CACHE)
-        self.cache = (
-            TracedCache(self.snapshot, trace) if trace else Cache(self.snapshot)
-        )
+        self.cache = _cache(self.snapshot, self.trace_callback(TraceTopic.CACHE))
         self.nominator = Nominator(self.stored_pod)
-        self.waiting = (
-            WaitingPods(clock, self.inbox.post)
-            if metrics is None
-            else MeasuredWaits(clock, self.inbox.post, metrics)
-        )
+        self.waiting = _waiting_pods(clock, self.inbox.post, metrics)
         self.reports = Reports(cluster, clock, self.inbox, observer)
         self._registry = registry
         self._stopwatch = stopwatch
         self._observers = [*registry.make_observers(), *self.options.hook_observers]
         if hook_trace := self.trace_callback(TraceTopic.PLUGIN):
+            from quaymaster._core.runtime.hook_trace import (  # noqa: PLC0415 - below
+                HookTrace,
+            )
+
             self._observers.append(HookTrace(hook_trace))
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
@@ -162,6 +159,10 @@ class ProfileRunner:
             handler: Gets every change, after the copies have been updated.
         """
         if self.metrics is not None:
+            from quaymaster._core.engine.measured_events import (  # noqa: PLC0415 - below
+                MeasuredChanges,
+            )
+
             handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
         self._handler = handler
         self.informers.start(handler)
@@ -313,8 +314,18 @@ class ProfileRunner:
         timer = HookTimer(stopwatch, limit, slow.report)
         watches: list[Watch] = []
         if self.options.check_mutations:
+            from quaymaster._core.mutations.guard import (  # noqa: PLC0415 - below
+                MutationGuard,
+            )
+
             watches.append(MutationGuard(self.snapshot))
+        if self._marks is not None:
+            watches.append(MarkedHooks(self._marks))
         if self._observers:
+            from quaymaster._core.runtime.observed import (  # noqa: PLC0415 - below
+                ObservedHooks,
+            )
+
             run_here = self.inbox.run_here
             watches.append(ObservedHooks(self._observers, stopwatch, run_here))
         return HookGuards(timer, reports.hook_failed, watches)
@@ -322,6 +333,32 @@ class ProfileRunner:
     def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
         """Allow the plugins of these profiles to reject pods that wait on Permit."""
         self.waiting.rejecting = _plugin_names(frameworks.values())
+
+
+# Metrics, traces, observers and the search for mutations are imported when they are
+# switched on: a small simulation takes about as long as its imports.
+
+
+def _cache(snapshot: Snapshot, trace: TraceCallback | None) -> Cache:
+    if trace is None:
+        return Cache(snapshot)
+    from quaymaster._core.engine.traced_cache import (  # noqa: PLC0415 - above
+        TracedCache,
+    )
+
+    return TracedCache(snapshot, trace)
+
+
+def _waiting_pods(
+    clock: Clock, post: Post, metrics: SchedulerMetrics | None
+) -> WaitingPods:
+    if metrics is None:
+        return WaitingPods(clock, post)
+    from quaymaster._core.engine.measured_events import (  # noqa: PLC0415 - above
+        MeasuredWaits,
+    )
+
+    return MeasuredWaits(clock, post, metrics)
 
 
 def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:

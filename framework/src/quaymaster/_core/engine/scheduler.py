@@ -23,6 +23,7 @@ from quaymaster._base.raised import describe_exception
 from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
 from quaymaster._core.config.changes import ConfigChanges
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
@@ -69,6 +70,7 @@ class Scheduler:
             clock, it is never virtual.
         metrics: Records metrics; may be None.
         generator: Used instead of a generator with the seed.
+        marks: Mark what the scheduler does, for a process that watches it.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
@@ -100,6 +102,7 @@ class Scheduler:
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
         generator: Random | None = None,
+        marks: AttemptMarks | None = None,
     ) -> None:
         runner = ProfileRunner(
             cluster,
@@ -115,6 +118,7 @@ class Scheduler:
             stopwatch=stopwatch,
             metrics=metrics,
             generator=generator,
+            marks=marks,
         )
         engine = assemble(runner, on_failure)
         self.snapshot = runner.snapshot
@@ -124,6 +128,7 @@ class Scheduler:
         self.informers = runner.informers
         self.frameworks: Mapping[str, Framework] = runner.frameworks
         self._observer = observer
+        self._marks = marks
         self._runner = runner
         self._engine = engine
         # Copied here, because each attempt uses them: one attribute lookup, not two.
@@ -337,6 +342,8 @@ class Scheduler:
         if framework is None or self._is_skipped(pod):
             self.queue.done(pod.uid)
             return
+        if self._marks is not None:
+            self._marks.begin(pod)
         self._progress.note_attempt(queued)
         if self._observer is not None:
             self._observer.attempting(pod, framework)
@@ -351,6 +358,8 @@ class Scheduler:
             self._binding.begin(queued, state, framework.binding, outcome)
         else:
             self._engine.failures.attempt_failed(queued, outcome)
+        if self._marks is not None:
+            self._marks.end()
         if self._measured is not None:
             self._measured.ended()
 

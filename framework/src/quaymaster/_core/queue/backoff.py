@@ -31,6 +31,7 @@ class BackoffPolicy:
     def duration(self, failures: int) -> float:
         """Return the wait after a number of failures, in seconds."""
         doublings = failures - 1
+        # The limit is halved instead of doubling the wait, which could overflow.
         if self.initial_seconds > math.ldexp(self.max_seconds, -doublings):
             return self.max_seconds
         return math.ldexp(self.initial_seconds, doublings)
@@ -47,6 +48,7 @@ class BackoffPolicy:
             return None
         if queued.backoff_expiration is None:
             end = queued.timestamp + self.duration(failures)
+            # Upstream truncates to its ordering window of a second (``alignToWindow``).
             queued.backoff_expiration = float(math.floor(end))
         return queued.backoff_expiration
 

@@ -100,6 +100,7 @@ class _ProfileHints:
         """Return the plugins that registered an event, with their hints."""
         hints = self._matching.get(event)
         if hints is None:
+            # There are few different events, so each is matched once per profile.
             hints = self._matching[event] = tuple(
                 (registered.plugin, registered.hint)
                 for registered in self.registrations
@@ -164,6 +165,7 @@ class HintRegistry:
             Plugin -> the keys of its pods that the event may help; None: all its pods.
         """
         plugins = self.interested(event)
+        # Without indexes, the values need no calls of plugins.
         if not self._has_indexes or isinstance(event, PluginChange):
             return dict.fromkeys(plugins)
         return {plugin: self._keys(plugin, event, old, new) for plugin in plugins}
@@ -174,6 +176,7 @@ class HintRegistry:
             return None
         profile = self._profiles.get(pod.spec.scheduler_name)
         indexes = profile.indexes.get(plugin) if profile is not None else None
+        # Another profile's plugin has the index: here every change may help the pod.
         if not indexes:
             return (_ALWAYS,)
         keys_of_pod: dict[Hashable, None] = {}
@@ -320,6 +323,7 @@ class Question:
         try:
             return self._by_profile[scheduler_name]
         except KeyError:
+            # Kept for the event, whose candidates mostly belong to the same profile.
             hints = self._registry.matching(scheduler_name, self._event)
             self._by_profile[scheduler_name] = hints
             return hints
@@ -352,6 +356,8 @@ def _index_keys(
     """Return keys of an index; None, for all pods, if the plugin fails."""
     try:
         keys = keys_of(*args)
+        # Read at once: a generator of the plugin could fail later, outside of this
+        # guard.
         return None if keys is None else frozenset(keys)
     except BaseException as error:
         failure = failure_of(plugin, "queueing hint", error)

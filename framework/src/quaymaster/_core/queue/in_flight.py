@@ -91,10 +91,14 @@ class InFlightPods:
         if started.pop(uid, None) is None:
             return
         order, events = self._order, self._events
+        # The usual case: one pod at a time is in flight, and no other one needs the
+        # events.
         if not started:
             order.clear()
             events.clear()
             return
+        # The oldest pod in flight decides which events are kept. Upstream walks one
+        # list of pods and events for that.
         while started.get(order[0][0]) != order[0][1]:
             order.popleft()
         while self._forgotten < order[0][1]:

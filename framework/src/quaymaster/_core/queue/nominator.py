@@ -54,6 +54,8 @@ class Nominator:
         if not node_name:
             return
         stored = self._lookup(pod.key)
+        # Upstream does not nominate such pods either: nothing would ever release the
+        # room.
         if stored is None or stored.node_name or stored.is_finished:
             return
         self._node_of[uid] = node_name

@@ -49,6 +49,8 @@ class CompiledProfiles:
         keys: list[SortKeys] = []
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
         for name, profile in profiles.items():
+            # A list, not a dict: groups need not be hashable, and there are few
+            # profiles.
             if profile.sort_group not in groups:
                 groups.append(profile.sort_group)
                 keys.append(SortKeys())

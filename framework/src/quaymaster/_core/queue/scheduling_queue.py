@@ -25,6 +25,7 @@ from quaymaster._core.queue.events import (
     SCHEDULE_ATTEMPT_FAILURE,
     UNSCHEDULABLE_TIMEOUT,
 )
+from quaymaster._core.queue.held_pods import HeldPods
 from quaymaster._core.queue.hints import HintRegistry, Question, Strategy
 from quaymaster._core.queue.in_flight import InFlightPods
 from quaymaster._core.queue.nominator import Nominator
@@ -88,6 +89,7 @@ class SchedulingQueue:
         self._rules = rules
         self._flush_gated_pods = flush_gated_pods or rules.wildcards_ask_gates
         self.nominator = nominator
+        self._held: HeldPods | None = None
         self._in_flight = InFlightPods()
         self._trace = trace
         self._hints = self._hint_registry(profiles)
@@ -117,6 +119,18 @@ class SchedulingQueue:
         """Pause the periodic flushes, or resume them."""
         self._queues.flushes.rest(is_resting)
 
+    def hold(
+        self, pauses: Mapping[str, float], on_held: Callable[[Pod, float], None]
+    ) -> None:
+        """Keep pods out of the queue for some time; call it before any pod arrives.
+
+        Args:
+            pauses: Uid -> seconds from now on.
+            on_held: Called with each such pod and its pause, when it arrives.
+        """
+        if pauses:
+            self._held = HeldPods(self._clock, pauses, on_held, self.add)
+
     def reload(
         self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
     ) -> Sequence[QueuedPod]:
@@ -135,6 +149,7 @@ class SchedulingQueue:
         hints, compiled = self._hint_registry(profiles), CompiledProfiles(profiles)
         self._hints, self._profiles = hints, compiled
         removed = renew(self._queues, compiled, backoff)
+        # No later event would withdraw its nomination, which keeps room on a node.
         for queued in removed:
             self.nominator.delete(queued.pod)
         self._in_flight.record(CONFIG_RELOAD, None, None)
@@ -213,6 +228,8 @@ class SchedulingQueue:
 
     def delete(self, pod: Pod) -> None:
         """Remove a deleted or bound pod; if it is in flight, it stays in flight."""
+        if self._held is not None:
+            self._held.delete(pod)
         self.nominator.delete(pod)
         # The watch event of each bind comes here: mostly no pod is queued then.
         if not self._queues.pods:
@@ -257,6 +274,8 @@ class SchedulingQueue:
             plugins = self._hints.keys_by_plugin(event, old, new)
             if not plugins:
                 return
+            # By an index of rejecting plugins: other pods cannot be helped, and looking
+            # at each would make every event cost as much as the queue is long.
             candidates = self._queues.unschedulable.rejected_by(plugins)
         if pre_check is not None:
             candidates = [queued for queued in candidates if pre_check(queued.pod)]
@@ -351,6 +370,8 @@ class SchedulingQueue:
         the name is in two queues, and keeps the older pod's nomination forever. Here
         both are removed.
         """
+        if self._held is not None and self._held.hold(pod):
+            return
         key = pod.key
         if self._rules.other_uid_arrives:
             older = self._queues.pods.get(key)
@@ -375,6 +396,8 @@ class SchedulingQueue:
 
     def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
         """Return how the events during the attempt move the pod."""
+        # An error has no plugin whose hints could decide. Without this the pod would
+        # wait for the flush: ``determineSchedulingHintForInFlightPod``.
         if not queued.rejectors:
             return Strategy.AFTER_BACKOFF
         uid = queued.pod.metadata.uid

@@ -104,6 +104,8 @@ class SubQueues:
         tickets = self._next_ticket
         self.active = PodHeap(tickets, _rank, profiles.groups)
         self.backoff = PodHeap(tickets, _backoff_rank, profiles.groups)
+        # Ordered by the end of the backoff alone, and never popped early:
+        # ``lessBackoffCompleted``, against ``lessBackoffCompletedWithPriority`` above.
         self.error_backoff = PodHeap(tickets, _backoff_rank)
 
     def to_active(
@@ -123,6 +125,8 @@ class SubQueues:
             self._hold_back(queued, label)
             return False
         if queued.initial_attempt_timestamp is None:
+            # Only when it first gets active, so that the time behind gates does not
+            # count.
             queued.initial_attempt_timestamp = self._clock.now()
         self._enter(queued, _ACTIVE)
         self.active.push(queued, sort_key(queued), group)
@@ -186,6 +190,7 @@ class SubQueues:
         heap, key = self.active, sort_key_of(queued)
         if queued.queue is _BACKOFF:
             heap, key = self.backoff, (queued.backoff_expiration, key)
+        # An equal key keeps its ticket, and so its place among equals.
         if key != queued.sort_key:
             heap.remove(queued)
             heap.push(queued, key, group)
@@ -251,6 +256,8 @@ class SubQueues:
 
     def _flush_backoff(self) -> None:
         """Make the pods active whose backoff is over."""
+        # Both sides are aligned to a window of one second: upstream's
+        # ``alignToWindow``.
         second = math.floor(self._clock.now())
         for heap in (self.backoff, self.error_backoff):
             while (queued := heap.peek()) is not None:

@@ -115,6 +115,7 @@ class _Rejected:
         pods: dict[str, None] = {}
         for key in keys:
             pods.update(self._by_key.get(key, _NO_PODS))
+        # In the order of arrival, so that an index does not change who is woken first.
         ordered = sorted(pods, key=self._place.__getitem__)
         return {pod: self.pods[pod] for pod in ordered}
 

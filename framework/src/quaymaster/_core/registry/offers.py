@@ -7,7 +7,7 @@ installation, or a change of the path.
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
@@ -51,8 +51,17 @@ def offers(group: str) -> Sequence[Offer]:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(group: str, _places: _Places) -> Sequence[Offer]:
-    return tuple(_offer(entry) for entry in metadata.entry_points(group=group))
+def _read(group: str, places: _Places) -> Sequence[Offer]:
+    return tuple(_offer(entry) for entry in _selection(places)(group=group))
+
+
+@functools.lru_cache(maxsize=1)
+def _selection(_places: _Places) -> Callable[..., Iterable[metadata.EntryPoint]]:
+    """Return a function that selects among the entry points of all groups.
+
+    A command reads three groups, and each search reads all distributions.
+    """
+    return metadata.entry_points().select
 
 
 def _offer(entry: metadata.EntryPoint) -> Offer:

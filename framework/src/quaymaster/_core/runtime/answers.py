@@ -43,6 +43,7 @@ def _has_hash(answer: object) -> bool:
 
 NAMES_IN_GOOD: Final[Mapping[str, object]] = {
     "SKIP": Status.skip(),
+    # Scores are added in int64 arrays, where larger numbers raise far away from here.
     "LOWEST": -(2**63),
     "HIGHEST": 2**63 - 1,
     "INT64": np.dtype(np.int64),
@@ -105,6 +106,7 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
 def _with_one_skip(_plugin: str, _hook: str, answer: object, _size: int) -> object:
     """Return the answer; any Skip becomes the shared status of `Status.skip`."""
     if isinstance(answer, Status) and answer.is_skip:
+        # Stations compare with this object by identity, since that takes no call.
         return Status.skip()
     return answer
 

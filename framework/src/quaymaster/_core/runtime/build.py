@@ -93,6 +93,7 @@ def build_profile(
     try:
         return builder.build()
     except BaseException:
+        # Also after Ctrl-C: plugins may have opened files or started threads.
         builder.lifecycle().close()
         raise
 
@@ -137,6 +138,8 @@ class _Builder:
             sign=sign,
             sign_telling=self._sign(self._guards),
             break_tie=self._break_tie(),
+            # Trials with other pods read what PreFilter wrote into the cycle state, so
+            # of plugins with such hooks only Skips are cached.
             remembered=[name for name in cacheable if not self._has_trials(name)],
             skipping=[name for name in cacheable if self._has_trials(name)],
             skips=self._skips(cacheable),
@@ -200,6 +203,7 @@ class _Builder:
         self, point: ExtensionPoint, enabled: Sequence[EnabledPlugin]
     ) -> Mapping[str, Sequence[str]]:
         wrappers = {}
+        # Wrappers run in profile order, and only at points where they are enabled.
         names = [plugin.name for plugin in enabled]
         for hook in point.hooks:
             wrapping = self._implementations.wrapper_names(hook)
@@ -217,6 +221,8 @@ class _Builder:
             if function is not None:
                 hooks[hook] = function
         for scalar, twin in point.twins.items():
+            # The scalar hook defines the result: it judges nominated nodes and verifies
+            # the twin.
             if twin in hooks and scalar not in hooks:
                 raise self._error(plugin, f"has {twin!r} without {scalar!r}")
             # A wrapper around the scalar hook must run for every single call.
@@ -249,6 +255,7 @@ class _Builder:
         only its scores may be cached.
         """
         scope = self._scope(plugin)
+        # Its answers may change with anything, so no revision shows when.
         if scope is Scope.CLUSTER:
             return False
         if scope is Scope.NODES and self._has(plugin, _NARROW_HOOKS):
@@ -280,6 +287,8 @@ class _Builder:
             problem = event_problem(event, self._followed)
             if problem:
                 raise self._error(name, f"events_to_register {problem}")
+        # Allowed, as upstream allows it, but mostly a mistake that only shows as pods
+        # that wait for minutes.
         if not events and self._has(name, REJECTING_HOOKS):
             _log.warning("%s: %s", self._registry.describe(name), _SLEEPS)
         return events

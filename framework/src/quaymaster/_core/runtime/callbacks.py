@@ -32,6 +32,7 @@ def guarded_function(
         raises or returns another type.
     """
 
+    # Runs after the hook has returned, so the hook's own guard no longer protects it.
     def guarded(*args: object) -> object:
         try:
             answer = function(*args)

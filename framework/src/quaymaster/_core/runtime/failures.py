@@ -59,5 +59,6 @@ def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None
     if isinstance(error, SystemExit):
         problem = f"called sys.exit({error.code!r})"
     failure = PluginError(plugin, hook, problem)
+    # So the traceback shows the plugin's line, and the engine survives a ``sys.exit``.
     failure.__context__ = error
     return failure

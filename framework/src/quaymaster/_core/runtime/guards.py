@@ -198,15 +198,26 @@ class HookGuards:
             if hook not in MAY_WAIT:
                 limit = timer.limit_seconds
                 if timer.listener is not None:
+                    # One pair of clock readings serves the slow limit and the metrics:
+                    # the listener's limit falls below 0 while an attempt is sampled.
                     is_heard = True
                     limit, slow = timer.listener.limit, timer.listener.heard
+        # The code is generated once per set of arguments: profiles share it.
         make = _maker(hook, tuple(offered), tuple(taken), timer is not None, is_heard)
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
+        _name_code(guarded, f"{hook} of {plugin}")
         for watch in self.watches:
+            # Outside of the guard, so that a watch sees the checked answer, never an
+            # exception of the plugin.
             guarded = watch.around(plugin, hook, offered, guarded)
         return guarded
+
+
+def _name_code(function: Any, name: str) -> None:  # noqa: ANN401 - a generated function
+    """Name a guard in stacks, where a process that watches this one finds it."""
+    function.__code__ = function.__code__.replace(co_name=name)
 
 
 def unguarded(function: HookFunction) -> HookFunction:

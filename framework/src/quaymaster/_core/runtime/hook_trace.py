@@ -61,6 +61,7 @@ def _answer(answer: object) -> Mapping[str, object]:
             "rejected": int(np.count_nonzero(answer.codes)),
             "message": _reasons(answer),
         }
+    # A line has one value per array: 5,000 scores would hide all other lines.
     if isinstance(answer, np.ndarray):
         return {"answer": "scores", "lowest": answer.min(), "highest": answer.max()}
     if isinstance(answer, PostFilterResult):

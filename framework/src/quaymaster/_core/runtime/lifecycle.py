@@ -40,6 +40,8 @@ class Lifecycle:
                 plugins are closed nevertheless.
         """
         closes, self._closes, self._starts = self._closes, (), ()
+        # A stack calls the remaining hooks although one raises, and chains the
+        # exceptions.
         with ExitStack() as stack:
             for close in closes:
                 stack.callback(call, close)

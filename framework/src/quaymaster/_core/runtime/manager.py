@@ -87,6 +87,7 @@ def _marked_methods(plugin: object) -> Mapping[str, MethodType] | None:
             continue
         if isinstance(value, _UNUSUAL):
             return None
+        # Only marked functions: pluggy would read every attribute of the plugin.
         if isinstance(value, FunctionType) and value.__dict__:
             methods[name] = MethodType(value, plugin)
     return methods

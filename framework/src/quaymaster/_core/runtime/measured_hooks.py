@@ -81,6 +81,8 @@ class MeasuredHooks:
         run_here: RunHere,
         slow: Callable[[str, str, str, float], None],
     ) -> None:
+        # The same object: switching it on lowers the limit of all compiled hooks at
+        # once.
         self.limit = self._sampling = metrics.sampling
         self._metrics = metrics
         self._profile = profile
@@ -106,6 +108,7 @@ class MeasuredHooks:
             return function
 
         def record(answer: object, seconds: float) -> None:
+            # On the engine's thread, because one thread writes the histograms.
             point = _POINTS[hook]
             self._run_here(lambda: self._take(plugin, point, seconds, answer))
 

@@ -55,6 +55,7 @@ class Histogram:
         self._counts = [0] * (len(bounds) + 1)
         self._kept: list[float] = []
         self._total = 0.0
+        # A bound method of a list: one call in C for each value.
         self.keep = self._kept.append
 
     def observe(self, value: float, weight: int = 1) -> None:
@@ -66,6 +67,7 @@ class Histogram:
         """Count the stored values."""
         if not self._kept:
             return
+        # In one pass over many values, instead of a search for each of them.
         values = np.array(self._kept, dtype=np.float64)
         self._kept.clear()
         buckets = np.searchsorted(self._bounds, values, side="left")

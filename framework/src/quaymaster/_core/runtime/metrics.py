@@ -53,6 +53,7 @@ class Sampling:
     def begin(self, weight: int) -> None:
         """Start measuring hooks; each measurement counts ``weight`` times."""
         self.weight = weight
+        # Every call is longer than that, so all calls reach the listener.
         self.seconds = -1.0
 
     def end(self) -> None:
@@ -91,6 +92,8 @@ class SchedulerMetrics:
         self.sampling = Sampling()
         self.attempts = Histograms(_FROM_1_MS)
         self.algorithm = Histogram(_FROM_1_MS)
+        # The buckets of upstream's ``pkg/scheduler/metrics/metrics.go``, for its
+        # dashboards.
         self.events = Histograms(exponential(0.0001, 2, 12))
         self.preemption_attempts = 0
         self.victims = Histogram(exponential(1, 2, 7))

@@ -63,6 +63,7 @@ class ObservedHooks:
     ) -> HookFunction:
         """See `Watch`."""
         make = _maker(hook, tuple(offered))
+        # Observers are called on the engine's thread only, so they need no locks.
         notify = self._notify_later if hook in MAY_WAIT else self._notify
         return make(function, plugin, hook, self._now, notify, HookCall)
 

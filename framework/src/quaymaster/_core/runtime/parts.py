@@ -29,6 +29,7 @@ def part_problem(answer: object) -> str:
     Args:
         answer: Any value that a plugin returned.
     """
+    # By exact type: one look-up for nearly all answers.
     problem_of = PROBLEMS.get(type(answer))
     if problem_of is not None:
         return problem_of(answer)
@@ -47,6 +48,7 @@ def _verdicts_problem(verdicts: NodeVerdicts) -> str:
 
 
 def _status_problem(status: Status) -> str:
+    # Exact types here and below: a subclass may override methods that run much later.
     if type(status.code) is not Code:
         return f"returned a Status with a {_type(status.code)} as its code"
     if type(status.reasons) is not tuple:
@@ -63,6 +65,7 @@ def _pre_filter_problem(result: PreFilterResult) -> str:
     names: object = result.node_names
     if type(names) is not frozenset:
         return ""  # `checked_answer` reports the error
+    # One set for all names: a result may list thousands of nodes.
     if set(map(type, names)) <= {str}:
         return ""
     return "returned a PreFilterResult with node names that are not strings"

@@ -32,6 +32,7 @@ class SeldomLog:
         """
         now = self._now()
         if now < self._silent_until.get(key, now):
+            # A plugin that fails for every pod would fill the log within minutes.
             self._unsaid[key] = self._unsaid.get(key, 0) + 1
             return None
         self._silent_until[key] = now + _SECONDS_BETWEEN

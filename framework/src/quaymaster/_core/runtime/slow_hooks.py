@@ -51,6 +51,7 @@ class SlowHooks:
             seconds=seconds,
             limit_seconds=self._limit_seconds,
         )
+        # The observer gets every call; only the log is limited.
         self._notify(slow)
         unsaid = self._warnings.unsaid((plugin, hook))
         if unsaid is not None:

@@ -110,6 +110,7 @@ class _Times:
         self.calls += 1
         self.seconds += seconds
         self.longest = max(self.longest, seconds)
+        # Steps of equal ratio: accurate for short and long calls with few counters.
         step = round(math.log(max(seconds, _SHORTEST)) * _STEPS)
         self._steps[step] += 1
 

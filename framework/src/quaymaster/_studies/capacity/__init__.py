@@ -1,1 +1,1 @@
-"""How much room there is, and how many more pods fit."""
+"""Measures the room in a cluster, and how many more pods fit."""

@@ -1,4 +1,4 @@
-"""The call that says how much room there is: `capacity`."""
+"""The function `capacity`, which measures the room in a cluster."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,13 +25,13 @@ __all__ = ["CapacityResult", "capacity"]
 
 @attrs.frozen(kw_only=True)
 class CapacityResult:
-    """How much room a cluster has.
+    """The room in a cluster.
 
     Attributes:
         room: The room once the pods of the input have been scheduled.
-        result: What became of these pods.
-        headroom: How many more of each requested pod fit, in the order of the request:
-            each as if the others were not there.
+        result: The result for these pods.
+        headroom: How many more of each requested pod fit, in the order of the request.
+            Each is counted alone, without the others.
     """
 
     room: Room
@@ -57,7 +57,7 @@ def capacity(
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
 ) -> CapacityResult:
-    """Schedule the pods of some objects, and say how much room is left.
+    """Schedule the pods of some objects, and measure the room that is left.
 
     Args:
         objects: Nodes, pods, workloads and all else, as for `quaymaster.simulation`.
@@ -66,32 +66,33 @@ def capacity(
         seed: Decides the choice between equally good nodes, and generated names.
         by: The labels to group nodes by; by default zone and instance type, if nodes
             have them.
-        prices: What nodes cost, beside what their annotations say.
-        fit: Pods and workloads of the input, such as ``deploy/web``: how many more of
-            each fit?
-        pods: Other pods to ask this for, each with what to call it.
-        namespace: Where to look for those of ``fit`` only; empty for all namespaces.
-        as_it_stands: Whether only pods that have a node already count, and none is
+        prices: Prices of nodes without an annotation.
+        fit: Pods and workloads of the input, such as ``deploy/web``, of which to find
+            how many more fit.
+        pods: Other pods of which to find that, each with its name in the result.
+        namespace: The only namespace to search for those of ``fit``; empty for all.
+        as_it_stands: Whether only pods count that have a node already, and no pod is
             scheduled.
-        limit: How many more of each pod to try at most.
+        limit: How many copies of each pod to try at most.
         on_progress: Called with how many pods have a node, and how many there are;
             then for each pod of ``fit`` and ``pods`` with how many more fit so far,
             and how many are tried at most.
-        options: What else can be set about the scheduler.
+        options: Other settings of the scheduler.
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the simulation, as for
             `quaymaster.simulation.Simulation`.
 
     Raises:
-        AdmissionError: Some objects break rules, or the price of a node is none.
-        PodNotFoundError: Nothing, or too much, has a name of ``fit``.
+        AdmissionError: Some objects break rules, or the annotation of a node is not a
+            price.
+        PodNotFoundError: No object or several objects have a name of ``fit``.
         ProfileError: A profile's plugins cannot be built.
         VerificationError: As for `quaymaster.simulation.simulate`.
     """
-    given = list(objects)
-    stood = _standing(given) if as_it_stands else given
+    inputs = list(objects)
+    loaded = _placed(inputs) if as_it_stands else inputs
     with Simulation(
-        stood,
+        loaded,
         config=config,
         registry=registry,
         seed=seed,
@@ -104,11 +105,11 @@ def capacity(
         else:
             run.settle(on_progress)
         named = (
-            filled_cluster(given, seed, max_pods, kubernetes=run.config.kubernetes)
+            filled_cluster(inputs, seed, max_pods, kubernetes=run.config.kubernetes)
             if as_it_stands and fit
             else run.cluster
         )
-        asked = [(name, Wanted(name, namespace, named).find()) for name in fit]
+        requested = [(name, Wanted(name, namespace, named).find()) for name in fit]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)
         result = run.result()
         return CapacityResult(
@@ -123,13 +124,13 @@ def capacity(
                     settle=not as_it_stands,
                     on_progress=on_progress,
                 )
-                for name, pod in [*asked, *pods]
+                for name, pod in [*requested, *pods]
             ),
         )
 
 
-def _standing(objects: Sequence[ApiObject]) -> list[ApiObject]:
-    """Return the objects without what waits for a node, and what makes such pods."""
+def _placed(objects: Sequence[ApiObject]) -> list[ApiObject]:
+    """Return the objects without pending pods and without workloads."""
     return [
         obj
         for obj in objects

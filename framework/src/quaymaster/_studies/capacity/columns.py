@@ -66,10 +66,10 @@ class AmountColumns:
         """Return the amounts of some nodes together, by resource.
 
         Args:
-            at: Their places in the columns. Resources that they neither offer nor are
-                asked for are left out.
+            at: Their indices in the columns. Resources that they do not offer and no
+                pod on them requests are left out.
         """
-        # Python's integers: sums of amounts that a user made up may pass int64.
+        # Python's integers: sums of amounts that a user has invented may exceed int64.
         sums = {
             name: ResourceRoom(
                 allocatable=sum(self.offered[name][at].tolist()),
@@ -79,7 +79,9 @@ class AmountColumns:
             for name in self.offered
         }
         return {
-            name: one for name, one in sums.items() if one.allocatable or one.requested
+            name: room
+            for name, room in sums.items()
+            if room.allocatable or room.requested
         }
 
     def imbalance(self, at: RowArray) -> dict[str, float]:

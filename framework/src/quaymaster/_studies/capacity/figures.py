@@ -9,7 +9,7 @@ __all__ = ["GroupRoom", "Headroom", "NodeRoom", "ResourceRoom", "Room", "Typical
 
 @attrs.frozen(kw_only=True)
 class ResourceRoom:
-    """How much there is of one resource, on a node or on several.
+    """The amounts of one resource, on one node or several.
 
     CPU is in millicores, memory and storage are in bytes; ``pods`` and extended
     resources are plain numbers.
@@ -36,7 +36,7 @@ class NodeRoom:
 
     Attributes:
         node: Its name.
-        group: The values of the labels that it is grouped by; empty for one it lacks.
+        group: Its values of the labels that group nodes; empty for a missing label.
         pods: How many pods are on it.
         resources: The room by resource: ``cpu``, ``memory``, ``ephemeral-storage``,
             ``pods``, and the extended resources that the node offers or its pods
@@ -62,17 +62,18 @@ class GroupRoom:
         resources: The room by resource, for those that some node offers or some pod
             requests.
         imbalance: How unevenly the nodes are filled, by resource: the standard
-            deviation of their utilisation, over the nodes that offer the resource. 0
-            is perfectly even, and 0.5 is as uneven as it gets between 0 and 1.
+            deviation of the utilisation of the nodes that offer the resource. 0 is
+            perfectly even, and 0.5 is the highest value for utilisations between 0 and
+            1.
         price_per_hour: The sum of the prices of the nodes; None if all are unknown.
         unpriced: How many nodes have no price, so that the sum lacks them.
         fragmentation: By resource, from 0 to 1: the part of the free room that a
             typical pod cannot use, since the scheduler finds the node unfit for one
             more of it. It is the mean over all pods of the cluster that request the
-            resource. Resources that none requests, or that nothing is left of, are
-            missing; all are, if nobody asked for it.
-        stranded: The part of the free room that no typical pod at all can use, for the
-            same resources.
+            resource. Resources that no pod requests, or of which nothing is free, are
+            missing. All are missing if fragmentation was not requested.
+        stranded: The part of the free room that none of the typical pods can use, for
+            the same resources.
     """
 
     group: tuple[str, ...] = ()
@@ -95,7 +96,7 @@ class Headroom:
         fits: How many more fit.
         limit: How many were tried at most; if `fits` is as many, more may fit.
         nodes: Node -> how many more are on it then.
-        message: Why the next one does not fit, in the scheduler's words, or those of a
+        message: Why the next one does not fit: the message of the scheduler or of a
             quota; empty if the limit was reached.
     """
 
@@ -108,7 +109,7 @@ class Headroom:
 
 @attrs.frozen(kw_only=True)
 class TypicalPod:
-    """Pods of the cluster that are alike, and how many nodes have room for one more.
+    """Similar pods of the cluster, and the number of nodes where one more fits.
 
     Attributes:
         pod: The key of the first of them.
@@ -132,8 +133,8 @@ class Room:
         total: The room on all nodes.
         groups: The room on each group, sorted by the values of its labels.
         nodes: The room on each node, by name; empty unless requested.
-        typical: The typical pods, the most frequent first, if fragmentation was asked
-            for; at most 100.
+        typical: The typical pods, the most frequent first, if fragmentation was
+            requested; at most 100.
     """
 
     by: tuple[str, ...]

@@ -19,7 +19,7 @@ __all__ = ["FittingShape", "Fragmentation", "fitting_shapes"]
 
 @attrs.frozen(kw_only=True, eq=False)
 class FittingShape:
-    """A kind of pods, and where one more of it fits.
+    """A kind of pods, and the nodes where one more of it fits.
 
     Attributes:
         shape: The pods.
@@ -31,17 +31,17 @@ class FittingShape:
 
 
 def fitting_shapes(simulation: Simulation) -> list[FittingShape]:
-    """Ask the scheduler where one more of each typical pod fits.
+    """Find the nodes where one more of each typical pod fits.
 
-    It runs PreFilter and Filter of the pod's profile. Nothing changes. Pods of
-    schedulers that do not take part are left out.
+    It runs PreFilter and Filter of the pod's profile. Nothing changes. Pods of other
+    schedulers are left out.
     """
     scheduler = simulation.scheduler
-    known = scheduler.frameworks
+    profiles = scheduler.frameworks
     pods = [
         pod
         for pod in simulation.cluster.list(Pod).items
-        if pod.spec.scheduler_name in known
+        if pod.spec.scheduler_name in profiles
     ]
     return [
         FittingShape(shape=shape, fits=_fits(simulation, shape.pod))
@@ -69,7 +69,7 @@ class Fragmentation:
 
     Args:
         columns: The nodes' amounts.
-        shapes: The typical pods, and where they fit.
+        shapes: The typical pods, and the nodes where they fit.
     """
 
     def __init__(self, columns: AmountColumns, shapes: Sequence[FittingShape]) -> None:
@@ -79,8 +79,8 @@ class Fragmentation:
         for resource in columns.offered:
             asking = [shape for shape in shapes if shape.shape.requests.get(resource)]
             if asking:
-                counts = [one.shape.count for one in asking]
-                unfit = np.stack([~one.fits for one in asking])
+                counts = [shape.shape.count for shape in asking]
+                unfit = np.stack([~shape.fits for shape in asking])
                 self._refused[resource] = np.average(unfit, axis=0, weights=counts)
                 self._stranded[resource] = np.logical_and.reduce(unfit, axis=0)
 
@@ -88,12 +88,12 @@ class Fragmentation:
         """Return the part of the free room that the mean pod cannot use, by resource.
 
         Args:
-            at: The places of the nodes in the columns.
+            at: The indices of the nodes in the columns.
         """
         return self._shares(at, self._refused)
 
     def stranded(self, at: RowArray) -> Mapping[str, float]:
-        """Return the part that no typical pod at all can use; see `mean`."""
+        """Return the part that none of the typical pods can use; see `mean`."""
         return self._shares(at, self._stranded)
 
     def _shares(

@@ -15,7 +15,7 @@ GROUP_LABELS: Final[Mapping[str, str]] = {
     "arch": "kubernetes.io/arch",
     "node": "kubernetes.io/hostname",
 }
-"""Short names of labels that every provider gives to its nodes."""
+"""Short names of labels that all providers set on nodes."""
 
 _USUAL: Final = (GROUP_LABELS["zone"], GROUP_LABELS["instance-type"])
 

@@ -16,6 +16,7 @@ from quaymaster._api.objects import (
     PodStatus,
     Volume,
 )
+from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._core.contract.cluster import ForbiddenError, NotFoundError
@@ -28,7 +29,7 @@ MORE_PODS: Final = 10_000
 """The default maximum of pods to try."""
 
 FitFn: TypeAlias = Callable[[int, int], None]
-"""Called now and then with how many fit so far, and how many are tried at most."""
+"""Called repeatedly with the number that fit so far, and the limit."""
 
 _FIRST_BATCH: Final = 16
 _LARGEST_BATCH: Final = 1024
@@ -41,7 +42,7 @@ _OWNER: Final = OwnerReference(
     uid="headroom",
     controller=True,
 )
-"""Keeps the controllers of workloads from taking copies for theirs."""
+"""An owner that keeps controllers of workloads from adopting the copies."""
 
 
 def find_headroom(
@@ -55,14 +56,14 @@ def find_headroom(
 ) -> Headroom:
     """Schedule copies of a pod until one does not fit.
 
-    They preempt no pods, run without end, and have no scheduling gates. Where the pod
-    has claims that were made for it, each copy gets claims like them. In the end they
-    are deleted again.
+    The copies preempt no pods, run without end, and have no scheduling gates. If claims
+    were created for the pod, each copy gets claims like them. At the end the copies are
+    deleted.
 
     Args:
         simulation: The simulation, which has been run.
         pod: The pod; it need not be in the cluster.
-        asked: What the answer calls the pod; by default its key.
+        asked: The name of the pod in the result; by default its key.
         limit: How many copies to try at most.
         settle: Whether time may pass, such as for pods that wait on Permit.
         on_progress: Called with the progress.
@@ -80,7 +81,9 @@ def find_headroom(
         pod=asked or pod.key,
         fits=search.placed.total(),
         limit=limit,
-        nodes=dict(sorted(search.placed.items())),
+        nodes={
+            node: search.placed[node] for node in sorted(search.placed, key=natural_key)
+        },
         message=search.message,
     )
 
@@ -124,7 +127,7 @@ class _Search:
             self._simulation.run_until(self._simulation.now)
 
     def _created(self, count: int) -> list[str]:
-        """Create copies, fewer if a quota refuses them; return their keys."""
+        """Create copies, fewer if a quota rejects them; return their keys."""
         keys: list[str] = []
         try:
             while len(keys) < count:
@@ -146,12 +149,12 @@ class _Search:
 
 
 class _Copies:
-    """Makes copies of a pod in a cluster, with the claims that each needs."""
+    """Creates copies of a pod in a cluster, with the claims that each needs."""
 
     def __init__(self, cluster: InMemoryCluster, pod: Pod) -> None:
         self._cluster = cluster
         self._pod = pod
-        # A class would say again whom its pods may preempt.
+        # Admission would set the preemption policy again from the priority class.
         self._spec = replace(
             pod.spec,
             preemption_policy=_NEVER,
@@ -193,7 +196,7 @@ class _Copies:
         return pod.key
 
     def delete(self) -> None:
-        """Delete all that was created, and is still there."""
+        """Delete all that was created and still exists."""
         while self._made:
             obj = self._made.pop()
             with contextlib.suppress(NotFoundError):
@@ -215,7 +218,7 @@ class _Copies:
         return True
 
     def _own_claim(self, volume: Volume) -> PersistentVolumeClaim | None:
-        """Return the claim of a volume that was made for the pod alone, or None."""
+        """Return the claim of a volume that was created for the pod alone, or None."""
         source = volume.persistent_volume_claim
         if source is None or source.claim_name != f"{volume.name}-{self._pod.name}":
             return None
@@ -246,7 +249,7 @@ def _verdict(message: str) -> str:
 
 
 def _claim_like(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
-    """Return a new claim that asks for what another one asked for."""
+    """Return a new claim with the requests of another one."""
     metadata = ObjectMeta(
         name=name, namespace=claim.namespace, labels=claim.metadata.labels
     )

@@ -1,9 +1,10 @@
-"""Measures the room in a cluster, as the scheduler knows it."""
+"""Measures the room in a cluster, as the scheduler sees it."""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from quaymaster._base.natural_order import natural_key
 from quaymaster._core.state.arrays import RowArray
 from quaymaster._studies.capacity.columns import AmountColumns
 from quaymaster._studies.capacity.figures import GroupRoom, NodeRoom, Room, TypicalPod
@@ -36,10 +37,10 @@ def measure_room(
         simulation: The simulation, which has been run.
         by: The labels to group nodes by; by default zone and instance type, if nodes
             have them.
-        prices: What nodes cost, beside what their annotations say.
-        each_node: Whether there are figures of each node, and not only of groups.
-        fragmentation: Whether to find out where typical pods fit, which takes some
-            milliseconds for each kind of pods that there is.
+        prices: Prices of nodes without an annotation.
+        each_node: Whether to return figures of each node, and not only of groups.
+        fragmentation: Whether to find where typical pods fit, which takes some
+            milliseconds per kind of pods.
 
     Raises:
         AdmissionError: The annotation of a node is not a price.
@@ -59,7 +60,7 @@ def measure_room(
         total=_group((), columns, costs, lost, there),
         groups=tuple(
             _group(key, columns, costs, lost, places)
-            for key, places in sorted(_places(keys, there).items())
+            for key, places in _places(keys, there).items()
         ),
         nodes=tuple(_nodes(columns, keys, costs, there)) if each_node else (),
         typical=tuple(map(_typical, shapes)),
@@ -110,11 +111,13 @@ def _typical(fitting: FittingShape) -> TypicalPod:
 def _places(
     keys: Sequence[tuple[str, ...]], there: Iterable[int]
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return the places of each group's nodes."""
+    """Return the indices of each group's nodes, sorted by group."""
     places: dict[tuple[str, ...], list[int]] = {}
     for place in there:
         places.setdefault(keys[place], []).append(place)
-    return places
+    return dict(
+        sorted(places.items(), key=lambda item: tuple(map(natural_key, item[0])))
+    )
 
 
 def _group(
@@ -159,4 +162,4 @@ def _nodes(
         )
         if place in wanted
     ]
-    return sorted(rooms, key=lambda room: room.node)
+    return sorted(rooms, key=lambda room: natural_key(room.node))

@@ -15,7 +15,7 @@ _NAME: Final = "more"
 
 
 def is_pod_file(text: str) -> bool:
-    """Return whether a text names a manifest, and is no line such as ``cpu=2``."""
+    """Return whether a text is the path of a manifest, unlike ``cpu=2``."""
     return Path(text).suffix in _ENDINGS
 
 

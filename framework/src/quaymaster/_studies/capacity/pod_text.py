@@ -38,7 +38,7 @@ _NAME: Final = "more"
 
 
 class PodTextError(QuaymasterError, ValueError):
-    """A line that describes no pod.
+    """A line that does not describe a pod.
 
     Attributes:
         text: The line.
@@ -67,12 +67,12 @@ def pod_of_text(text: str, *, namespace: str = "", scheduler: str = "") -> Pod:
     - ``label:app=web``: a label of it;
     - ``selector:disk=ssd``: a label that its node must have;
     - ``toleration:dedicated=ml`` or ``toleration:dedicated``: a taint that it
-      tolerates, whatever its effect.
+    tolerates, with any effect.
 
     Args:
         text: The line.
         namespace: Its namespace; empty for ``default``.
-        scheduler: The scheduler that it asks for; empty for ``default-scheduler``.
+        scheduler: Its scheduler name; empty for ``default-scheduler``.
 
     Raises:
         PodTextError: The line cannot be read.
@@ -121,10 +121,10 @@ def _set(parts: _Parts, text: str, key: str, value: str) -> None:
         raise PodTextError(text, f"{key}: {_KEYS}")
 
 
-def _add(known: dict[str, T], text: str, key: str, name: str, value: T) -> None:
-    if name in known:
+def _add(values: dict[str, T], text: str, key: str, name: str, value: T) -> None:
+    if name in values:
         raise PodTextError(text, f"{key}: expected once, came twice")
-    known[name] = value
+    values[name] = value
 
 
 def _amount(text: str, key: str, value: str) -> Quantity:

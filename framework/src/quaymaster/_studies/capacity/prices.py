@@ -21,8 +21,8 @@ __all__ = ["PRICE_ANNOTATION", "Prices", "price_of_text", "read_prices", "total_
 PRICE_ANNOTATION: Final = "simulation.quaymaster.io/price-per-hour"
 """On a node: what it costs per hour, such as ``0.096``.
 
-It counts before the price of the node's instance type. The currency is the user's own:
-prices are added up and compared, and nothing else.
+It overrides the price of the node's instance type. Prices may be in any currency: they
+are only added and compared.
 """
 
 _INSTANCE_TYPE: Final = (
@@ -38,7 +38,7 @@ _FORM: Final = (
     "m5.large: 0.096"
 )
 _DIGITS: Final = 9
-"""Sums are rounded to so many digits behind the point: 0.1 + 0.2 is 0.3."""
+"""The number of decimals of rounded sums, so that 0.1 + 0.2 is 0.3."""
 
 
 @attrs.frozen(kw_only=True)
@@ -54,8 +54,8 @@ class Prices:
     def of(self, node: Node) -> float | None:
         """Return what a node costs per hour.
 
-        Its annotation `PRICE_ANNOTATION` counts first, then the price of its instance
-        type, by the label ``node.kubernetes.io/instance-type``.
+        The annotation `PRICE_ANNOTATION` overrides the price of the node's instance
+        type, which is the label ``node.kubernetes.io/instance-type``.
 
         Returns:
             The price, or None if it is unknown.
@@ -94,7 +94,7 @@ class Prices:
 
 
 def price_of_text(text: str) -> float | None:
-    """Return the price that a text says, or None if it says none."""
+    """Return the price in a text, or None if it is not a price."""
     stripped = text.strip()
     if not _PRICE.fullmatch(stripped):
         return None
@@ -103,9 +103,9 @@ def price_of_text(text: str) -> float | None:
 
 
 def total_price(prices: Iterable[float | None]) -> float | None:
-    """Return the sum of the known prices, or None if no price is known."""
-    known = [price for price in prices if price is not None]
-    return round(math.fsum(known), _DIGITS) if known else None
+    """Return the sum of the prices that are not None, or None if all are."""
+    amounts = [price for price in prices if price is not None]
+    return round(math.fsum(amounts), _DIGITS) if amounts else None
 
 
 def read_prices(source: str) -> Prices:

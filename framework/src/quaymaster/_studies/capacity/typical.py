@@ -1,4 +1,4 @@
-"""The typical pods of a cluster: which kinds it has, and how many of each."""
+"""The typical pods of a cluster: the kinds of pods, and the number of each."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ from quaymaster._api.objects.resources import Resources, pod_requests
 __all__ = ["MOST_SHAPES", "PodShape", "amounts_of", "one_more", "pod_shapes"]
 
 MOST_SHAPES: Final = 100
-"""So many kinds of pods are looked at, the most frequent first."""
+"""How many kinds of pods are evaluated, the most frequent first."""
 
 _OWN_LABELS: Final = frozenset(
     {
@@ -38,7 +38,7 @@ _ANY_NAME: Final = "one-more"
 
 @attrs.frozen(kw_only=True, eq=False)
 class PodShape:
-    """Pods that are alike.
+    """Similar pods.
 
     Attributes:
         pod: The first of them.
@@ -52,12 +52,12 @@ class PodShape:
 
 
 def pod_shapes(pods: Iterable[Pod], most: int = MOST_SHAPES) -> list[PodShape]:
-    """Sort the pods that take room, or wait for it, into those that are alike.
+    """Group the pods that have a node, or wait for one, into similar pods.
 
-    Two pods are alike if they are of one namespace and have the same spec and labels,
-    but for labels that controllers make up, and names of claims that a StatefulSet made
-    for one of its pods. Pods of DaemonSets and of the nodes themselves do not count,
-    since nothing can be chosen about them.
+    Two pods are similar if they have the same namespace, spec and labels. Labels that
+    controllers generate, and names of claims that a StatefulSet created for one of its
+    pods, may differ. Pods of DaemonSets and static pods do not count, since their nodes
+    are given.
 
     Args:
         pods: The pods, in any state.

@@ -1,1 +1,1 @@
-"""Changes of a cluster in virtual time: what people do to it, and what befalls it."""
+"""Changes of a cluster in virtual time: actions of its operators, and failures."""

@@ -1,4 +1,4 @@
-"""What all changes have in common, and what each of them reports."""
+"""The interface of all changes, and the effect that each of them reports."""
 
 from typing import Protocol
 
@@ -30,7 +30,7 @@ class ChangeError(QuaymasterError):
 
 @attrs.frozen(kw_only=True)
 class Evicted:
-    """A pod that a drain has evicted, or that its silent node has cost its place.
+    """A pod that a drain evicted, or that was deleted as its node did not answer.
 
     Attributes:
         pod: Its key.
@@ -51,7 +51,7 @@ class RefusedEviction:
         pod: Its key.
         node: The node that it was on.
         message: Why, in upstream's words.
-        cause: What stands behind it, in upstream's words; may be empty.
+        cause: The cause of the refusal, in upstream's words; may be empty.
         times: How often it was refused.
         first: The time of the first refusal, in seconds since the beginning.
         last: The time of the last one.
@@ -70,20 +70,22 @@ class RefusedEviction:
 
 @attrs.define(kw_only=True)
 class Effect:
-    """What a change has done by now; it grows as long as the change goes on.
+    """What a change has done so far; it grows while the change goes on.
 
-    Drains go on, and losses that a cluster has to find out: timers of its clock do it.
+    Drains take time, and so do losses that a cluster must detect: they use timers of
+    its clock.
 
     Attributes:
         change: The change, as people write it.
         at: When it began, in seconds since the beginning.
         ended: When it was done; None while it goes on.
-        objects: The keys of what was made, changed or deleted, as ``KIND/KEY``.
+        objects: The keys of created, changed and deleted objects, as ``KIND/KEY``.
         evicted: The pods that were evicted, in order.
         refused: The refused evictions by the pods' keys, in the order of the first.
         stayed: Pods that a drain leaves on their node -> why.
-        lost: The keys of pods that went together with their node.
-        timed_out: The pods that were deleted since their node did not answer, in order.
+        lost: The keys of pods that were lost together with their node.
+        timed_out: The pods that were deleted because their node did not answer, in
+            order.
         unmanaged: The keys of deleted pods that no controller creates again.
         notes: What else a user should know.
     """
@@ -101,7 +103,7 @@ class Effect:
     notes: list[str] = attrs.field(factory=list)
 
     def take_in(self, part: "Effect") -> None:
-        """Count what another effect has done, and does from now on, as this one's.
+        """Add to this effect what another one has done, and will do.
 
         Args:
             part: The other effect; from now on, both have the same lists.
@@ -133,16 +135,16 @@ class ClusterChange(Protocol):
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now.
 
-        What follows from it, such as the pods that controllers create again, happens as
-        the simulation goes on.
+        Consequences, such as pods that controllers create again, happen when the
+        simulation continues.
 
         Args:
             simulation: The simulation; the time in it does not pass meanwhile.
 
         Returns:
-            What has been done; what takes time is added later.
+            What has been done; later effects are added to it.
 
         Raises:
             ChangeError: It cannot be made.
-            ApiError: The cluster refuses it.
+            ApiError: The cluster rejects it.
         """

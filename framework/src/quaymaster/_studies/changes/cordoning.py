@@ -1,4 +1,4 @@
-"""Cordons: nodes that take no more pods.
+"""Cordons: nodes that accept no more pods.
 
 Mirrors ``pkg/drain/cordon.go`` (kubectl v0.36), and the taint that
 ``pkg/controller/nodelifecycle`` (Kubernetes v1.36) gives such nodes.
@@ -24,7 +24,7 @@ _TAINT: Final = Taint(key=_KEY, effect="NoSchedule")
 
 @attrs.frozen(kw_only=True)
 class Cordon:
-    """Lets nodes take no more pods; those that they have stay.
+    """Marks nodes as unschedulable; pods on them stay.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
@@ -61,7 +61,7 @@ class Uncordon:
 def set_cordons(
     cluster: InMemoryCluster, nodes: Iterable[Node], *, cordoned: bool
 ) -> list[str]:
-    """Cordon or uncordon nodes, and return the keys of those that were not so."""
+    """Cordon or uncordon nodes, and return the keys of those that changed."""
     changed = []
     for node in nodes:
         taints = tuple(taint for taint in node.spec.taints if taint.key != _KEY)

@@ -1,9 +1,9 @@
 """Drains: pods are evicted from nodes, as far as disruption budgets allow it.
 
 Mirrors ``pkg/drain`` (kubectl v0.36) with ``--ignore-daemonsets``,
-``--delete-emptydir-data`` and ``--force``: what is refused is tried again every five
-seconds, one node after the other. Unlike kubectl, a node that cannot be emptied in time
-does not keep the others from being drained.
+``--delete-emptydir-data`` and ``--force``: refused evictions are retried every five
+seconds, one node after the other. Unlike kubectl, the drain continues with the other
+nodes if a node cannot be emptied in time.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ from quaymaster._studies.simulation.run import Simulation
 __all__ = ["DRAIN_TIMEOUT_SECONDS", "Drain", "Draining"]
 
 DRAIN_TIMEOUT_SECONDS: Final = 600.0
-"""How long a drain tries, for each node."""
+"""How long a drain retries, for each node."""
 
 _RETRY_SECONDS: Final = 5.0  # upstream's ``EvictErrorRetryDelay``
 _DAEMON: Final = "DaemonSet-managed"
@@ -44,12 +44,12 @@ _STILL_ENDING: Final = "still ending when the time was over"
 class Drain:
     """Cordons nodes and evicts their pods, as ``kubectl drain`` does.
 
-    Pods of DaemonSets stay, and so do static ones. Pods without a controller go, too.
+    Pods of DaemonSets and static pods stay. Pods without a controller are evicted, too.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
         timeout_seconds: How long refused evictions are retried, for each node.
-        grace_period_seconds: Overrides the pods' own grace periods; None: does not.
+        grace_period_seconds: Overrides the pods' own grace periods, if not None.
     """
 
     nodes: str
@@ -60,7 +60,7 @@ class Drain:
         return f"drain {self.nodes}"
 
     def apply(self, simulation: Simulation) -> Effect:
-        """Make the change: evict what may go now, and set timers for the rest."""
+        """Evict the pods that may leave now, and set timers for the others."""
         cluster = simulation.cluster
         nodes = chosen_nodes(self.nodes, cluster.list(Node).items, self)
         effect = Effect(change=str(self), at=simulation.now)
@@ -75,14 +75,14 @@ class Drain:
 
 
 class Draining:
-    """A drain that goes on.
+    """A drain in progress.
 
     Args:
-        drain: What is wanted.
-        simulation: Where.
-        effect: Collects what happens.
-        nodes: The names of the nodes that are still to be drained.
-        on_end: Called when the last node is empty, or given up.
+        drain: The requested change.
+        simulation: The simulation.
+        effect: Receives what happens.
+        nodes: The names of the nodes that must still be drained.
+        on_end: Called when the last node is empty, or its time is over.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Draining:
         self._ending: dict[str, Pod] = {}
 
     def next_node(self) -> None:
-        """Begin with the next node, or end."""
+        """Start to drain the next node, or end after the last."""
         if not self._nodes:
             self._on_end()
             return
@@ -116,7 +116,7 @@ class Draining:
         self._turn()
 
     def _leaving(self) -> list[Pod]:
-        """Return the pods that are to leave the node, and note those that stay."""
+        """Return the pods that must leave the node, and note those that stay."""
         pods = []
         for pod in pods_on(self._cluster, self._node):
             if is_of_daemon_set(pod) and not pod.is_finished:
@@ -128,7 +128,7 @@ class Draining:
         return pods
 
     def _turn(self) -> None:
-        """Try what is left, then wait for what ends or may be tried again."""
+        """Evict the remaining pods, then wait for them or for the next retry."""
         for pod in list(self._open.values()):
             self._try(pod)
         gone = [pod for pod in self._ending.values() if self._current(pod) is None]
@@ -146,7 +146,7 @@ class Draining:
         clock.call_at(min(max(due, now + 1.0), self._until), self._turn)
 
     def _end_of_grace(self) -> float:
-        """Return when the last of the pods that end should be gone."""
+        """Return when the grace period of the last terminating pod ends."""
         current = map(self._current, self._ending.values())
         ends = [pod.metadata.deletion_timestamp or 0.0 for pod in current if pod]
         return max(ends, default=0.0)
@@ -165,7 +165,7 @@ class Draining:
         except TooManyRequestsError as error:
             self._refused(pod, str(error), error.cause)
         except ApiError as error:
-            # As kubectl: such an error is not tried again.
+            # Like kubectl: such an error is not retried.
             self._refused(pod, str(error), "")
             self._effect.stayed[pod.key] = str(error)
             del self._open[pod.key]
@@ -182,8 +182,8 @@ class Draining:
 
     def _refused(self, pod: Pod, message: str, cause: str) -> None:
         now = self._simulation.now
-        known = self._effect.refused.get(pod.key)
-        if known is None:
+        refusal = self._effect.refused.get(pod.key)
+        if refusal is None:
             self._effect.refused[pod.key] = RefusedEviction(
                 pod=pod.key,
                 node=self._node,
@@ -193,8 +193,8 @@ class Draining:
                 last=now,
             )
         else:
-            known.message, known.cause = message, cause
-            known.times, known.last = known.times + 1, now
+            refusal.message, refusal.cause = message, cause
+            refusal.times, refusal.last = refusal.times + 1, now
 
     def _note_gone(self, pod: Pod) -> None:
         refused = self._effect.refused.get(pod.key)
@@ -209,7 +209,7 @@ class Draining:
         self.next_node()
 
     def _current(self, pod: Pod) -> Pod | None:
-        """Return a pod as it is now; None if it is gone, or another has its name."""
+        """Return the current pod; None if it is gone, or another pod has its name."""
         try:
             current = self._cluster.get(Pod, pod.key)
         except NotFoundError:

@@ -1,4 +1,4 @@
-"""Nodes that come, go, fail and return."""
+"""Changes that add, remove, fail and return nodes."""
 
 import enum
 from collections.abc import Iterable, Sequence
@@ -39,14 +39,14 @@ class FailureMode(enum.StrEnum):
     """How nodes fail."""
 
     AT_ONCE = "AtOnce"
-    """The nodes and their pods are gone in the same moment, for a quick answer."""
+    """The nodes and their pods disappear in the same moment, for a quick answer."""
 
     UNREACHABLE = "Unreachable"
-    """The nodes no longer report, and the cluster notices that by itself.
+    """The nodes no longer report, and the cluster detects that by itself.
 
-    After 50 seconds they are ``Unknown`` and tainted; pods go when their tolerations
-    are over, after five minutes by default, and stay ``Terminating`` until the node
-    answers or is deleted. `quaymaster.inmemory.InMemoryCluster.stop_kubelets` does it.
+    After 50 seconds they are ``Unknown`` and tainted. Pods are deleted when their
+    tolerations end, after five minutes by default, and stay ``Terminating`` until the
+    node answers or is deleted. See `quaymaster.inmemory.InMemoryCluster.stop_kubelets`.
     """
 
 
@@ -55,7 +55,7 @@ class AddNodes:
     """Adds nodes.
 
     Attributes:
-        spec: What they are, as `quaymaster.inmemory.make_nodes` reads it, such as
+        spec: Their number and shape, as for `quaymaster.inmemory.make_nodes`, such as
             ``3:cpu=4,memory=16Gi,zones=3``.
     """
 
@@ -81,7 +81,7 @@ class AddNodes:
 class RemoveNodes:
     """Deletes nodes without a drain, as ``kubectl delete node`` does.
 
-    Their pods are deleted 40 seconds later, as upstream's garbage collector does it.
+    Their pods are deleted 40 seconds later, as by upstream's garbage collector.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
@@ -107,12 +107,12 @@ class RemoveNodes:
 class FailNodes:
     """Loses nodes; `ReturnNodes` brings them back.
 
-    At once, the pods are gone and their controllers make new ones; otherwise as long
-    after that as a cluster takes.
+    With `FailureMode.AT_ONCE` the pods disappear at once and their controllers create
+    new ones. Otherwise that takes as long as in a real cluster.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
-        mode: At once, or as a cluster finds out.
+        mode: Whether the cluster loses them at once or has to detect the failure.
     """
 
     nodes: str
@@ -133,7 +133,7 @@ class FailZone:
 
     Attributes:
         zone: The zone: a value of the label ``topology.kubernetes.io/zone``.
-        mode: At once, or as a cluster finds out.
+        mode: Whether the cluster loses them at once or has to detect the failure.
     """
 
     zone: str
@@ -146,20 +146,20 @@ class FailZone:
         """Make the change, now; see `ClusterChange.apply`."""
         nodes = simulation.cluster.list(Node).items
         zones = {node.name: zone_of(node) for node in nodes}
-        found = [node for node in nodes if zones[node.name] == self.zone]
-        if not found:
-            known = ", ".join(sorted(set(filter(None, zones.values()))))
-            problem = f"no node is in zone '{self.zone}' (zones: {known or 'none'})"
+        chosen = [node for node in nodes if zones[node.name] == self.zone]
+        if not chosen:
+            names = ", ".join(sorted(set(filter(None, zones.values()))))
+            problem = f"no node is in zone '{self.zone}' (zones: {names or 'none'})"
             raise ChangeError(str(self), problem)
-        return _fail(self, sorted(found, key=lambda node: node.name), simulation)
+        return _fail(self, sorted(chosen, key=lambda node: node.name), simulation)
 
 
 @attrs.frozen(kw_only=True)
 class ReturnNodes:
     """Brings back nodes that have failed.
 
-    Those that were lost at once are empty then. Those that did not answer go on with
-    the pods that were not deleted meanwhile.
+    Nodes that were lost at once return empty. Nodes that did not answer keep the pods
+    that were not deleted meanwhile.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's, of nodes that have failed.
@@ -183,7 +183,7 @@ class ReturnNodes:
 
 
 def failed_nodes(simulation: Simulation) -> list[Node]:
-    """Return the nodes that have failed, and may return."""
+    """Return the nodes that have failed and may return."""
     cluster = simulation.cluster
     silent = [cluster.get(Node, name) for name in sorted(cluster.silent_nodes)]
     return [*simulation.lost_nodes.values(), *silent]
@@ -226,11 +226,11 @@ def _done(change: ClusterChange, now: float, nodes: Iterable[Node]) -> Effect:
 
 
 class _Watch:
-    """Notes in an effect what becomes of the pods of nodes that do not answer.
+    """Records in an effect what happens to pods of nodes that do not answer.
 
     Args:
         effect: The effect.
-        simulation: Where.
+        simulation: The simulation.
     """
 
     def __init__(self, effect: Effect, simulation: Simulation) -> None:
@@ -239,15 +239,15 @@ class _Watch:
 
     def observer(self) -> HealthObserver:
         """Return the observer that receives evictions from the cluster."""
-        return HealthObserver(deleted=self._deleted, told=self._told)
+        return HealthObserver(deleted=self._deleted, told=self._note)
 
     def _deleted(self, pod: Pod) -> None:
         simulation = self._simulation
-        one = Evicted(pod=pod.key, node=pod.node_name, at=simulation.now)
-        self._effect.timed_out.append(one)
+        eviction = Evicted(pod=pod.key, node=pod.node_name, at=simulation.now)
+        self._effect.timed_out.append(eviction)
         if not is_of_daemon_set(pod) and not is_made_anew(pod, simulation.cluster):
             self._effect.unmanaged.append(pod.key)
 
-    def _told(self, text: str) -> None:
+    def _note(self, text: str) -> None:
         if text not in self._effect.notes:
             self._effect.notes.append(text)

@@ -1,4 +1,4 @@
-"""The nodes that a change is about: one by its name, or those with some labels."""
+"""Finds the nodes of a change, by a name or by labels."""
 
 import difflib
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ __all__ = ["chosen_nodes"]
 
 
 def chosen_nodes(text: str, nodes: Iterable[Node], change: object) -> list[Node]:
-    """Return the nodes that a text names.
+    """Return the nodes that a text selects.
 
     Args:
         text: A name, or a label selector as kubectl's.
@@ -20,10 +20,10 @@ def chosen_nodes(text: str, nodes: Iterable[Node], change: object) -> list[Node]
         change: The change, for errors.
 
     Returns:
-        The nodes, by name; at least one.
+        The nodes, sorted by name; at least one.
 
     Raises:
-        ChangeError: There is none.
+        ChangeError: No node matches.
     """
     by_name = {node.name: node for node in nodes}
     if text in by_name:

@@ -1,4 +1,4 @@
-"""Copies of nodes: new machines of the same kind, with what belongs to each."""
+"""Copies nodes with the objects that drivers keep for them."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -27,8 +27,8 @@ _OWN_TAINTS = "node.kubernetes.io/"
 def copy_of_node(node: Node, taken: Collection[str]) -> Node:
     """Return a new, empty node of the same kind.
 
-    Labels that name the old node name the new one. Images, conditions and taints of
-    the node controllers are not copied.
+    Labels with the name of the old node get the new name. Images, conditions and taints
+    of the node controllers are not copied.
 
     Args:
         node: The node.
@@ -65,7 +65,7 @@ def objects_of_node(cluster: InMemoryCluster, node: Node) -> list[ApiObject]:
     objects: list[ApiObject] = []
     with suppress(NotFoundError):
         objects.append(cluster.get(CSINode, node.name))
-    # The cluster itself keeps the slices of devices that an annotation states.
+    # The cluster itself keeps the slices of devices from an annotation.
     if DEVICES_ANNOTATION not in node.annotations:
         objects += [
             part
@@ -76,7 +76,7 @@ def objects_of_node(cluster: InMemoryCluster, node: Node) -> list[ApiObject]:
 
 
 def copies_for(objects: list[ApiObject], old: Node, new: Node) -> Iterator[ApiObject]:
-    """Yield what drivers keep for the old node, for the new one."""
+    """Yield copies of the old node's driver objects for the new node."""
     for obj in objects:
         if isinstance(obj, CSINode):
             yield replace(obj, metadata=ObjectMeta(name=new.name))

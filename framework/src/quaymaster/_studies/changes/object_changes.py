@@ -1,4 +1,4 @@
-"""Objects that are made, applied, patched and deleted."""
+"""Changes that create, apply, patch and delete objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -30,11 +30,11 @@ def _all_of(objects: Iterable[ApiObject]) -> tuple[ApiObject, ...]:
 
 @attrs.frozen(kw_only=True)
 class Create:
-    """Makes new objects, all of them or none.
+    """Creates objects, all of them or none.
 
     Attributes:
         objects: The objects, in any order.
-        name: What to call them: a file, say.
+        name: Their name in messages, such as a file.
     """
 
     objects: Sequence[ApiObject] = attrs.field(converter=_all_of)
@@ -51,14 +51,14 @@ class Create:
 
 @attrs.frozen(kw_only=True)
 class Apply:
-    """Makes objects, or changes those that exist, as ``kubectl apply`` does.
+    """Creates objects, or changes those that exist, as ``kubectl apply`` does.
 
-    Of what exists, the status stays, the labels and annotations that are not named,
-    and the number of replicas if none is given.
+    Existing objects keep their status, labels and annotations that the new manifest
+    does not name, and the number of replicas if it has none.
 
     Attributes:
         objects: The objects, in any order.
-        name: What to call them: a file, say.
+        name: Their name in messages, such as a file.
     """
 
     objects: Sequence[ApiObject] = attrs.field(converter=_all_of)
@@ -70,13 +70,13 @@ class Apply:
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now; see `ClusterChange.apply`."""
         cluster = simulation.cluster
-        given = [_as_written(obj) for obj in self.objects]
-        known = [_stored(obj, cluster) for obj in given]
+        written = [_as_written(obj) for obj in self.objects]
+        stored = [_stored(obj, cluster) for obj in written]
         cluster.load(
-            [obj for obj, old in zip(given, known, strict=True) if old is None]
+            [obj for obj, old in zip(written, stored, strict=True) if old is None]
         )
         changed = []
-        for obj, old in zip(given, known, strict=True):
+        for obj, old in zip(written, stored, strict=True):
             if old is not None:
                 before = old.metadata.resource_version
                 new = cluster.update(_merged(obj, old))
@@ -92,9 +92,9 @@ class Patch:
 
     Attributes:
         target: The object.
-        patch: The fields as manifests have them; None takes one away, and a list
-            replaces the whole list.
-        kinds: The kinds of plugins and packages, beside those of Kubernetes.
+        patch: The fields as in manifests; None removes a field, and a list replaces the
+            whole list.
+        kinds: The kinds of plugins and packages, in addition to those of Kubernetes.
     """
 
     target: Target
@@ -120,12 +120,12 @@ class Patch:
 
 @attrs.frozen(kw_only=True)
 class Delete:
-    """Deletes an object with all that belongs to it, as ``kubectl delete`` does.
+    """Deletes an object with all its dependents, as ``kubectl delete`` does.
 
     Attributes:
-        target: The object. With a namespace goes what is in it; with a node go its
-            pods, 40 seconds later.
-        kinds: The kinds of plugins and packages, beside those of Kubernetes.
+        target: The object. A namespace is deleted with its objects; the pods of a node
+            are deleted 40 seconds later.
+        kinds: The kinds of plugins and packages, in addition to those of Kubernetes.
     """
 
     target: Target
@@ -145,18 +145,18 @@ class Delete:
         gone = [obj]
         if isinstance(obj, Namespace):
             gone = [*_inside(obj.name, cluster, kinds), obj]
-        for one in gone:
-            if _stored(one, cluster) is not None:
-                cluster.delete(type(one), one.key)
+        for obj in gone:
+            if _stored(obj, cluster) is not None:
+                cluster.delete(type(obj), obj.key)
         return _done(self, simulation, gone)
 
 
 def _inside(
     namespace: str, cluster: InMemoryCluster, kinds: KindSet
 ) -> list[ApiObject]:
-    """Return what is in a namespace; what makes other things comes first."""
+    """Return the objects of a namespace, owners before dependents."""
     found: list[ApiObject] = []
-    for kind in (*reversed(KINDS.values()), *kinds.own):
+    for kind in (*reversed(KINDS.values()), *kinds.custom):
         if kind.namespaced:
             objects = cluster.list(kind).items
             found += (obj for obj in objects if obj.namespace == namespace)
@@ -164,7 +164,7 @@ def _inside(
 
 
 def _as_written(obj: ObjT) -> ObjT:
-    """Return an object as people write it: without what a server adds."""
+    """Return an object without the fields that a server adds."""
     old = obj.metadata
     metadata = ObjectMeta(
         name=old.name,
@@ -185,15 +185,15 @@ def _stored(obj: ObjT, cluster: InMemoryCluster) -> ObjT | None:
         return None
 
 
-def _merged(given: ObjT, known: ObjT) -> ObjT:
-    """Return what is stored once an object is applied to the one that exists."""
-    new = applied(given, known)
+def _merged(written: ObjT, stored: ObjT) -> ObjT:
+    """Return the result of applying a manifest to the stored object."""
+    new = applied(written, stored)
     # A manifest without a number keeps the current number.
-    if not isinstance(new, SIZED) or not isinstance(known, SIZED):
+    if not isinstance(new, SIZED) or not isinstance(stored, SIZED):
         return new
     if new.spec.replicas is not None:
         return new
-    spec = replace(new.spec, replicas=known.spec.replicas)
+    spec = replace(new.spec, replicas=stored.spec.replicas)
     return replace(new, spec=spec)
 
 

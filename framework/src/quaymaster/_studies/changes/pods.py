@@ -1,4 +1,4 @@
-"""Which controller owns a pod, and whether it creates the pod again."""
+"""Finds the owner of a pod, and whether it creates the pod again."""
 
 from typing import Final
 
@@ -18,13 +18,13 @@ def pods_on(cluster: InMemoryCluster, node: str) -> list[Pod]:
 
 
 def is_of_daemon_set(pod: Pod) -> bool:
-    """Whether a DaemonSet has made a pod, be it in the cluster or not."""
+    """Whether a DaemonSet created a pod; it may be missing in the cluster."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind == "DaemonSet"
 
 
 def is_of_node(pod: Pod) -> bool:
-    """Whether a kubelet runs a pod from a file of its own: a static pod's mirror."""
+    """Whether a pod is the mirror of a static pod, which a kubelet runs from a file."""
     controller = pod.metadata.controller
     of_node = controller is not None and controller.kind == "Node"
     return of_node or _MIRROR in pod.annotations

@@ -1,7 +1,7 @@
 """Rotations: nodes are replaced by new ones of the same kind, a few at a time.
 
 Like the upgrade of a node pool with surge nodes: a new node boots, the old one is
-drained as far as disruption budgets allow it, and is deleted when it is empty.
+drained as far as disruption budgets allow, and is deleted when it is empty.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ from quaymaster._studies.simulation.run import Simulation
 __all__ = ["BOOT_SECONDS", "RotateNodes"]
 
 BOOT_SECONDS: Final = 60.0
-"""How long a new node needs until it takes pods, unless another time is given."""
+"""How long a new node needs by default until it accepts pods."""
 
 _SHOWN: Final = 3
 
@@ -39,13 +39,14 @@ _SHOWN: Final = 3
 class RotateNodes:
     """Replaces nodes by new ones of the same kind, some at a time.
 
-    Each new node is a copy of the old one without its pods. A node that is not empty
-    in time stays cordoned, its copy stays too, and the next node follows.
+    Each new node is a copy of the old one without its pods. A node that is not empty in
+    time stays cordoned, its copy stays too, and the rotation continues with the next
+    node.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
-        surge: How many more nodes there are at a time; at least 1.
-        boot_seconds: How long a new node needs until it takes pods.
+        surge: How many additional nodes exist at a time; at least 1.
+        boot_seconds: How long a new node needs until it accepts pods.
         timeout_seconds: How long refused evictions are retried, for each node.
     """
 
@@ -66,12 +67,12 @@ class RotateNodes:
 
 
 class _Rotation:
-    """A rotation that goes on.
+    """A rotation in progress.
 
     Args:
         rotation: The change.
         simulation: The simulation.
-        effect: The effect, which grows.
+        effect: Receives what happens.
         nodes: The nodes to replace, in order.
     """
 
@@ -125,7 +126,7 @@ class _Rotation:
         Draining(drain, self._simulation, part, [name], end).next_node()
 
     def _drained(self, old: Node, part: Effect) -> None:
-        """Delete the old node if it is empty, and go on with the next one."""
+        """Delete the old node if it is empty, and continue with the next one."""
         effect, cluster = self._effect, self._cluster
         effect.evicted += part.evicted
         effect.refused |= part.refused

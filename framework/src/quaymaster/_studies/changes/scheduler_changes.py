@@ -1,4 +1,4 @@
-"""Changes of how pods are scheduled, not of what there is."""
+"""Changes of how pods are scheduled, and not of the objects."""
 
 import attrs
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ __all__ = ["Repack", "UseConfig"]
 class Repack:
     """Removes all pods from their nodes, and schedules them again together.
 
-    Pods of DaemonSets and static pods stay where they are; so do pods that have ended
-    or are about to. Volumes stay, so a pod may be held to a zone by its own.
+    Pods of DaemonSets, static pods, and pods that have ended or are terminating keep
+    their nodes. Volumes stay, so a pod's volume may bind it to a zone.
     """
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class UseConfig:
 
     Attributes:
         config: The configuration, complete and checked.
-        name: What to call it: a file, say.
+        name: Its name in messages, such as a file.
     """
 
     config: SchedulerConfig = attrs.field(repr=False)
@@ -65,7 +65,7 @@ def _may_move(pod: Pod) -> bool:
 
 
 def _take_away(pod: Pod, cluster: InMemoryCluster) -> None:
-    """Remove a pod at once; controllers look again only when all are back."""
+    """Remove a pod at once; controllers run only when all pods exist again."""
     if pod.metadata.finalizers:
         metadata = replace(pod.metadata, finalizers=())
         pod = cluster.update(replace(pod, metadata=metadata))
@@ -82,7 +82,7 @@ def _as_new(pod: Pod) -> Pod:
         annotations=old.annotations,
         owner_references=old.owner_references,
         finalizers=old.finalizers,
-        # With it, admission knows the pod as one that a cluster had already.
+        # Admission recognises a pod from a cluster by this field.
         creation_timestamp=old.creation_timestamp,
     )
     return replace(pod, metadata=metadata, node_name="", status=PodStatus())

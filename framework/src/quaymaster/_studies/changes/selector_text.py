@@ -1,4 +1,4 @@
-"""Reads label selectors as kubectl takes them, such as ``pool=old,zone in (a, b)``."""
+"""Reads label selectors like kubectl's, such as ``pool=old,zone in (a, b)``."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ def read_selector(text: str) -> Selector:
     """Read a selector.
 
     Raises:
-        SelectorError: The text is none.
+        SelectorError: The text is not a selector.
     """
     parts = [part.strip() for part in _parts(text)]
     bounds = [bound for part in parts if (bound := _BOUND.fullmatch(part))]
@@ -49,7 +49,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _bounded(bounds: Iterable[re.Match[str]]) -> Selector:
-    """Compile conditions such as ``a>3``, which only texts of selectors may have."""
+    """Compile conditions such as ``a>3``, which only selector texts may contain."""
     conditions = [
         LabelSelectorRequirement(
             key=bound["key"],

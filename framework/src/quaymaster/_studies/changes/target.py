@@ -1,4 +1,4 @@
-"""The object that a change is about, as kubectl names it: ``deploy/web``."""
+"""The target of a change, in kubectl's notation: ``deploy/web``."""
 
 import difflib
 from typing import Self
@@ -7,7 +7,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.kinds import KINDS, OPERATOR_KINDS
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.changes.change import ChangeError
 from quaymaster._studies.simulation.kinds import kind_fits
@@ -23,7 +23,7 @@ class Target:
         kind: The kind, by any of kubectl's names: ``deploy``, ``Deployment``,
             ``deployments.apps``.
         name: The object's name.
-        namespace: Its namespace; empty: the one that has such an object.
+        namespace: Its namespace; empty: the only one with such an object.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Target:
 
         Args:
             text: The text.
-            namespace: Where to look if the text names none; empty: anywhere.
+            namespace: The namespace if the text has none; empty: any.
             change: The change, for errors; by default, the text.
 
         Raises:
@@ -58,12 +58,12 @@ class Target:
         """Return the object.
 
         Args:
-            cluster: Where it is.
+            cluster: The cluster.
             change: The change, for errors.
             kinds: The kinds of plugins and packages, or None.
 
         Raises:
-            ChangeError: There is none, or more than one.
+            ChangeError: No object matches, or several do.
         """
         kind = self._class(change, kinds)
         there = list(cluster.list(kind).items)
@@ -77,12 +77,12 @@ class Target:
         raise ChangeError(str(change), self._missing(kind, there))
 
     def _class(self, change: object, kinds: KindSet | None) -> type[ApiObject]:
-        own = () if kinds is None else kinds.own
+        own = OPERATOR_KINDS if kinds is None else kinds.custom
         for kind in (*KINDS.values(), *own):
             if kind_fits(self.kind, kind.kind, kind.api_version):
                 return kind
-        known = ", ".join(sorted(kind.kind.lower() for kind in (*KINDS.values(), *own)))
-        problem = f"there is no kind '{self.kind}' (known: {known})"
+        names = ", ".join(sorted(kind.kind.lower() for kind in (*KINDS.values(), *own)))
+        problem = f"there is no kind '{self.kind}' (known: {names})"
         raise ChangeError(str(change), problem)
 
     def _is_in(self, obj: ApiObject) -> bool:

@@ -1,4 +1,4 @@
-"""Workloads that get another size or another image."""
+"""Changes of a workload's size or image."""
 
 from typing import Self
 
@@ -42,11 +42,11 @@ class Scale:
 
     @classmethod
     def parse(cls, text: str, namespace: str = "") -> Self:
-        """Read such as ``deploy/web=30``.
+        """Read a text such as ``deploy/web=30``.
 
         Args:
             text: The text.
-            namespace: Where to look if the text names none; empty: anywhere.
+            namespace: The namespace if the text has none; empty: any.
 
         Raises:
             ChangeError: It has another form.
@@ -81,7 +81,7 @@ class SetImage:
         target: A Deployment, StatefulSet, DaemonSet, ReplicaSet or
             ReplicationController.
         image: The image.
-        container: Which container; empty: the only one; ``*``: all.
+        container: The container's name; empty: the only one; ``*``: all.
     """
 
     target: Target
@@ -90,11 +90,11 @@ class SetImage:
 
     @classmethod
     def parse(cls, text: str, namespace: str = "") -> Self:
-        """Read such as ``deploy/web=nginx:2`` or ``deploy/web:proxy=envoy:3``.
+        """Read a text such as ``deploy/web=nginx:2`` or ``deploy/web:proxy=envoy:3``.
 
         Args:
             text: The text.
-            namespace: Where to look if the text names none; empty: anywhere.
+            namespace: The namespace if the text has none; empty: any.
 
         Raises:
             ChangeError: It has another form.

@@ -30,20 +30,20 @@ __all__ = ["answer", "main"]
 
 
 def main() -> None:
-    """Answer one request."""
-    # What plugins print must not end up in the answer.
+    """Read a request, and write its answer."""
+    # Output that plugins print must not become part of the answer.
     out = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
-        told = answer(decode_request(sys.stdin.buffer.read()))
+        response = answer(decode_request(sys.stdin.buffer.read()))
     except (QuaymasterError, msgspec.DecodeError) as error:
-        told = Answer(mistake=str(error))
+        response = Answer(mistake=str(error))
     with os.fdopen(out, "wb") as file:
-        file.write(encode(told))
+        file.write(encode(response))
 
 
 def answer(request: Request) -> Answer:
-    """Do what a request asks for.
+    """Handle a request.
 
     Raises:
         QuaymasterError: Something is wrong with the input.
@@ -66,7 +66,7 @@ def answer(request: Request) -> Answer:
             kinds=kinds,
             stored=stored,
             kubernetes=kubernetes,
-            # Who asks has checked them, for the newest version that is compared.
+            # The caller has checked them, for the newest compared version.
             validation=Validation.IGNORE,
         ).objects,
         config=config,

@@ -1,4 +1,4 @@
-"""Compares variants: runs each under every seed, and says where they part."""
+"""Compares variants: runs each with every seed, and reports the differences."""
 
 from collections.abc import Sequence
 
@@ -20,13 +20,13 @@ __all__ = ["Comparison", "VariantResult", "compare"]
 
 @attrs.frozen(kw_only=True)
 class VariantResult:
-    """What came out for one variant.
+    """The result of one variant.
 
     Attributes:
         name: The variant's name.
-        outcomes: What it did, seed by seed.
-        figures: The mean of each figure over the seeds; those that some seed has no
-            value of are missing.
+        outcomes: Its outcomes, one per seed.
+        figures: The mean of each figure over the seeds; figures that are missing for
+            some seed are left out.
     """
 
     name: str
@@ -36,12 +36,12 @@ class VariantResult:
 
 @attrs.frozen(kw_only=True)
 class Comparison:
-    """What came out of a comparison.
+    """The result of a comparison.
 
     Attributes:
-        seeds: The seeds that each variant ran under.
+        seeds: The seeds with which each variant ran.
         variants: The variants, in the order given.
-        differences: How each but the first one differs from the first.
+        differences: How each other variant differs from the first.
     """
 
     seeds: tuple[int, ...]
@@ -59,8 +59,8 @@ def compare(
     """Simulate several variants, and return their differences.
 
     A seed decides the choice between equally good nodes and generated names, so figures
-    vary with it by chance. Under several seeds, means have 95 % confidence intervals,
-    and differences are taken seed by seed, which makes theirs narrower.
+    vary by chance. With several seeds, means have 95 % confidence intervals.
+    Differences are computed seed by seed, which makes their intervals narrower.
 
     Args:
         variants: At least two: a `Variant` each, or an `EnvironmentVariant`.
@@ -69,7 +69,7 @@ def compare(
         on_progress: Called with how many simulations are done, and how many there are.
 
     Raises:
-        ValueError: There are too few variants or no seeds, or two have one name.
+        ValueError: There are too few variants or no seeds, or two have the same name.
         AdmissionError: Some objects break rules, or ask for too many pods.
         ProfileError: A profile's plugins cannot be built.
         EnvironmentFailedError: A virtual environment cannot run its part.
@@ -126,7 +126,7 @@ def _differences(
     return {
         figure: estimate([b.figures[figure] - a.figures[figure] for a, b in pairs])
         for figure in first[0].figures
-        if all(figure in one.figures for pair in pairs for one in pair)
+        if all(figure in outcome.figures for pair in pairs for outcome in pair)
     }
 
 
@@ -136,7 +136,7 @@ def _divergence(
     first: VariantResult,
     other: VariantResult,
 ) -> Divergence | None:
-    """Find where two part under the first seed, and why."""
+    """Find the first different decision with the first seed, and its explanations."""
     ours, theirs = first.outcomes[0], other.outcomes[0]
     found = first_difference(ours.decisions, theirs.decisions)
     if found is None or found.first is None or found.other is None:

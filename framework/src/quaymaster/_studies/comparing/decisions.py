@@ -1,4 +1,4 @@
-"""Notes all decisions of a simulation, and where the pods of each workload went."""
+"""Records all decisions of a simulation, and the nodes of each workload's pods."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class DecisionLog:
     """Follows the attempts of a simulation; implements `FollowsAttempts`.
 
     Args:
-        cluster: The cluster, which knows the owners of pods.
+        cluster: The cluster, to look up the owners of pods.
 
     Attributes:
         decisions: All decisions, in their order.
@@ -49,7 +49,7 @@ class DecisionLog:
         """Do nothing: the result counts preemptions."""
 
     def places(self) -> Mapping[str, Mapping[str, int]]:
-        """Return where the pods of each workload went; see `Outcome.places`."""
+        """Return the nodes of each workload's pods; see `Outcome.places`."""
         places = {name: Counter(nodes) for name, nodes in self._places.items()}
         for pod in self._cluster.list(Pod).items:
             if not (pod.node_name or pod.is_finished or pod.is_terminating):

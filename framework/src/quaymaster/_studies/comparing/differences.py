@@ -1,4 +1,4 @@
-"""Where two variants part, and how far apart they end."""
+"""The first difference of two variants, and the differences of their results."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ class Divergence:
 
     Attributes:
         number: Its number in the sequence of all decisions, from 1.
-        first: What the first variant decided; None if it had no more to decide.
-        other: What the other variant decided; None likewise.
+        first: The decision of the first variant; None if it had none left.
+        other: The decision of the other variant; None likewise.
         first_explanation: The verdict of every plugin of the first variant about every
             node; None where the two tried different pods.
         other_explanation: The same of the other variant.
@@ -41,9 +41,9 @@ class MovedWorkload:
     Attributes:
         workload: Its name, such as ``deployment.apps/default/web``.
         pods: How many of its pods are placed differently.
-        first: Node -> how many of its pods the first variant put there and the other
-            did not; the empty name is for pending pods.
-        other: The same the other way round.
+        first: Node -> how many more of its pods the first variant placed there; the
+            empty name is for pending pods.
+        other: Node -> how many more of its pods the other variant placed there.
     """
 
     workload: str
@@ -58,12 +58,11 @@ class Difference:
 
     Attributes:
         variant: The other variant's name.
-        figures: By how much each figure is higher than the first variant's, seed by
-            seed; those that only one of the two has are missing.
-        moved: The workloads that are placed differently under the first seed, those
-            with the most pods first.
-        divergence: The first decision that differs under the first seed; None if none
-            does.
+        figures: How much higher each figure is than the first variant's, seed by seed;
+            figures that only one of the two has are left out.
+        moved: The workloads that are placed differently with the first seed, those with
+            the most pods first.
+        divergence: The first decision that differs with the first seed, or None.
     """
 
     variant: str
@@ -84,13 +83,13 @@ def moved(first: Outcome, other: Outcome) -> tuple[MovedWorkload, ...]:
             found.append(
                 MovedWorkload(workload=name, pods=pods, first=left, other=right)
             )
-    return tuple(sorted(found, key=lambda one: (-one.pods, one.workload)))
+    return tuple(sorted(found, key=lambda moved: (-moved.pods, moved.workload)))
 
 
 def first_difference(
     first: Sequence[Decision], other: Sequence[Decision]
 ) -> Divergence | None:
-    """Find the first decision that differs; None if all are the same."""
+    """Return the first decision that differs, or None if all are the same."""
     for number, (ours, theirs) in enumerate(zip(first, other, strict=False), 1):
         if ours != theirs:
             return Divergence(number=number, first=ours, other=theirs)

@@ -1,4 +1,4 @@
-"""Variants that run in virtual environments of their own: versions of plugins."""
+"""Variants that run in other virtual environments, to compare plugin versions."""
 
 import subprocess
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class EnvironmentFailedError(QuaymasterError):
 
     Attributes:
         environment: Its folder.
-        problem: Why.
+        problem: The reason.
     """
 
     def __init__(self, environment: Path, problem: str) -> None:
@@ -46,7 +46,7 @@ class EnvironmentFailedError(QuaymasterError):
 
 
 def interpreter_of(environment: Path) -> Path | None:
-    """Return the interpreter of a virtual environment; None if the folder is none."""
+    """Return the interpreter of a virtual environment; None if the folder has none."""
     if not (environment / "pyvenv.cfg").is_file():
         return None
     found = (environment / python for python in _PYTHONS)
@@ -55,18 +55,19 @@ def interpreter_of(environment: Path) -> Path | None:
 
 @attrs.frozen(kw_only=True)
 class EnvironmentVariant:
-    """An input, simulated with what is installed in a virtual environment.
+    """An input, simulated with the packages of a virtual environment.
 
     Attributes:
-        name: How the comparison calls it.
-        environment: The folder of the virtual environment. Quaymaster is installed in
-            it, and the plugins in the versions to compare.
+        name: Its name in the comparison.
+        environment: The folder of the virtual environment, in which Quaymaster and the
+            plugins are installed in the versions to compare.
         objects: Nodes, pods, workloads and all else, as for `simulate`.
-        config_file: A configuration file, or the name of a shipped one; None: the
-            default. It is read there, since its plugins' arguments may have changed.
+        config_file: A configuration file, or the name of a shipped one; None for the
+            default. The environment's own Quaymaster reads it, since arguments of
+            plugins may have changed.
         max_pods: How many pods the workloads may ask for in all.
-        kubernetes: The Kubernetes whose decisions are made; None: the default of what
-            is installed there.
+        kubernetes: The simulated version of Kubernetes; None for the default of the
+            installed Quaymaster.
     """
 
     name: str
@@ -77,14 +78,14 @@ class EnvironmentVariant:
     kubernetes: Kubernetes | None = None
 
     def outcome(self, seed: int, measures: Measures) -> Outcome:
-        """Simulate in the environment, and return what came out.
+        """Simulate in the environment, and return the outcome.
 
         Args:
-            seed: What decides ties and generated names.
+            seed: Decides ties and generated names.
             measures: The metrics.
 
         Raises:
-            EnvironmentFailedError: It cannot, or something in the input is wrong there.
+            EnvironmentFailedError: It cannot simulate, or rejects the input.
         """
         answer = self._ask(seed, measures)
         if answer.outcome is None:
@@ -96,7 +97,7 @@ class EnvironmentVariant:
         return self._ask(seed, explain=decision).explanation()
 
     def observe(self, seed: int) -> ObservedRun:
-        """Simulate in the environment, and return all that there is to see.
+        """Simulate in the environment, and return the observed run.
 
         Args:
             seed: What decides ties and generated names.
@@ -149,7 +150,7 @@ class EnvironmentVariant:
         if ended.returncode != 0:
             last = ended.stderr.decode(errors="replace").strip().splitlines()[-1:]
             why = last[0] if last else f"exit code {ended.returncode}"
-            raise EnvironmentFailedError(self.environment, _told(why))
+            raise EnvironmentFailedError(self.environment, _problem_of(why))
         try:
             return decode_answer(ended.stdout)
         except msgspec.DecodeError as error:
@@ -157,8 +158,8 @@ class EnvironmentVariant:
             raise EnvironmentFailedError(self.environment, text) from error
 
 
-def _told(why: str) -> str:
-    """What a failed interpreter said last, or what to do about it."""
+def _problem_of(why: str) -> str:
+    """Return the last message of a failed interpreter, or what to do about it."""
     if "No module named" in why and "quaymaster" in why:
         return "it has no quaymaster of this version: install it there"
     return f"quaymaster broke there: {why}"

@@ -15,9 +15,9 @@ _T: Final = (
     *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
 )
 _BEYOND: Final = ((40, 2.042), (60, 2.021), (120, 2.000), (math.inf, 1.980))
-"""Up to how many degrees of freedom, and the t of the next smaller entry of a table.
+"""Highest degrees of freedom, and the t of the next smaller entry of a table.
 
-So intervals are rather too wide than too narrow.
+So an interval may be too wide, but never too narrow.
 """
 
 
@@ -36,7 +36,7 @@ class Estimate:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the interval leaves zero out; never with a single seed."""
+        """Whether the interval excludes zero; always False with a single seed."""
         return self.half_width is not None and abs(self.mean) > self.half_width
 
 

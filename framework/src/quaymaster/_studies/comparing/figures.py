@@ -1,4 +1,4 @@
-"""The figures of a simulation that comparisons are made of."""
+"""The figures of a simulation that are compared."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,12 +25,12 @@ def measure(
 
     Args:
         simulation: The simulation.
-        prices: What nodes cost, beside what their annotations say.
+        prices: Prices of nodes without an annotation.
         topology_keys: The node labels over whose values the balance is measured.
 
     Returns:
-        The figures by name; those without a value, such as the price where nothing
-        tells it, are missing.
+        The figures by name. Figures without a value, such as an unknown price, are
+        missing.
     """
     result = simulation.result()
     pods = [pod for pod in simulation.cluster.list(Pod).items if _takes_room(pod)]
@@ -63,7 +63,7 @@ def _attempts(pods: Iterable[Placement | UnscheduledPod]) -> int:
 
 
 def _waits(placements: Sequence[Placement]) -> dict[str, float]:
-    """How long the pods that got a node had waited for it, in seconds."""
+    """Return how long the placed pods waited for a node, in seconds."""
     if not placements:
         return {}
     waits = [placement.bound - placement.created for placement in placements]
@@ -80,9 +80,9 @@ def _room(simulation: Simulation, prices: Prices) -> dict[str, float]:
         for name, room in total.resources.items()
         if room.allocatable
     }
-    figures |= {f"imbalance.{name}": one for name, one in total.imbalance.items()}
+    figures |= {f"imbalance.{name}": value for name, value in total.imbalance.items()}
     figures |= {
-        f"fragmentation.{name}": one for name, one in total.fragmentation.items()
+        f"fragmentation.{name}": value for name, value in total.fragmentation.items()
     }
     if total.price_per_hour is not None:
         figures["price_per_hour"] = total.price_per_hour
@@ -92,7 +92,7 @@ def _room(simulation: Simulation, prices: Prices) -> dict[str, float]:
 def _balance(
     simulation: Simulation, pods: Sequence[Pod], keys: Sequence[str]
 ) -> dict[str, float]:
-    """How evenly pods are spread over the values of labels; see `_skews`."""
+    """Measure how evenly pods are spread over the values of labels; see `_skews`."""
     cluster = simulation.cluster
     nodes = cluster.list(Node).items
     workloads: dict[str, list[str]] = defaultdict(list)
@@ -117,7 +117,8 @@ def _skews(
     """Measure the balance over one label.
 
     The skew is the difference between the value with the most pods and the one with the
-    fewest: of all pods together, and of each workload that has at least two, as a mean.
+    fewest. It is computed for all pods together, and as a mean over the workloads with
+    at least two pods.
     """
     name = key.rpartition("/")[2]
     values = sorted(set(domains.values()))

@@ -25,9 +25,9 @@ from quaymaster._studies.simulation.series import Sample
 __all__ = ["FORM", "Answer", "Request", "decode_answer", "decode_request", "encode"]
 
 FORM: Final = 2
-"""The newest form of requests and answers; a side must know that of a request.
+"""The newest format of requests and answers; both sides must support a request's.
 
-Form 2 says which Kubernetes decides; a request that does not is of form 1.
+Format 2 has the version of Kubernetes; a request without it has format 1.
 """
 
 
@@ -36,16 +36,17 @@ class Request:
     """A request to a process.
 
     Attributes:
-        form: The form of this request.
+        form: The format of this request.
         objects: A list of objects, as kubectl prints one.
-        config: A configuration file, or the name of a shipped one; None: the default.
-        seed: What decides ties and generated names.
+        config: A configuration file, or the name of a shipped one; None for the
+            default.
+        seed: Decides ties and generated names.
         max_pods: How many pods workloads may ask for in all.
         prices: Instance type -> price per hour.
         topology_keys: The node labels over whose values the balance is measured.
-        explain: The decision to explain; None: simulate, and return the result.
+        explain: The decision to explain; None to simulate and return the result.
         observe: Whether to simulate, and return the observed run.
-        kubernetes: The Kubernetes whose decisions are made; None: the other's default.
+        kubernetes: The version of Kubernetes; None for the process's default.
     """
 
     form: int = 1
@@ -116,13 +117,13 @@ class _Observed:
 
 @attrs.frozen(kw_only=True)
 class Answer:
-    """What a process answers, or why it has no answer.
+    """The answer of a process, or an error.
 
     Attributes:
-        outcome: What came out.
-        explained: A decision taken apart; `explanation` gives it its own form again.
-        observed: All there is to see; `observed_run` gives it its own form again.
-        mistake: Why there is none of these, in one line or several.
+        outcome: The outcome.
+        explained: An explained decision; `explanation` converts it back.
+        observed: The observed run; `observed_run` converts it back.
+        mistake: The error if there is no other answer, in one line or several.
     """
 
     outcome: Outcome | None = None
@@ -132,7 +133,7 @@ class Answer:
 
     @classmethod
     def explaining(cls, found: Explanation | None) -> "Answer":
-        """Make the answer with a decision taken apart."""
+        """Make the answer with an explained decision."""
         if found is None:
             return cls()
         rejections = [
@@ -154,7 +155,7 @@ class Answer:
         return cls(explained=explained)
 
     def explanation(self) -> Explanation | None:
-        """Return the decision that was taken apart, if there is one."""
+        """Return the explained decision, if any."""
         found = self.explained
         if found is None:
             return None
@@ -172,24 +173,24 @@ class Answer:
             ),
             scores=tuple(
                 attrs.evolve(
-                    one,
+                    scores,
                     plugins={
                         name: PluginScore(
                             raw=score.raw,
                             normalized=score.normalized,
                             weighted=score.weighted,
                         )
-                        for name, score in one.plugins.items()
+                        for name, score in scores.plugins.items()
                     },
                 )
-                for one in found.scores
+                for scores in found.scores
             ),
             message=found.message,
         )
 
     @classmethod
     def showing(cls, run: ObservedRun) -> "Answer":
-        """Make the answer with all that there is to see of a run."""
+        """Make the answer with an observed run."""
         observed = _Observed(
             result=run.result,
             nodes=[to_wire(node) for node in run.nodes],
@@ -200,10 +201,10 @@ class Answer:
         return cls(observed=observed)
 
     def observed_run(self, name: str) -> ObservedRun | None:
-        """Return the run that was observed, if there is one.
+        """Return the observed run, if any.
 
         Args:
-            name: What to call it beside others.
+            name: Its name in comparisons.
         """
         found = self.observed
         if found is None:
@@ -227,7 +228,7 @@ def decode_request(text: bytes) -> Request:
     """Read a request.
 
     Raises:
-        msgspec.DecodeError: It is none.
+        msgspec.DecodeError: The text has another format.
     """
     return msgspec.json.decode(text, type=Request)
 
@@ -236,6 +237,6 @@ def decode_answer(text: bytes) -> Answer:
     """Read an answer.
 
     Raises:
-        msgspec.DecodeError: It is none.
+        msgspec.DecodeError: The text has another format.
     """
     return msgspec.json.decode(text, type=Answer)

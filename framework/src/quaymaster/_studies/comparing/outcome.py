@@ -9,7 +9,7 @@ __all__ = ["Decision", "Outcome"]
 
 @attrs.frozen(kw_only=True)
 class Decision:
-    """What one attempt to find a node for a pod came to.
+    """The result of one attempt to find a node for a pod.
 
     Attributes:
         pod: The pod's key, ``namespace/name``.
@@ -27,12 +27,12 @@ class Outcome:
     """What one variant did with its input, under one seed.
 
     Attributes:
-        seed: What decided ties and generated names.
+        seed: The seed that decided ties and generated names.
         figures: The figures by name, such as ``pending`` or ``utilization.cpu``.
         decisions: All decisions, in their order.
-        places: Workload -> node -> how many of its pods went there; the node is empty
-            for those that wait. A workload whose pods have stable names has one entry
-            for each pod, since those are not interchangeable.
+        places: Workload -> node -> how many of its pods are there; the node is empty
+            for pending pods. A workload whose pods have stable names has one entry per
+            pod, since these pods are not interchangeable.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""The variants that are compared, and how one of them is run."""
+"""The variants of a comparison, and how they run."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,8 +16,9 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.decisions import DecisionLog
 from quaymaster._studies.comparing.figures import ZONE, measure
 from quaymaster._studies.comparing.outcome import Decision, Outcome
-from quaymaster._studies.simulation.calls import explain_pod, observe
+from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.run import Simulation
 
@@ -26,10 +27,10 @@ __all__ = ["ComparedVariant", "Measures", "Variant"]
 
 @attrs.frozen(kw_only=True)
 class Measures:
-    """What is measured of each variant.
+    """The measures of each variant.
 
     Attributes:
-        prices: What nodes cost, beside what their annotations say.
+        prices: Prices of nodes without an annotation.
         topology_keys: The node labels over whose values the balance is measured.
     """
 
@@ -38,14 +39,14 @@ class Measures:
 
 
 class ComparedVariant(Protocol):
-    """Something that schedules an input, to be compared with others of its kind."""
+    """A variant of a comparison: an input that is scheduled in some way."""
 
     @property
     def name(self) -> str:
-        """How the comparison calls it."""
+        """The name of the variant in the comparison."""
 
     def outcome(self, seed: int, measures: Measures) -> Outcome:
-        """Simulate, and return what came out."""
+        """Simulate, and return the outcome."""
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
         """Return the verdict of every plugin about every node for a decision."""
@@ -56,7 +57,7 @@ class Variant:
     """An input and a configuration, simulated in this process.
 
     Attributes:
-        name: How the comparison calls it.
+        name: Its name in the comparison.
         objects: Nodes, pods, workloads and all else, as for `simulate`.
         registry: Where plugins are found by name; by default the installed plugins.
         config: The scheduler's configuration; by default the default profile.
@@ -74,7 +75,7 @@ class Variant:
         return with_defaults(None, self.registry)[0]
 
     def outcome(self, seed: int, measures: Measures) -> Outcome:
-        """Simulate, and return what came out.
+        """Simulate, and return the outcome.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
@@ -115,10 +116,10 @@ class Variant:
         ).explanation
 
     def observe(self, seed: int) -> ObservedRun:
-        """Simulate, and return all that there is to see.
+        """Simulate, and return the observed run.
 
         Args:
-            seed: What decides ties and generated names.
+            seed: Decides ties and generated names.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.

@@ -1,8 +1,9 @@
-"""Says what a newer Kubernetes decides otherwise about one input, and by which change.
+"""Finds what a newer Kubernetes decides differently for one input, and why.
 
-The older one's simulation is recorded, and each of its decisions is made again as the
-newer one does, on the same state. What differs then is made again without each of the
-changes in between: a change without which all is as before is the cause.
+The simulation of the older version is recorded, and the newer version makes each
+decision again on the same state. Each different decision is then made without each of
+the changes between the versions. If the old decision returns without a change, that
+change is the cause.
 """
 
 import tempfile
@@ -26,22 +27,22 @@ from quaymaster._studies.recording.simulating import record_simulation
 __all__ = ["ChangedDecision", "VersionChanges", "version_changes"]
 
 _Decisions: TypeAlias = Sequence[Mapping[int, ComparedDecision]]
-"""For each of several Kubernetes: the number of a decision -> how it compares."""
+"""For each of several versions: the number of a decision -> its comparison."""
 
 
 @attrs.frozen(kw_only=True)
 class ChangedDecision:
-    """A decision that a newer Kubernetes makes, or words, otherwise.
+    """A decision that a newer Kubernetes makes or words differently.
 
     Attributes:
         pod: The pod's key, ``namespace/name``.
         at: When the older one decided, in seconds since the beginning.
-        older: What the older one decided.
-        newer: What the newer one decides on the same state.
-        is_message: Whether the messages alone differ.
-        causes: The names of the changes. One that is alone: without it, all is as
-            before. Several: each is enough by itself to change the decision. None:
-            only something else, or several changes together, does.
+        older: The decision of the older version.
+        newer: The decision of the newer version on the same state.
+        is_message: Whether only the messages differ.
+        causes: The names of the changes. With one name, the old decision returns
+            without that change. With several, each alone changes the decision. Without
+            a name, the cause is another one, or several changes together.
     """
 
     pod: str
@@ -54,14 +55,14 @@ class ChangedDecision:
 
 @attrs.frozen(kw_only=True)
 class VersionChanges:
-    """What a newer Kubernetes decides otherwise about one input.
+    """The decisions of a newer Kubernetes that differ, for one input.
 
     Attributes:
         configuration: The name of the configuration; empty for the only one.
         older: The older Kubernetes.
         newer: The newer one.
         decisions: How many decisions were compared.
-        changed: Those that are made or worded otherwise, in order.
+        changed: The decisions that are made or worded differently, in order.
     """
 
     configuration: str
@@ -83,20 +84,21 @@ def version_changes(
     configuration: str = "",
     on_progress: Callable[[], None] = lambda: None,
 ) -> VersionChanges:
-    """Say what a newer Kubernetes decides otherwise, and by which change.
+    """Find what a newer Kubernetes decides differently, and the changes that cause it.
 
-    Of nodes that are equally good to the newer one, it takes that of the older one.
+    Among nodes that are equally good to the newer version, it chooses that of the older
+    version.
 
     Args:
         objects: Nodes, pods, workloads and all else, as for `simulate`.
-        completed: Returns the configuration as it is completed for a Kubernetes.
-        older: The Kubernetes whose simulation is followed.
-        newer: The one that decides again.
+        completed: Returns the configuration with the defaults of a version.
+        older: The version that is simulated and recorded.
+        newer: The version that decides again.
         registry: Where plugins are found by name; by default the installed plugins.
-        seed: Decides ties and generated names of the older one.
+        seed: Decides ties and generated names of the older version.
         max_pods: How many pods the workloads may ask for in all.
-        configuration: What to call the configuration.
-        on_progress: Called after each time that the record was gone through.
+        configuration: The name of the configuration.
+        on_progress: Called after each pass through the record.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -130,9 +132,9 @@ def version_changes(
 
         [after] = decide([newer])
         differing = {
-            number: one.agreement
-            for number, one in after.items()
-            if one.agreement not in AGREED
+            number: compared.agreement
+            for number, compared in after.items()
+            if compared.agreement not in AGREED
         }
         causes = _causes(differing, older, newer, decide)
     return VersionChanges(
@@ -152,17 +154,16 @@ def _causes(
     newer: Kubernetes,
     decide: Callable[[Sequence[Kubernetes], Container[int]], _Decisions],
 ) -> dict[int, tuple[str, ...]]:
-    """Find the changes without which decisions are as before, by their numbers.
+    """Find the changes that cause different decisions, by the decisions' numbers.
 
-    What the record does not say enough about for the older one to decide it again is
-    left out.
+    Decisions that the older version does not repeat on the recorded state are left out.
 
     Args:
-        differing: The numbers of the decisions that differ -> how.
+        differing: The numbers of the decisions that differ -> the agreement.
         older: The older Kubernetes.
         newer: The newer one.
-        decide: Makes decisions of these numbers again, as each of several Kubernetes
-            does, where the first one makes them as recorded.
+        decide: Makes decisions again with each of several versions, where the first
+            version makes them as recorded.
     """
     if not differing:
         return {}
@@ -196,14 +197,14 @@ def _causes(
 
 
 def _with_alone(newer: Kubernetes, change: str, between: Sequence[str]) -> Kubernetes:
-    """The newer Kubernetes with one of these changes and without all others."""
+    """Return the newer version with one of these changes and without all others."""
     for other in between:
         newer = newer if other == change else newer.without(other)
     return newer
 
 
 def _is_as_before(found: ComparedDecision, before: Agreement) -> bool:
-    """Whether a trial undoes what differed: a message, or else the decision alone."""
+    """Whether a trial removes the difference: of a message, or else of the decision."""
     if before is Agreement.REASONS:
         return found.agreement in AGREED
     return found.agreement in {*AGREED, Agreement.REASONS}

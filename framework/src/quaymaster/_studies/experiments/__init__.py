@@ -1,1 +1,1 @@
-"""Experiments: inputs x profiles x parameters x seeds, measured and kept."""
+"""Experiments: measured runs of inputs x profiles x parameters x seeds."""

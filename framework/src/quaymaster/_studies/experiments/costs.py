@@ -1,4 +1,4 @@
-"""The metric of what nodes cost."""
+"""The metric of the cost of nodes."""
 
 from collections.abc import Mapping
 
@@ -16,14 +16,14 @@ _SECONDS: float = 3600.0
 
 @attrs.define(kw_only=True, eq=False)
 class NodeCost(Metric):
-    """What the nodes cost, by their annotations or by their instance types.
+    """The cost of the nodes, by their annotations or by their instance types.
 
     Columns: ``per_hour`` for all nodes at the end, ``used_per_hour`` for those that
     have pods; ``spent`` and ``used_spent`` for the same over the time of the run. All
-    are empty if no price is known, and a node without a price counts as nothing.
+    are empty if no node has a price; a node without a price counts as 0.
 
     Attributes:
-        prices: Instance type -> price per hour, beside what annotations say.
+        prices: Instance type -> price per hour, for nodes without an annotation.
     """
 
     prices: Mapping[str, float] = attrs.field(factory=dict)
@@ -31,13 +31,13 @@ class NodeCost(Metric):
     _used_spent: float = attrs.field(init=False, default=0.0)
 
     def time_passes(self, run: Run, seconds: float) -> None:
-        """Add up what is spent."""
+        """Add the cost of the passing time."""
         every, used = self._per_hour(run)
         self._spent += (every or 0.0) * seconds / _SECONDS
         self._used_spent += (used or 0.0) * seconds / _SECONDS
 
     def end(self, run: Run) -> Measured:
-        """Say what they cost."""
+        """Return the cost."""
         every, used = self._per_hour(run)
         is_known = every is not None
         return Measured(
@@ -50,7 +50,7 @@ class NodeCost(Metric):
         )
 
     def _per_hour(self, run: Run) -> tuple[float | None, float | None]:
-        """The price of all nodes, and of those in use."""
+        """Return the price of all nodes, and of those in use."""
         nodes = run.snapshot.nodes
         rows = nodes.row_numbers(nodes.rows)
         prices = Prices(per_instance_type=self.prices).of_all(

@@ -35,22 +35,22 @@ def run_on_dask(
 ) -> Generator[Ended]:
     """Make runs on a Dask cluster, and yield each when it has ended.
 
-    Dask makes what is lost with a worker again, on another one; a run that several
-    workers have died of is a failure. The workers need the same packages, and the
+    If a worker is lost, Dask makes its run again on another one. A run during which
+    several workers died is a failure. The workers need the same packages, and the
     experiment's files under the same paths.
 
     Args:
         experiment: The experiment.
-        cells: Its runs that are to be made.
+        cells: The runs to make.
         scheduler: The address of the scheduler.
-        code: The packages that take part, which have to be the same on the workers.
+        code: The packages in use, which must be the same on the workers.
         verify: As for `run_cell`.
 
     Raises:
         ExperimentErrors: The scheduler cannot be reached, or is gone.
     """
     with _connected(scheduler) as client:
-        # It is a task itself, so that it is not lost with a worker.
+        # The experiment is a task of its own, so that it is not lost with a worker.
         placed = attrs.evolve(experiment, file=str(Path(experiment.file).absolute()))
         shared = client.submit(_same, placed, pure=False)
         futures = {
@@ -58,8 +58,8 @@ def run_on_dask(
             for number, cell in enumerate(cells)
         }
         for future in as_completed(futures, loop=client.loop):  # type: ignore[no-untyped-call]  # distributed is
-            yield Ended(futures[future], _told(future, scheduler))
-            # The caller keeps it; the workers need not keep it as well.
+            yield Ended(futures[future], _outcome_of(future, scheduler))
+            # The caller keeps the result; the workers need not keep it as well.
             future.release()
 
 
@@ -74,23 +74,23 @@ def _connected(scheduler: str) -> Client:
         raise ExperimentErrors([problem]) from error
 
 
-def _told(future: Future[object], scheduler: str) -> RunResult | RunFailure:
-    """What came of a run.
+def _outcome_of(future: Future[object], scheduler: str) -> RunResult | RunFailure:
+    """Return the outcome of a run.
 
     Raises:
         ExperimentErrors: The scheduler is gone.
     """
     try:
-        told = future.result()
+        outcome = future.result()
     except KilledWorker as error:
         return RunFailure(cause=f"its workers ended: {' '.join(str(error).split())}")
-    # Runs catch what they raise themselves, so these are of the connection.
+    # Runs catch their own exceptions, so these come from the connection.
     except (CancelledError, OSError) as error:
         message = "the scheduler is gone; what was done stays done"
         problem = Problem(where=f"--scheduler {scheduler}", message=message)
         raise ExperimentErrors([problem]) from error
-    assert isinstance(told, RunResult | RunFailure)
-    return told
+    assert isinstance(outcome, RunResult | RunFailure)
+    return outcome
 
 
 def _same(experiment: Experiment) -> Experiment:
@@ -101,10 +101,11 @@ def _make(
     experiment: Experiment, cell: Cell, code: Sequence[Code], verify: int
 ) -> RunResult | RunFailure:
     """Make a run on a worker, if its packages are those of the sweep."""
-    for one in code:
-        if code_of(one.package).sha256 != one.sha256:
+    for expected in code:
+        name = expected.package
+        if code_of(name).sha256 != expected.sha256:
             host = platform.node()
-            cause = f"worker on {host}: has another version of package {one.package!r}"
+            cause = f"worker on {host}: has another version of package {name!r}"
             return RunFailure(cause=cause)
     with _ONE_AT_A_TIME:
         return try_cell(experiment, cell, verify)

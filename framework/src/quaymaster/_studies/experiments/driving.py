@@ -1,4 +1,4 @@
-"""Drives one run of an experiment: arrivals one by one, measured all the while."""
+"""Drives one run of an experiment: arrivals one by one, with measurements."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -19,21 +19,21 @@ _TURNED_AWAY: Final = frozenset({AttemptOutcome.UNSCHEDULABLE, AttemptOutcome.ER
 def drive(
     run: Run, workload: Workload, metrics: Mapping[str, Metric]
 ) -> dict[str, Measured]:
-    """Let all objects arrive, and continue until the cluster has settled.
+    """Create all arriving objects, and continue until the cluster has settled.
 
     Args:
         run: The run, with the objects of the workload, before any attempt.
-        workload: What arrives.
+        workload: The workload with the arrivals.
         metrics: Name -> metric.
 
     Returns:
-        Name -> what the metric found.
+        Name -> the result of the metric.
     """
     return _Drive(run, workload, metrics).play()
 
 
 class _Drive:
-    """A run that is being driven."""
+    """A run in progress."""
 
     def __init__(
         self, run: Run, workload: Workload, metrics: Mapping[str, Metric]
@@ -45,7 +45,7 @@ class _Drive:
         self._clock = clock
         self._workload = workload
         self._metrics = metrics
-        # Those that only say something in the end cost nothing before.
+        # Metrics that only define `end` cost nothing before.
         self._arrive = _overriding(metrics, "arrive")
         self._step = _overriding(metrics, "step")
         self._time_passes = _overriding(metrics, "time_passes")
@@ -67,7 +67,7 @@ class _Drive:
         return {name: metric.end(self._run) for name, metric in self._metrics.items()}
 
     def _wait_for(self, at: float) -> None:
-        """Go on until a time."""
+        """Continue until a time."""
         ahead = at - self._run.now
         if ahead <= 0:
             return
@@ -87,7 +87,7 @@ class _Drive:
             arrive(self._run)
 
     def _attempt(self) -> None:
-        """Try what is ready to be tried."""
+        """Try all pods that are ready."""
         run = self._run
         while not self._scheduler.is_stuck:
             step = run.attempt()
@@ -111,8 +111,8 @@ class _Drive:
 
 
 def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., None]]:
-    """The methods of that name that do something."""
-    # Identity: a method is inherited or not.
+    """Return the methods of a name that the metrics override."""
+    # Identity: an inherited method is the same function.
     return [
         getattr(metric, name)
         for metric in metrics.values()

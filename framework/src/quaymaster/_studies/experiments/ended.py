@@ -1,4 +1,4 @@
-"""How runs end: with a result, or with the cause why there is none."""
+"""The ends of runs: a result, or the cause of a failure."""
 
 import traceback
 from typing import Final
@@ -15,15 +15,15 @@ from quaymaster._studies.experiments.running import RunResult, run_cell
 __all__ = ["MOST_TRIES", "Ended", "RunFailure", "try_cell"]
 
 MOST_TRIES: Final = 3
-"""How often a run is tried whose process dies: it may be the cause of that."""
+"""How often a run is tried whose process dies: the run may be the cause."""
 
 
 class RunFailure(msgspec.Struct, frozen=True, kw_only=True):
     """Why a run has no result.
 
     Attributes:
-        cause: Why, in one line or in several.
-        traceback: Where the exception was raised, if it was none of ours.
+        cause: The cause, in one line or several.
+        traceback: The traceback, if the exception is not one of Quaymaster's.
     """
 
     cause: str
@@ -35,16 +35,16 @@ class Ended:
     """A run that has ended.
 
     Attributes:
-        number: Its place among the requested runs.
-        told: Its result or failure.
+        number: Its index among the requested runs.
+        outcome: Its result or failure.
     """
 
     number: int
-    told: RunResult | RunFailure
+    outcome: RunResult | RunFailure
 
 
 def try_cell(experiment: Experiment, cell: Cell, verify: int) -> RunResult | RunFailure:
-    """Make a run; what it raises is its failure, and stops nothing else."""
+    """Make a run; an exception becomes its failure, and does not stop other runs."""
     try:
         with collector_calmed():
             return run_cell(experiment, cell, verify=verify)

@@ -21,7 +21,7 @@ class Part:
 
     Attributes:
         name: The name of the input or of the profile.
-        values: Parameter -> value, for those that set something in it.
+        values: Parameter -> value, for the parameters that apply to it.
         used: The input; None for a configuration.
         config: The document of the configuration; None for an input.
     """
@@ -37,10 +37,10 @@ class Cell:
     """One run of an experiment.
 
     Attributes:
-        input: What it begins with, and what arrives.
+        input: The initial objects and the arrivals.
         profile: The configuration.
-        seed: Decides what is random.
-        repetition: Which of the equal runs it is, from 0.
+        seed: The seed of random choices.
+        repetition: Its number among equal runs, from 0.
     """
 
     input: Part
@@ -66,21 +66,22 @@ class Cell:
 
 @attrs.frozen(kw_only=True)
 class Experiment:
-    """An experiment with everything that its file names; it can be pickled.
+    """An experiment with the content of all files that it names; it can be pickled.
 
     Attributes:
-        name: What it is called.
-        file: Where it stands.
+        name: Its name.
+        file: Its path.
         sha256: The hash of its text.
         description: A description.
-        kubernetes: The Kubernetes whose scheduler decides.
-        plugins: Plugins beside the installed ones: name -> ``package.module:Class``.
+        kubernetes: The simulated version of Kubernetes.
+        plugins: Plugins in addition to the installed ones: name ->
+            ``package.module:Class``.
         inputs: The inputs, each with all values of its parameters.
         profiles: The configurations, each with all values of its parameters.
         parameters: The names of the parameters, in the order of the file.
-        seeds: What decides what is random, for each run.
+        seeds: The seeds of random choices in runs.
         repetitions: How often each run is made.
-        metrics: Name -> what is measured.
+        metrics: Name -> metric.
     """
 
     name: str
@@ -103,12 +104,12 @@ class Experiment:
 
     @property
     def labels(self) -> Sequence[str]:
-        """The first columns of the results, which identify runs."""
+        """The first columns of the results, which identify the runs."""
         return ("input", "profile", *self.parameters, "seed", "repetition")
 
     @property
     def cells(self) -> Sequence[Cell]:
-        """All runs, in the order of the file: the last named changes fastest."""
+        """All runs, in the order of the file; the last parameter changes fastest."""
         return tuple(
             Cell(input=given, profile=profile, seed=seed, repetition=repetition)
             for given, profile, seed, repetition in itertools.product(
@@ -118,13 +119,13 @@ class Experiment:
 
 
 def registry_with(plugins: Mapping[str, str]) -> PluginRegistry:
-    """Return the installed plugins and some more.
+    """Return the installed plugins and additional ones.
 
     Args:
         plugins: Name -> ``package.module:Class``.
 
     Raises:
-        LookupError: There is no such class.
+        LookupError: A class does not exist.
     """
     registry = PluginRegistry.discover()
     for name, origin in plugins.items():

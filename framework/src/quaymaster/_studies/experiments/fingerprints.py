@@ -32,7 +32,7 @@ _DIGITS: Final = 32
 
 @attrs.frozen(kw_only=True)
 class Code:
-    """The code of a package that takes part in an experiment.
+    """The code of a package that an experiment uses.
 
     Attributes:
         package: The package, or the module.
@@ -44,14 +44,14 @@ class Code:
 
 
 class Fingerprints:
-    """Hashes what the runs of an experiment are made of, each part once.
+    """Hashes the parts of the runs of an experiment, each part once.
 
     Args:
         experiment: The experiment.
 
     Attributes:
-        files: Path -> hash, of the files that inputs read.
-        code: The packages that take part.
+        files: Path -> hash, for the files that inputs read.
+        code: The packages that the experiment uses.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -68,12 +68,12 @@ class Fingerprints:
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()
                 },
-                "code": [[one.package, one.sha256] for one in self.code],
+                "code": [[code.package, code.sha256] for code in self.code],
             }
         )
 
     def of(self, cell: Cell) -> str:
-        """Return the hash of a run: two that are equal give the same results."""
+        """Return the hash of a run: runs with equal hashes have the same results."""
         return hash_of(
             {
                 "common": self._common,
@@ -110,7 +110,7 @@ class Fingerprints:
 
 @functools.cache
 def code_of(package: str) -> Code:
-    """Hash the Python files of a package, or of a module, as it is installed here."""
+    """Hash the Python files of an installed package or module."""
     digest = hashlib.sha256()
     for path in sorted(_sources(package)):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -118,7 +118,7 @@ def code_of(package: str) -> Code:
 
 
 def _packages(experiment: Experiment) -> set[str]:
-    """The top-level packages whose code takes part."""
+    """Return the top-level packages whose code the experiment uses."""
     registry = registry_with(experiment.plugins)
     origins = [
         *(part.used.origin for part in experiment.inputs if part.used is not None),
@@ -143,12 +143,12 @@ def _sources(package: str) -> Iterator[Path]:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from (one for one in path.rglob("*") if one.is_file())
+            yield from (file for file in path.rglob("*") if file.is_file())
         else:
             yield path
 
 
 def hash_of(value: object) -> str:
-    """Hash plain data, the order of keys aside."""
+    """Hash plain data, independent of the order of keys."""
     text = json.dumps(value, sort_keys=True, default=str, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

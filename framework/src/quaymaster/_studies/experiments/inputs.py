@@ -1,4 +1,4 @@
-"""What runs of an experiment begin with, and what arrives in them."""
+"""The initial objects and the arrivals of runs."""
 
 import abc
 from collections.abc import Iterable, Sequence
@@ -16,14 +16,14 @@ __all__ = ["Arrival", "ExperimentInput", "InputContext", "Workload"]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Arrival:
-    """An object that comes in while a run goes on.
+    """An object that arrives during a run.
 
     Attributes:
         obj: A pod, or anything else, such as a Deployment.
-        at: When it comes, in seconds since the run began. One that is earlier than the
-            arrival before it comes right behind that one.
-        stays: For a pod: how many seconds it runs once it has its node; None for as
-            long as it says itself.
+        at: When it arrives, in seconds since the run began. If that is earlier than the
+            previous arrival, it arrives directly after that one.
+        stays: For a pod: how many seconds it runs once it has its node; None for its
+            own run time.
     """
 
     obj: ApiObject
@@ -31,7 +31,7 @@ class Arrival:
     stays: float | None = None
 
     def made(self) -> ApiObject:
-        """Return the object as it comes in, which says how long it stays."""
+        """Return the arriving object, annotated with its run time."""
         obj = self.obj
         if self.stays is None:
             return obj
@@ -45,14 +45,14 @@ class Arrival:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Workload:
-    """What one run is about.
+    """The objects of one run.
 
     Attributes:
-        objects: Nodes and all else that is there at the beginning. Pods without a node
+        objects: Nodes and all else that exists at the beginning. Pods without a node
             are tried before anything arrives.
-        arrivals: What comes in, in order; each is tried before the next one comes.
-        turn_away: Whether a pod that arrived and found no node leaves for good, instead
-            of waiting to be tried again.
+        arrivals: The arrivals, in order; each is tried before the next one arrives.
+        turn_away: Whether an arrived pod that found no node is deleted, instead of
+            waiting for another attempt.
     """
 
     objects: Sequence[ApiObject]
@@ -62,14 +62,14 @@ class Workload:
 
 @attrs.frozen(kw_only=True, eq=False)
 class InputContext:
-    """What a workload is made for.
+    """The context in which a workload is made.
 
     Attributes:
         seed: The seed of the run, which is also that of the scheduler.
-        folder: Where the experiment file is; relative paths begin there.
-        kinds: The kinds of objects that the run's plugins bring, beside those of
-            Kubernetes.
-        kubernetes: The Kubernetes whose scheduler decides.
+        folder: The folder of the experiment file; relative paths begin there.
+        kinds: The kinds of objects that the run's plugins declare, in addition to those
+            of Kubernetes.
+        kubernetes: The simulated version of Kubernetes.
     """
 
     seed: int
@@ -91,15 +91,15 @@ class ExperimentInput(abc.ABC):
     def make(self, context: InputContext) -> Workload:
         """Make the workload of one run.
 
-        It is a function of the parameters, the context and the files: runs are repeated
-        in other processes, and have to be the same.
+        The result must depend only on the parameters, the context and the files: runs
+        are repeated in other processes and must be the same.
 
         Args:
-            context: What the workload is for: a seed, and where files are.
+            context: The context of the run: a seed, and the folder of files.
 
         Raises:
-            QuaymasterError: It cannot be made. Any other exception is reported with
-                its type and place.
+            QuaymasterError: The workload cannot be made. Any other exception is
+                reported with its type and place.
         """
 
     @abc.abstractmethod
@@ -109,5 +109,5 @@ class ExperimentInput(abc.ABC):
         Earlier runs are reused if their content is unchanged.
 
         Args:
-            folder: Where the experiment file is.
+            folder: The folder of the experiment file.
         """

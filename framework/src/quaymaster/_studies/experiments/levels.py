@@ -1,4 +1,4 @@
-"""Numbers by name as they stand in the course of a run."""
+"""Follows named numbers in the course of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -9,14 +9,14 @@ from quaymaster._studies.simulation.driven import Run
 __all__ = ["Levels", "Reading"]
 
 Reading: TypeAlias = Callable[[Run], Mapping[str, float]]
-"""Reads the numbers as they are now."""
+"""Reads the current numbers."""
 
 
 class Levels:
     """Follows numbers: over arrivals, over time, and at the end.
 
     Args:
-        read: Reads them.
+        read: Reads the numbers.
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
 
@@ -37,20 +37,20 @@ class Levels:
             self._points.append(self._read(run))
 
     def time_passes(self, run: Run, seconds: float) -> None:
-        """Note that they stay as they are for some time."""
+        """Note that the numbers do not change for some time."""
         self._seconds += seconds
         for name, value in self._read(run).items():
             self._sums[name] = self._sums.get(name, 0.0) + value * seconds
 
     def end(self, run: Run) -> Measured:
-        """Return them as they are at the end, their means over time, and the curves.
+        """Return the numbers at the end, their means over time, and the curves.
 
         A name that is missing at some moment counts as 0 in the mean, and leaves a gap
-        in the curve. There is no mean if no time has passed.
+        in the curve. If no time has passed, there is no mean.
         """
         last = self._read(run)
         means = {
-            f"{name}.mean": one / self._seconds for name, one in self._sums.items()
+            f"{name}.mean": total / self._seconds for name, total in self._sums.items()
         }
         return Measured(values={**last, **means}, curves=self._curves())
 

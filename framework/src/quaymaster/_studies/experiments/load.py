@@ -39,14 +39,14 @@ from quaymaster._studies.experiments.overriding import (
 __all__ = ["COLUMNS", "load_experiment", "parse_experiment"]
 
 COLUMNS: Final = ("input", "profile", "seed", "repetition")
-"""The columns that every table of results has."""
+"""The columns of every table of results."""
 
 
 def load_experiment(file: str | PathLike[str]) -> Experiment:
     """Read an experiment file, and the configurations that it names.
 
     Args:
-        file: The file; what it names is relative to it.
+        file: The file; paths in it are relative to its folder.
 
     Raises:
         ExperimentErrors: The file is invalid; the error lists all mistakes.
@@ -64,7 +64,7 @@ def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Exp
 
     Args:
         text: YAML or JSON.
-        file: Where it stands: what it names is relative to it.
+        file: The path of the text: paths in it are relative to its folder.
 
     Raises:
         ExperimentErrors: The file is invalid; the error lists all mistakes.
@@ -88,9 +88,9 @@ class _Loading:
     """Completes one experiment.
 
     Args:
-        file: Where it stands.
-        document: What it says.
-        findings: Where mistakes are noted.
+        file: Its path.
+        document: Its content.
+        findings: Receives mistakes.
         sha256: The hash of its text.
     """
 
@@ -113,7 +113,7 @@ class _Loading:
         document = self._document
         kubernetes, registry = self._kubernetes(), self._registry()
         self._check_parameters()
-        self._stop_at_mistakes()  # what they set cannot be looked at
+        self._stop_at_mistakes()  # the fields that they set cannot be checked
         self._check_names()
         inputs = [
             part
@@ -218,9 +218,9 @@ class _Loading:
             names = [entry.name for entry in entries]
             for number, name in enumerate(parameter.only_for):
                 if name not in names:
-                    known = ", ".join(names)
+                    expected = ", ".join(names)
                     hint = did_you_mean(name, names)
-                    message = f"expected one of {known}, got {name!r}{hint}"
+                    message = f"expected one of {expected}, got {name!r}{hint}"
                     self._findings.add(f"{place}.onlyFor[{number}]", message)
             for number, value in enumerate(parameter.values):
                 if parameter.values.index(value) != number:
@@ -233,9 +233,9 @@ class _Loading:
         ]
         for values in _combinations(own):
             parameters = dict(entry.parameters)
-            for one in own:
-                assert one.input is not None
-                parameters[one.input] = values[one.name]
+            for parameter in own:
+                assert parameter.input is not None
+                parameters[parameter.input] = values[parameter.name]
             used = INPUTS.used(
                 entry.use,
                 parameters,
@@ -265,10 +265,10 @@ class _Loading:
         for values in _combinations(own):
             changed = document
             try:
-                for one in own:
-                    assert one.config is not None
-                    path = parse_field_path(one.config)
-                    changed = set_field(changed, path, values[one.name])
+                for parameter in own:
+                    assert parameter.config is not None
+                    path = parse_field_path(parameter.config)
+                    changed = set_field(changed, path, values[parameter.name])
                 parse_config(
                     changed,
                     registry,
@@ -284,13 +284,13 @@ class _Loading:
                 yield Part(name=entry.name, values=values, config=config)
 
     def _parameters(self, name: str) -> Iterator[Parameter]:
-        """The parameters that an input or a profile may have."""
+        """Return the parameters of an input or a profile."""
         for parameter in self._document.parameters:
             if not parameter.only_for or name in parameter.only_for:
                 yield parameter
 
     def _config_source(self, name: str) -> str:
-        """A file beside the experiment, or else a name as it stands."""
+        """Return a file relative to the experiment, or else the name unchanged."""
         path = os.path.normpath(self._folder / name)
         return path if Path(path).exists() or Path(name).suffix else name
 
@@ -303,5 +303,5 @@ def _combinations(parameters: Sequence[Parameter]) -> Iterator[dict[str, object]
 
 def _with(values: Mapping[str, object]) -> str:
     """Append the values of parameters to the place where they were set."""
-    told = ", ".join(f"{name} {show(value)}" for name, value in values.items())
-    return f" (with {told})" if told else ""
+    text = ", ".join(f"{name} {show(value)}" for name, value in values.items())
+    return f" (with {text})" if text else ""

@@ -1,4 +1,4 @@
-"""The input that is made of manifests."""
+"""The input from manifests."""
 
 import enum
 import os
@@ -37,8 +37,8 @@ class Order(enum.Enum):
 class Manifests(ExperimentInput):
     """Nodes, pods and workloads from manifests.
 
-    Pods without a node, and workloads, arrive one after the other; all else is there
-    at the beginning.
+    Pods without a node, and workloads, arrive one after the other; all else exists at
+    the beginning.
 
     Attributes:
         nodes: Nodes to generate, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
@@ -46,9 +46,9 @@ class Manifests(ExperimentInput):
         run_cron_jobs: Whether to create one Job for each CronJob.
         copies: How often each pod and each workload arrives; with more than one, all
             have a number behind their names.
-        order: ``Given``: as they stand in the files; ``Random``: drawn with the seed.
-        interval: How much time lies between two arrivals.
-        turn_away: Whether a pod that found no node leaves for good.
+        order: ``Given``: the order of the files; ``Random``: drawn with the seed.
+        interval: The time between two arrivals.
+        turn_away: Whether a pod that found no node is deleted.
     """
 
     nodes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Manifests(ExperimentInput):
     turn_away: bool = False
 
     def validate(self) -> Iterator[ArgsError]:
-        """Check that there are nodes, and that they can be made."""
+        """Check that nodes are given, and that they can be made."""
         if not self.files and not self.nodes:
             yield ArgsError("", "expected files, nodes, or both")
         taken: list[str] = []
@@ -81,10 +81,10 @@ class Manifests(ExperimentInput):
             run_cron_jobs=self.run_cron_jobs,
             kubernetes=context.kubernetes,
         )
-        taken = [one.name for one in found.objects if isinstance(one, Node)]
+        taken = [obj.name for obj in found.objects if isinstance(obj, Node)]
         nodes = make_nodes(self.nodes, taken=taken)
-        coming = [one for one in found.objects if _arrives(one)]
-        there = [one for one in found.objects if not _arrives(one)]
+        coming = [obj for obj in found.objects if _arrives(obj)]
+        there = [obj for obj in found.objects if not _arrives(obj)]
         return Workload(
             objects=[*nodes, *there],
             arrivals=self._arrivals(coming, context.seed),
@@ -92,13 +92,13 @@ class Manifests(ExperimentInput):
         )
 
     def reads(self, folder: Path) -> Iterable[Path]:
-        """The files; see `ExperimentInput.reads`."""
+        """Return the files; see `ExperimentInput.reads`."""
         return [Path(os.path.normpath(folder / name)) for name in self.files]
 
     def _arrivals(self, coming: Sequence[ApiObject], seed: int) -> Iterator[Arrival]:
-        templates = [Template.of(one, SpecPool()) for one in coming]
+        templates = [Template.of(obj, SpecPool()) for obj in coming]
         numbers = range(self.copies) if self.copies > 1 else (None,)
-        objects = [one for number in numbers for one in made(templates, number, None)]
+        objects = [obj for number in numbers for obj in made(templates, number, None)]
         if self.order is Order.RANDOM:
             order = random_stream(seed, "order of arrival").permutation(len(objects))
             objects = [objects[place] for place in order.tolist()]

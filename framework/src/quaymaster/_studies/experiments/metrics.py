@@ -1,4 +1,4 @@
-"""What is measured in the runs of an experiment."""
+"""The interface of metrics, which measure the runs of an experiment."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,9 @@ class Curve:
     """Numbers over the course of a run.
 
     Attributes:
-        name: What it is called among the curves of its metric; may be empty.
-        x: Where each number belongs: how many arrivals there were, or whatever the
-            metric says.
-        y: The numbers, as many; None where there is none.
+        name: Its name among the curves of its metric; may be empty.
+        x: The place of each number: the number of arrivals, or what the metric defines.
+        y: As many numbers; None for a missing one.
     """
 
     name: str = ""
@@ -33,11 +32,11 @@ class Curve:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """What a metric found in one run.
+    """The result of a metric for one run.
 
     Attributes:
-        values: Name -> value. The column is called ``METRIC.NAME``, and just ``METRIC``
-            for the empty name.
+        values: Name -> value. The column is ``METRIC.NAME``, or ``METRIC`` for the
+            empty name.
         curves: Numbers over the course of the run.
     """
 
@@ -49,31 +48,31 @@ class Metric(abc.ABC):
     """Measures one run; subclasses are attrs classes.
 
     The fields of a subclass that its constructor takes are its parameters, as for
-    `ExperimentInput`; what it counts in are fields with ``init=False``. Each run has an
-    instance of its own. A distribution offers its class in the entry-point group
+    `ExperimentInput`; its counters are fields with ``init=False``. Each run has its own
+    instance. A distribution offers its class in the entry-point group
     ``quaymaster.experiment_metrics``.
 
-    The methods may ask the run, and must not drive it.
+    The methods may read the run, and must not drive it.
     """
 
     def begin(self, run: Run) -> None:  # noqa: B027 - optional
-        """Begin: the objects of the input are there, and nothing was tried yet.
+        """Begin: the objects of the input exist, and no pod was tried yet.
 
         Args:
             run: The run.
         """
 
     def arrive(self, run: Run) -> None:  # noqa: B027 - optional
-        """Note that an arrival has been tried, and pods turned away have gone.
+        """Note that an arrival has been tried, and that rejected pods are deleted.
 
-        It is called once for each arrival, in order, after the calls of `step`.
+        Called once for each arrival, in order, after the calls of `step`.
 
         Args:
             run: The run.
         """
 
     def step(self, run: Run, step: Step) -> None:  # noqa: B027 - optional
-        """Note an attempt, right after it was made.
+        """Note an attempt, directly after it was made.
 
         Args:
             run: The run.
@@ -81,11 +80,11 @@ class Metric(abc.ABC):
         """
 
     def time_passes(self, run: Run, seconds: float) -> None:  # noqa: B027 - optional
-        """Note that time passes, in which everything stays as it is now.
+        """Note that time passes without any change.
 
         Args:
             run: The run, before that time.
-            seconds: How much time, more than 0.
+            seconds: The duration, more than 0.
         """
 
     @abc.abstractmethod

@@ -1,4 +1,4 @@
-"""Finds inputs and metrics that distributions offer, and classes by their place."""
+"""Finds inputs and metrics that distributions offer, and imports their classes."""
 
 import importlib
 import inspect
@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Used(Generic[T]):
-    """A class of inputs or metrics with the parameters that it is built with.
+    """A class of inputs or metrics, with its parameters.
 
     Attributes:
-        origin: Where the class is: ``package.module:Class``.
-        parameters: The parameters, as the file has them.
+        origin: The place of the class: ``package.module:Class``.
+        parameters: The parameters, as in the file.
     """
 
     origin: str
@@ -35,12 +35,12 @@ class Used(Generic[T]):
 
 @attrs.frozen(kw_only=True)
 class OfferedClasses(Generic[T]):
-    """The classes of one kind.
+    """The offered classes of one kind.
 
     Attributes:
-        group: The entry-point group that they are offered in.
-        parent: The class that they derive from.
-        what: What one of them is called.
+        group: Their entry-point group.
+        parent: Their base class.
+        what: The name of their kind.
     """
 
     group: str
@@ -58,11 +58,11 @@ class OfferedClasses(Generic[T]):
         """Find a class, and check the parameters for it.
 
         Args:
-            use: What to use: an offered name, or ``package.module:Class``.
+            use: The class: an offered name, or ``package.module:Class``.
             parameters: The parameters.
-            findings: Where mistakes are noted.
-            path: Where the parameters stand.
-            name_path: Where the name stands.
+            findings: Receives mistakes.
+            path: The place of the parameters.
+            name_path: The place of the name.
         """
         try:
             origin = self._origin(use)
@@ -75,7 +75,7 @@ class OfferedClasses(Generic[T]):
         return Used(origin=origin, parameters=parameters)
 
     def build(self, used: Used[T]) -> T:
-        """Build one; its class and its parameters have been checked."""
+        """Build an instance; its class and parameters have been checked."""
         made, mistakes = structure(dict(used.parameters), self._class(used.origin))
         assert isinstance(made, self.parent), mistakes
         return cast(T, made)
@@ -83,15 +83,15 @@ class OfferedClasses(Generic[T]):
     def _origin(self, use: str) -> str:
         if ":" in use:
             return use
-        known = {offer.entry.name: offer.entry.value for offer in offers(self.group)}
-        if use not in known:
-            names = ", ".join(sorted(known)) or "none"
-            hint = did_you_mean(use, known)
+        offered = {offer.entry.name: offer.entry.value for offer in offers(self.group)}
+        if use not in offered:
+            names = ", ".join(sorted(offered)) or "none"
+            hint = did_you_mean(use, offered)
             raise LookupError(
                 f"expected {self.what} (installed: {names}) or a class as "
                 f"package.module:Class, got {use!r}{hint}"
             )
-        return known[use]
+        return offered[use]
 
     def _class(self, origin: str) -> type[T]:
         found = import_class(origin)
@@ -110,7 +110,7 @@ def import_class(origin: str) -> type:
     """Import a class by its place, ``package.module:Class``.
 
     Raises:
-        LookupError: There is none.
+        LookupError: The class does not exist.
     """
     module, _, name = origin.partition(":")
     try:

@@ -1,4 +1,4 @@
-"""Metrics of what became of the pods: placed, wait, preemptions."""
+"""Metrics of pods: placements, waiting times, preemptions."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,8 @@ __all__ = ["PlacedPods", "PreemptedPods", "WaitingTime"]
 class PlacedPods(Metric):
     """How many pods got a node.
 
-    Columns: the number, those that have left included; ``arrivals``; ``pending``, those
-    that wait at the end. The curve is of the number.
+    Columns: the number, including deleted pods; ``arrivals``; ``pending``, the pods
+        without a node at the end. The curve shows the number.
 
     Attributes:
         every: After how many arrivals a point of the curve is read; 0 for no curve.
@@ -36,23 +36,23 @@ class PlacedPods(Metric):
             self._y.append(run.simulation.moment()[2])
 
     def end(self, run: Run) -> Measured:
-        """Say how many were placed, and how many wait."""
-        standing = run.observe()
+        """Return how many were placed, and how many are pending."""
+        state = run.observe()
         curves = [Curve(x=self._x, y=self._y)] if self.every else []
         values = {
-            "": standing.placed,
+            "": state.placed,
             "arrivals": self._arrivals,
-            "pending": standing.pending,
+            "pending": state.pending,
         }
         return Measured(values=values, curves=curves)
 
 
 @attrs.define(kw_only=True, eq=False)
 class PreemptedPods(Metric):
-    """How many pods were preempted for others. Column: the number."""
+    """The number of preempted pods. Column: the number."""
 
     def end(self, run: Run) -> Measured:
-        """Say how many."""
+        """Return the number."""
         return Measured(values={"": len(run.simulation.preempted)})
 
 
@@ -64,7 +64,7 @@ class WaitingTime(Metric):
     was bound.
 
     Attributes:
-        percentiles: Which percentiles, from 1 to 100.
+        percentiles: The percentiles, from 1 to 100.
     """
 
     percentiles: tuple[int, ...] = attrs.field(
@@ -72,7 +72,7 @@ class WaitingTime(Metric):
     )
 
     def end(self, run: Run) -> Measured:
-        """Say how long they waited."""
+        """Return the waiting times."""
         waits = [
             placement.bound - placement.created for placement in run.result().placements
         ]

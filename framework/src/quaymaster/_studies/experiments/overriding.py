@@ -13,7 +13,7 @@ _NAME: Final = "name"
 
 
 class FieldPathError(ValueError):
-    """A path that says no place; caught inside this package."""
+    """An invalid path; caught inside this package."""
 
 
 @attrs.frozen
@@ -32,7 +32,7 @@ class _Place:
 
 @attrs.frozen
 class _Named:
-    """The element of a list that has a name; it is made if there is none."""
+    """The element of a list with a name; created if it is missing."""
 
     name: str
 
@@ -44,7 +44,7 @@ def parse_field_path(text: str) -> Sequence[_Part]:
     """Read a path.
 
     Raises:
-        FieldPathError: It is none.
+        FieldPathError: The text is not a path.
     """
     parts: list[_Part] = []
     end = 0
@@ -69,16 +69,16 @@ def parse_field_path(text: str) -> Sequence[_Part]:
 
 
 def set_field(document: object, path: Sequence[_Part], value: object) -> object:
-    """Return a document in which a field has another value; it stays as it is itself.
+    """Return a copy of a document in which a field has another value.
 
     Args:
         document: Mappings, lists and scalars.
-        path: The field. Mappings on the way, and elements of lists by name, are made
-            if they are missing; so is the first element of a missing list.
+        path: The field. Missing mappings on the path, missing elements of lists by
+            name, and the first element of a missing list are created.
         value: The value.
 
     Raises:
-        FieldPathError: Something else is on the way.
+        FieldPathError: The path leads through another type of value.
     """
     if not path:
         return value

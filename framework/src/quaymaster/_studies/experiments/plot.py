@@ -1,4 +1,4 @@
-"""Draws the results of a sweep: means over seeds, with their confidence."""
+"""Draws the results of a sweep: means over seeds, with confidence intervals."""
 
 import io
 import math
@@ -32,13 +32,13 @@ Key: TypeAlias = tuple[str, str]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Drawn:
-    """One panel: lines over x, or one point for each configuration.
+    """A panel: lines over x, or one point for each configuration.
 
     Attributes:
         title: The input, with its parameters.
         name: The curve, or the column.
-        lines: Configuration -> the places, and the estimates there. The only place of
-            a column is 0.
+        lines: Configuration -> the x values, and the estimates there. The only x of a
+            column is 0.
         is_curve: Whether it is a curve.
     """
 
@@ -49,14 +49,14 @@ class Drawn:
 
 
 def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
-    """Draw a panel for each input and each curve, or column if there are no curves.
+    """Draw a panel for each input and each curve, or each column without curves.
 
     A line is the mean over seeds and repetitions; the band is its 95 % confidence
     interval, by Student's t.
 
     Args:
         rows: The runs.
-        path: Where the picture goes; its suffix says in which format.
+        path: The file of the picture; its suffix selects the format.
 
     Raises:
         OSError: The file cannot be written.
@@ -103,20 +103,20 @@ _Points: TypeAlias = tuple[Sequence[float], Sequence[float]]
 
 
 def _points(result: RunResult, has_curves: bool) -> Sequence[tuple[str, _Points]]:
-    """The numbers of a run: those of its curves, or those of its columns."""
+    """Return the numbers of a run: of its curves, or of its columns."""
     if not has_curves:
         return [
             (name, ((0.0,), (float(value),)))
             for name, value in result.values.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-    known = [
+    curves = [
         (name, [(x, y) for x, y in zip(xs, ys, strict=True) if y is not None])
         for name, (xs, ys) in result.curves.items()
     ]
     return [
         (name, ([x for x, _ in points], [y for _, y in points]))
-        for name, points in known
+        for name, points in curves
         if points
     ]
 
@@ -124,18 +124,18 @@ def _points(result: RunResult, has_curves: bool) -> Sequence[tuple[str, _Points]
 def _estimates(runs: Sequence[_Points]) -> tuple[Sequence[float], Sequence[Estimate]]:
     """Estimate the mean at each place that all runs reach.
 
-    Between its own points a run is taken to go straight.
+    The values of a run between its points are interpolated.
     """
     first = max(min(x) for x, _ in runs)
     last = min(max(x) for x, _ in runs)
-    places = sorted({one for x, _ in runs for one in x if first <= one <= last})
+    places = sorted({place for x, _ in runs for place in x if first <= place <= last})
     values = [np.interp(places, x, y) for x, y in runs]
     return places, [estimate(column) for column in np.transpose(values).tolist()]
 
 
 def _named(name: str, values: Mapping[str, object]) -> str:
-    told = ", ".join(f"{key} {value}" for key, value in values.items())
-    return f"{name} ({told})" if told else name
+    text = ", ".join(f"{key} {value}" for key, value in values.items())
+    return f"{name} ({text})" if text else name
 
 
 def _draw_curve(ax: Axes, panel: Drawn) -> None:
@@ -153,11 +153,11 @@ def _draw_curve(ax: Axes, panel: Drawn) -> None:
 
 def _draw_column(ax: Axes, panel: Drawn) -> None:
     for number, (_, estimates) in enumerate(panel.lines.values()):
-        [one] = estimates
+        [estimate] = estimates
         ax.errorbar(
             [number],
-            [one.mean],
-            yerr=[one.half_width or 0.0],
+            [estimate.mean],
+            yerr=[estimate.half_width or 0.0],
             fmt="o",
             capsize=4,
             color=_COLOURS[number % len(_COLOURS)],

@@ -1,4 +1,4 @@
-"""Says where results come from: versions, hashes, machines, times."""
+"""Describes the origin of results: versions, hashes, machines, times."""
 
 import json
 import platform
@@ -18,16 +18,18 @@ _LIBRARIES: Final = ("quaymaster", "numpy", "pyarrow", "msgspec", "attrs")
 def provenance(
     experiment: Experiment, fingerprints: Fingerprints, session: Mapping[str, object]
 ) -> bytes:
-    """Describe where the results of an experiment come from, as JSON.
+    """Describe the origin of the results of an experiment, as JSON.
 
     Args:
         experiment: The experiment.
-        fingerprints: The hashes of all that decides.
+        fingerprints: The hashes of everything that results depend on.
         session: Facts about the sweep itself.
     """
     registry = registry_with(experiment.plugins)
     distributions = {name: metadata.version(name) for name in _LIBRARIES} | {
-        one.distribution: one.version for one in registry.values() if one.distribution
+        plugin.distribution: plugin.version
+        for plugin in registry.values()
+        if plugin.distribution
     }
     document = {
         "experiment": experiment.name,
@@ -44,7 +46,7 @@ def provenance(
             for profile in experiment.profiles
         ],
         "files": dict(sorted(fingerprints.files.items())),
-        "code": {one.package: one.sha256 for one in fingerprints.code},
+        "code": {code.package: code.sha256 for code in fingerprints.code},
         "distributions": dict(sorted(distributions.items())),
         "python": sys.version.split()[0],
         "platform": platform.platform(),

@@ -21,13 +21,13 @@ __all__ = ["RunResult", "run_cell"]
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
         values: Column -> value.
-        curves: Curve -> the places of its numbers, and the numbers.
-        seconds: How long it took.
-        cpu_seconds: How much processor time it took.
+        curves: Curve -> the x values, and the numbers.
+        seconds: Its duration.
+        cpu_seconds: Its processor time.
         host: The machine that made it.
     """
 
@@ -43,13 +43,13 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
 
     Args:
         experiment: The experiment.
-        cell: Which of its runs.
-        verify: Make every so manieth decision a second time, the plain way, and stop
-            if it differs; 0 for none.
+        cell: The run.
+        verify: Repeat every Nth decision with the plain algorithm, and stop if it
+            differs; 0 for none.
 
     Raises:
-        QuaymasterError: Something about the input cannot be done, or a decision
-            differs. What inputs, metrics and plugins raise comes through as it is.
+        QuaymasterError: The input is invalid, or a decision differs. Exceptions of
+            inputs, metrics and plugins are not converted.
     """
     began, cpu_began = time.perf_counter(), time.process_time()
     registry = registry_with(experiment.plugins)

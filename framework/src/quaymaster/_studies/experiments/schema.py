@@ -30,9 +30,9 @@ def experiment_schema() -> dict[str, object]:
     """Describe experiment files.
 
     Returns:
-        A JSON Schema, draft 2020-12. It is made of the classes that files are read
-        into, with the descriptions in their docstrings. ``$defs`` has the parameters of
-        the inputs and metrics that come with the framework, too.
+        A JSON Schema, draft 2020-12. It is generated from the classes that files are
+        read into, with the descriptions in their docstrings. ``$defs`` also has the
+        parameters of the inputs and metrics of the framework.
     """
     definitions = Definitions()
     document = definitions.of(Document)

@@ -47,7 +47,7 @@ class LevelMetric(Metric):
 
 @attrs.define(kw_only=True, eq=False)
 class Utilisation(LevelMetric):
-    """What part of what the nodes offer is requested, from 0 to 1, by resource.
+    """The requested part of what nodes offer, from 0 to 1, by resource.
 
     Columns: ``cpu``, ``memory`` and so on at the end, ``cpu.mean`` over time.
 
@@ -89,10 +89,10 @@ class Imbalance(LevelMetric):
 
 @attrs.define(kw_only=True, eq=False)
 class FragmentedRoom(LevelMetric):
-    """What part of the free room typical pods cannot use, from 0 to 1, by resource.
+    """The part of the free room that typical pods cannot use, by resource, 0 to 1.
 
-    It is `GroupRoom.fragmentation`, and ``stranded`` for what no typical pod at all can
-    use. The scheduler evaluates each kind of pods, which takes some milliseconds.
+    It is `GroupRoom.fragmentation`, and ``stranded`` for what none of the typical pods
+    can use. The scheduler evaluates each kind of pods, which takes some milliseconds.
     Columns: ``cpu``, ``cpu.stranded`` and so on, at the end.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Keeps the results of runs in a folder, each in a file of its own."""
+"""Stores the results of runs in a folder, one file each."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ _FOLDER: Final = "done"
 
 
 class ResultStore:
-    """The runs that are done, each under the hash of what it is made of.
+    """The finished runs, each under the hash of its parts.
 
-    A file is there as a whole or not at all, so a sweep may be ended at any moment.
+    Files are written atomically, so a sweep may be ended at any moment.
 
     Args:
-        folder: The folder of the sweep; it is made if it is not there.
+        folder: The folder of the sweep; created if it is missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,11 +34,11 @@ class ResultStore:
         return self._file(key).exists()
 
     def read(self, key: str) -> RunResult:
-        """Return the result of a run that is done."""
+        """Return the result of a finished run."""
         return msgspec.json.decode(self._file(key).read_bytes(), type=RunResult)
 
     def write(self, key: str, result: RunResult) -> None:
-        """Keep the result of a run."""
+        """Store the result of a run."""
         write_whole(self._file(key), msgspec.json.encode(result))
 
     def _file(self, key: str) -> Path:
@@ -48,7 +48,7 @@ class ResultStore:
 def write_csv(
     file: Path, names: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
-    """Write a CSV file; what is not there is an empty cell."""
+    """Write a CSV file; missing values are empty cells."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

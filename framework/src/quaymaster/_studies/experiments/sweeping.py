@@ -27,14 +27,14 @@ __all__ = ["FailedRun", "SweepProgress", "SweepProgressFn", "SweepResult", "swee
 
 @attrs.frozen(kw_only=True)
 class SweepProgress:
-    """How far a sweep is.
+    """The progress of a sweep.
 
     Attributes:
-        done: How many runs are done, those that were done before included.
-        failed: How many have failed.
-        total: How many there are.
-        seconds_left: How long the rest will take, if it goes on as it went; None as
-            long as nothing tells.
+        done: How many runs are done, including those of earlier sweeps.
+        failed: How many runs have failed.
+        total: The number of runs.
+        seconds_left: The estimated time of the remaining runs; None before the first
+            run has ended.
     """
 
     done: int
@@ -53,8 +53,8 @@ class FailedRun:
 
     Attributes:
         cell: The run.
-        cause: Why.
-        traceback: Where an exception was raised that is none of the framework's own.
+        cause: The cause.
+        traceback: The traceback of an exception that is not the framework's own.
     """
 
     cell: Cell
@@ -64,16 +64,16 @@ class FailedRun:
 
 @attrs.frozen(kw_only=True)
 class SweepResult:
-    """What came of a sweep.
+    """The result of a sweep.
 
     Attributes:
-        folder: Where the results are.
-        runs: The runs with a result, in order, and what came of each.
+        folder: The folder of the results.
+        runs: The runs with a result, in order, and their results.
         total: How many runs there are.
-        made: How many were made now.
-        failed: Those that have failed.
-        missing: How many were not tried, since the sweep was to stop at a failure.
-        seconds: How long it took now.
+        made: How many runs were made now.
+        failed: The failed runs.
+        missing: How many were not tried because the sweep stopped at a failure.
+        seconds: The duration of this sweep.
         cpu_seconds: The processor time of all runs with a result, whenever they were
             made.
     """
@@ -100,25 +100,25 @@ def sweep(
 ) -> SweepResult:
     """Make all runs of an experiment that are not done yet, and write the tables.
 
-    It may be ended at any moment and called again: what is done is not done again, and
-    the tables are the same in the end. A script that calls it needs the line
-    ``if __name__ == "__main__":``, since runs are made in processes of their own.
+    It may be ended at any moment and called again: finished runs are not repeated, and
+    the tables are the same in the end. A script that calls it needs the line ``if
+    __name__ == "__main__":``, since runs are made in separate processes.
 
-    The folder gets ``results.parquet`` and ``results.csv``, with one row for each run;
-    ``curves.parquet`` and ``curves.csv``, if a metric gives curves, with one row for
-    each point; ``runs.csv`` with the times of the runs, and the causes of failures; and
+    It writes ``results.parquet`` and ``results.csv``, with one row for each run;
+    ``curves.parquet`` and ``curves.csv``, if a metric returns curves, with one row for
+    each point; ``runs.csv`` with the times of the runs and the causes of failures; and
     ``provenance.json``.
 
     Args:
         experiment: The experiment.
-        folder: Where the results go.
-        workers: How many processes on this machine; by default one for each processor.
-            An experiment of a single run is made in this process.
+        folder: The folder of the results.
+        workers: How many processes to use on this machine; by default one per
+            processor. A single run is made in this process.
         scheduler: The address of a Dask scheduler, whose workers make the runs instead;
             empty for none.
-        verify: Make every so manieth decision a second time, the plain way; a run in
-            which one differs fails. 0 for none. Runs that are done already stay done.
-        stop_at_failure: Whether the first run that fails ends the sweep.
+        verify: Repeat every Nth decision with the plain algorithm; a run in which one
+            differs fails. 0 for none. Finished runs are not repeated.
+        stop_at_failure: Whether the first failed run ends the sweep.
         on_progress: Called with the progress.
 
     Raises:
@@ -135,7 +135,7 @@ def sweep(
 
 
 class _Sweep:
-    """A sweep, with what it has found so far."""
+    """A sweep in progress."""
 
     def __init__(self, experiment: Experiment, folder: Path) -> None:
         _check_libraries()
@@ -173,20 +173,20 @@ class _Sweep:
         report(self._progress(len(missing)))
         if missing:
             cells = [self._cells[number] for number in missing]
-            ended = self._run(cells, workers, scheduler, verify)
-            for one in ended:
-                self._note(missing[one.number], one)
+            runs = self._run(cells, workers, scheduler, verify)
+            for run in runs:
+                self._note(missing[run.number], run)
                 report(self._progress(len(missing)))
                 if self._failed and stop_at_failure:
                     break
-            ended.close()
+            runs.close()
         return self._finish(scheduler, workers)
 
     def _run(
         self, cells: Sequence[Cell], workers: int, scheduler: str, verify: int
     ) -> Generator[Ended]:
         if not scheduler:
-            # To start a process takes a second.
+            # Starting a process takes a second.
             if self._is_single:
                 return self._run_here(verify)
             return run_in_processes(
@@ -208,10 +208,10 @@ class _Sweep:
         yield Ended(0, try_cell(self._experiment, self._cells[0], verify))
 
     def _note(self, number: int, ended: Ended) -> None:
-        if isinstance(ended.told, RunFailure):
-            self._failed[number] = ended.told
+        if isinstance(ended.outcome, RunFailure):
+            self._failed[number] = ended.outcome
         else:
-            self._store.write(self._keys[number], ended.told)
+            self._store.write(self._keys[number], ended.outcome)
             self._made += 1
 
     def _progress(self, missing: int) -> SweepProgress:
@@ -226,8 +226,8 @@ class _Sweep:
         )
 
     def _finish(self, scheduler: str, workers: int) -> SweepResult:
-        """Write the tables, and say what came of it."""
-        # Needs the extra `sweep`, which was looked for at the beginning.
+        """Write the tables, and return the result."""
+        # Needs the extra `sweep`, which was checked at the beginning.
         from quaymaster._studies.experiments.tables import write_results  # noqa: PLC0415
 
         every = range(len(self._cells))
@@ -237,7 +237,7 @@ class _Sweep:
             if self._store.has(key)
         }
         runs = [(self._cells[number], result) for number, result in results.items()]
-        rows = [(cell.labels, one) for cell, one in runs]
+        rows = [(cell.labels, result) for cell, result in runs]
         labels = self._experiment.labels
         write_results(self._folder, labels, rows)
         write_csv(
@@ -253,10 +253,10 @@ class _Sweep:
             failed=tuple(
                 FailedRun(
                     cell=self._cells[number],
-                    cause=one.cause,
-                    traceback=one.traceback,
+                    cause=failure.cause,
+                    traceback=failure.traceback,
                 )
-                for number, one in sorted(self._failed.items())
+                for number, failure in sorted(self._failed.items())
             ),
             missing=len(self._cells) - len(results) - len(self._failed),
             seconds=time.perf_counter() - self._began,
@@ -267,16 +267,16 @@ class _Sweep:
         return found
 
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
-        """The columns of a run in ``runs.csv``."""
+        """Return the columns of a run in ``runs.csv``."""
         labels = self._cells[number].labels
         named = [labels.get(name) for name in self._experiment.labels]
-        told: Sequence[object] = ("missing", None, None, None, None)
+        facts: Sequence[object] = ("missing", None, None, None, None)
         failure = self._failed.get(number)
         if result is not None:
-            told = ("done", result.seconds, result.cpu_seconds, result.host, None)
+            facts = ("done", result.seconds, result.cpu_seconds, result.host, None)
         elif failure is not None:
-            told = ("failed", None, None, None, failure.cause)
-        return [self._keys[number], *named, *told]
+            facts = ("failed", None, None, None, failure.cause)
+        return [self._keys[number], *named, *facts]
 
     def _write_provenance(self, found: SweepResult, made_by: str) -> None:
         session = {

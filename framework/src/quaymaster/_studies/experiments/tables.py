@@ -22,10 +22,10 @@ _INT64: Final = range(-(2**63), 2**63)
 
 
 def write_results(folder: Path, labels: Sequence[str], rows: Sequence[Row]) -> None:
-    """Write the table of results, and that of curves if there are any.
+    """Write the table of results, and the table of curves if there are any.
 
     Args:
-        folder: Where they go.
+        folder: The folder of the tables.
         labels: The first columns.
         rows: The runs, in the order of the rows.
     """
@@ -57,7 +57,7 @@ def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     """Make the table with one row for each point of each curve of each run.
 
     Args:
-        labels: The first columns; those behind them are ``curve``, ``x`` and ``y``.
+        labels: The first columns; ``curve``, ``x`` and ``y`` follow.
         rows: The runs, in the order of the rows.
     """
     lengths = [sum(len(x) for x, _ in result.curves.values()) for _, result in rows]
@@ -70,13 +70,15 @@ def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     columns["curve"] = pa.array(
         [name for name, (x, _) in curves for _ in x], pa.string()
     )
-    columns["x"] = pa.array([one for _, (x, _) in curves for one in x], pa.float64())
-    columns["y"] = pa.array([one for _, (_, y) in curves for one in y], pa.float64())
+    xs = [value for _, (x, _) in curves for value in x]
+    ys = [value for _, (_, y) in curves for value in y]
+    columns["x"] = pa.array(xs, pa.float64())
+    columns["y"] = pa.array(ys, pa.float64())
     return pa.table(columns)
 
 
 def _write_table(table: pa.Table, folder: Path, name: str) -> None:
-    """Write a table as Parquet and as CSV; equal tables make equal files."""
+    """Write a table as Parquet and as CSV; equal tables give equal files."""
     buffer = io.BytesIO()
     parquet.write_table(table, buffer, compression="zstd")
     write_whole(folder / f"{name}.parquet", buffer.getvalue())
@@ -85,7 +87,7 @@ def _write_table(table: pa.Table, folder: Path, name: str) -> None:
 
 
 def _column(values: Sequence[object]) -> pa.Array:
-    """Make a column of one type: what differs in type is written as JSON."""
+    """Make a column of one type; values of mixed types are written as JSON."""
     given = [value for value in values if value is not None]
     if all(isinstance(value, bool) for value in given) and given:
         return pa.array(values, pa.bool_())
@@ -94,7 +96,7 @@ def _column(values: Sequence[object]) -> pa.Array:
         for value in given
     ]
     if given and all(is_number):
-        are_whole = all(isinstance(one, int) and one in _INT64 for one in given)
+        are_whole = all(isinstance(value, int) and value in _INT64 for value in given)
         if are_whole:
             return pa.array(values, pa.int64())
         numbers = [

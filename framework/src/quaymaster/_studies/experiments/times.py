@@ -1,4 +1,4 @@
-"""The metric of how long runs take."""
+"""The metric of the duration of runs."""
 
 import time
 
@@ -12,10 +12,10 @@ __all__ = ["TimeTaken"]
 
 @attrs.define(kw_only=True, eq=False)
 class TimeTaken(Metric):
-    """How long a run takes here, from the first attempt to the end.
+    """The duration of a run on this machine, from the first attempt to the end.
 
     Columns: ``seconds``; ``cpu_seconds``, of its process; ``attempts_per_second``. They
-    differ whenever a run is made, so a table with them is never made a second time.
+        differ from run to run, so a table with them cannot be reproduced.
     """
 
     _began: float = attrs.field(init=False, default=0.0)
@@ -26,7 +26,7 @@ class TimeTaken(Metric):
         self._began, self._cpu_began = time.perf_counter(), time.process_time()
 
     def end(self, run: Run) -> Measured:
-        """Say how long it took."""
+        """Return the duration."""
         seconds = time.perf_counter() - self._began
         cpu_seconds = time.process_time() - self._cpu_began
         attempts = run.simulation.moment()[1]

@@ -1,4 +1,4 @@
-"""Makes runs in processes on this machine."""
+"""Makes runs in several processes on this machine."""
 
 import contextlib
 import multiprocessing
@@ -23,7 +23,7 @@ from quaymaster._studies.experiments.running import RunResult
 
 __all__ = ["run_in_processes", "usable_processors"]
 
-_Told: TypeAlias = RunResult | RunFailure
+_Outcome: TypeAlias = RunResult | RunFailure
 _Pipe: TypeAlias = "Connection[object, object]"
 
 _FORK_SERVER: Final = "forkserver"
@@ -42,11 +42,11 @@ def run_in_processes(
 ) -> Generator[Ended]:
     """Make runs in separate processes, and yield each when it has ended.
 
-    A process that dies is replaced, and its run made again, up to three times.
+    A process that dies is replaced, and its run is made again, up to three times.
 
     Args:
         experiment: The experiment.
-        cells: Its runs that are to be made.
+        cells: The runs to make.
         workers: How many processes.
         verify: As for `run_cell`.
     """
@@ -59,7 +59,7 @@ def run_in_processes(
 
 @attrs.define(eq=False)
 class _Worker:
-    """A process, and the number of the run that it makes."""
+    """A process, and the number of its run."""
 
     process: multiprocessing.process.BaseProcess
     pipe: _Pipe
@@ -100,7 +100,7 @@ class _Pool:
         self._busy.clear()
 
     def _start(self) -> None:
-        """Start a process, with the run that is next."""
+        """Start a process with the next run."""
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
             target=_serve, args=(theirs, self._experiment, self._verify), daemon=True
@@ -117,10 +117,10 @@ class _Pool:
             worker.pipe.send(self._cells[worker.number])
 
     def _hear(self, worker: _Worker) -> Ended | None:
-        """Read from a process: a run has ended, or the process has."""
+        """Read from a process: its run or the process itself has ended."""
         number = worker.number
         try:
-            told = cast(_Told, worker.pipe.recv())
+            outcome = cast(_Outcome, worker.pipe.recv())
         except (EOFError, OSError):
             return self._bury(worker)
         if self._waiting:
@@ -128,7 +128,7 @@ class _Pool:
             self._ask(worker)
         else:
             self._dismiss(worker)
-        return Ended(number, told)
+        return Ended(number, outcome)
 
     def _dismiss(self, worker: _Worker) -> None:
         del self._busy[worker.pipe]
@@ -136,7 +136,7 @@ class _Pool:
         worker.process.join()
 
     def _bury(self, worker: _Worker) -> Ended | None:
-        """Let the run of a dead process be made again, unless it has killed several."""
+        """Requeue the run of a dead process, unless several processes died of it."""
         self._dismiss(worker)
         number = worker.number
         self._deaths[number] += 1
@@ -161,10 +161,10 @@ def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
 
 
 def _context() -> SpawnContext | ForkServerContext:
-    """How processes are started: they share nothing with this one.
+    """Return the way to start processes that share nothing with this one.
 
     A server that has imported the engine forks them, which takes a few milliseconds
-    instead of a second or two; where there is none, each imports everything.
+    instead of a second or two. Without such a server, each process imports everything.
     """
     if _FORK_SERVER not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

@@ -1,1 +1,1 @@
-"""An environment of Gymnasium: an agent takes the decisions of a scheduler."""
+"""A Gymnasium environment: an agent makes the decisions of a scheduler."""

@@ -1,4 +1,4 @@
-"""What an agent may do: choose a node, or the weights of Score plugins."""
+"""The actions of an agent: choose a node, or the weights of Score plugins."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
@@ -27,22 +27,22 @@ class Actions(Protocol):
     """A kind of action."""
 
     def space(self, size: int, config: SchedulerConfig, /) -> gymnasium.Space[Any]:
-        """Return all actions that there are.
+        """Return the space of all actions.
 
         Args:
-            size: How many rows of nodes there can be.
+            size: The largest number of rows of nodes.
             config: The scheduler's configuration.
         """
 
     def take(
         self, episode: Episode, action: Action, random: np.random.Generator, /
     ) -> Sequence[Step]:
-        """Take the next decision, or more of them.
+        """Make the next decision, or several.
 
         Args:
-            episode: Its upcoming pod is to be placed.
+            episode: The episode, with its upcoming pod.
             action: An action of the space.
-            random: Draws whatever is drawn.
+            random: The generator of random choices.
 
         Returns:
             All attempts that were made.
@@ -50,9 +50,9 @@ class Actions(Protocol):
 
 
 class NodeActions:
-    """A step is a decision, and an action is the row of a node; implements `Actions`.
+    """A step is one decision, an action is the row of a node; implements `Actions`.
 
-    A pod that is sent to a node which is not open to it is turned away for good.
+    A pod that is sent to an infeasible node is deleted.
     """
 
     def space(self, size: int, _config: SchedulerConfig) -> gymnasium.Space[Any]:
@@ -73,12 +73,11 @@ class WeightActions:
     """An action is one weight for each Score plugin; implements `Actions`.
 
     They are numbers from 0 to 1, in the order of `score_plugins`. A pod goes to the
-    feasible node with the highest sum of weighted, normalised scores; of several, one
-    is drawn. The weights of the configuration do not matter.
+    feasible node with the highest sum of weighted, normalised scores; ties are drawn.
+    The weights of the configuration are not used.
 
     Args:
-        decisions: How many pods a step places by these weights, as long as there are
-            any; at least 1.
+        decisions: How many pods a step places with these weights at most; at least 1.
 
     Raises:
         ValueError: It is below 1.

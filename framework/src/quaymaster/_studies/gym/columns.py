@@ -1,4 +1,4 @@
-"""What an agent sees of the nodes."""
+"""The columns in which an agent observes the nodes."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -17,11 +17,11 @@ _PER_RESOURCE: Final = ("used", "used with the pod", "size")
 
 
 class NodeColumns(Protocol):
-    """Describes nodes in numbers, in the light of the pod that is to be placed.
+    """Describes nodes in numbers, for the upcoming pod.
 
     Attributes:
-        names: What the columns are called.
-        bounds: The least and the largest number that there can be.
+        names: The names of the columns.
+        bounds: The smallest and the largest possible number.
     """
 
     @property
@@ -31,7 +31,7 @@ class NodeColumns(Protocol):
     def bounds(self) -> tuple[float, float]: ...
 
     def read(self, pod: Pod, nodes: NodeTable, rows: RowArray) -> Float64Array:
-        """Describe some nodes; a plugin may do so, too, with what it is given.
+        """Describe some nodes; a plugin may call this with its own arguments.
 
         Args:
             pod: The pod.
@@ -39,17 +39,16 @@ class NodeColumns(Protocol):
             rows: The nodes to describe, feasible or not.
 
         Returns:
-            Shape ``(N, F)``, dtype float64: a line for each row, a column for each
-            name.
+            Shape ``(N, F)``, dtype float64: one line per row, one column per name.
         """
 
 
 class ShareColumns:
     """Describes nodes by the shares of resources; implements `NodeColumns`.
 
-    For each resource these are: which share of it is used; which share would be with
-    the pod, at most 1; and how much the node offers, as a share of what the largest
-    one does. Where a node offers none of it, all are 0.
+    For each resource these are: the used share; the used share with the pod, at most 1;
+    and what the node offers, as a share of the largest node's offer. If a node does not
+    offer the resource, all are 0.
 
     Args:
         resources: The resources.

@@ -1,4 +1,4 @@
-"""The environment: an agent takes the decisions of a scheduler."""
+"""The environment: an agent makes the decisions of a scheduler."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
@@ -24,7 +24,7 @@ from quaymaster._studies.simulation.steps import Step
 __all__ = ["Reward", "SchedulingEnv", "placed"]
 
 Reward: TypeAlias = Callable[[Run, Step], float]
-"""What an attempt is worth, once it has been made."""
+"""Returns the reward of an attempt after it was made."""
 
 _Columns: TypeAlias = npt.NDArray[np.float32]
 _Info: TypeAlias = dict[str, Any]
@@ -36,37 +36,36 @@ def placed(_run: Run, step: Step) -> float:
 
 
 class SchedulingEnv(gymnasium.Env[_Columns, Action]):
-    """An environment of Gymnasium, in which an agent takes a scheduler's decisions.
+    """A Gymnasium environment in which an agent makes a scheduler's decisions.
 
-    A decision is about one pod that at least one node is open to: every filter lets it
-    through. The scheduler does everything but score: its queue says which pod comes
-    next, and Reserve, Permit and binding may still refuse what was chosen. Pods that
-    fit nowhere are tried without a decision, and may preempt others. The episode ends
-    after all arrivals, when the cluster has settled.
+    Each decision is about one pod with at least one feasible node. The scheduler does
+    everything except scoring: its queue chooses the next pod, and Reserve, Permit and
+    binding may still reject the chosen node. Pods that fit nowhere are tried without a
+    decision, and may preempt others. The episode ends after all arrivals, when the
+    cluster has settled.
 
     ``reset(seed=7)`` plays the workload of seed 7; without a seed, one is drawn.
 
-    What is observed are the nodes as columns, in the light of the pod. In the info is
-    the ``action_mask``, shape ``(N,)``, dtype int8: 1 for the rows of nodes that are
-    open to the pod.
+    The observation consists of the nodes as columns, for the upcoming pod. The info has
+    the ``action_mask``, shape ``(N,)``, dtype int8: 1 for the rows of feasible nodes.
 
     Args:
-        workload: Seed -> what the episode is about; by default `small_workload`.
-        actions: What the agent may do; by default it chooses nodes.
+        workload: Seed -> the workload of an episode; by default `small_workload`.
+        actions: The kind of actions; by default the agent chooses nodes.
         config: The scheduler's configuration; by default the default one.
         registry: Where plugins are found by name; by default the installed ones.
-        columns: What is seen of the nodes; by default `ShareColumns`.
-        reward: What each attempt is worth; by default `placed`.
-        max_nodes: How many rows of nodes there can be; by default as many as there are
-            nodes in the workload of seed 0.
-        options: What else can be set about the scheduler. With ``verify`` the filters
+        columns: The observed columns of nodes; by default `ShareColumns`.
+        reward: The reward of each attempt; by default `placed`.
+        max_nodes: The largest number of rows of nodes; by default the number of nodes
+            in the workload of seed 0.
+        options: Other settings of the scheduler. With ``verify`` the filters
             of every Nth decision are checked.
 
     Attributes:
-        columns: What is seen of the nodes.
-        observation_space: Shape ``(N, F)``, dtype float32: a line for each row of the
-            nodes' table, a column for each name of `columns`. All is 0 where there is
-            no node, and in the end.
+        columns: The observed columns of nodes.
+        observation_space: Shape ``(N, F)``, dtype float32: one line per row of the
+            nodes' table, one column per name of `columns`. Rows without a node are 0,
+            and so are all rows at the end.
     """
 
     def __init__(
@@ -105,11 +104,11 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_Columns, _Info]:
-        """Begin an episode; as all environments do.
+        """Begin an episode, as in all environments.
 
         Args:
-            seed: The seed of the workload and of whatever is drawn.
-            options: None: there are none to set.
+            seed: The seed of the workload and of all random choices.
+            options: None: no options exist.
 
         Raises:
             ValueError: There are options.
@@ -130,7 +129,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
         return self._observation(), self._info()
 
     def step(self, action: Action) -> tuple[_Columns, float, bool, bool, _Info]:
-        """Take a decision, or more of them; as all environments do.
+        """Make a decision, or several, as in all environments.
 
         Args:
             action: An action of the space.
@@ -142,15 +141,15 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
         return self._observation(), reward, is_over, False, self._info()
 
     def close(self) -> None:
-        """End the episode, if there is one."""
+        """End the episode, if any."""
         if self._episode is not None:
             self._episode.close()
             self._episode = None
 
     def action_masks(self) -> BoolArray:
-        """Return which rows of nodes are open to the pod, shape ``(N,)``, dtype bool.
+        """Return which rows of nodes are feasible, shape ``(N,)``, dtype bool.
 
-        It has the name by which sb3-contrib asks for it. All is False in the end.
+        sb3-contrib calls a method of this name. At the end all elements are False.
         """
         mask: BoolArray = np.zeros(self._size, dtype=np.bool_)
         upcoming = self._current().upcoming

@@ -1,4 +1,4 @@
-"""One episode: a run that stops wherever a decision is to be taken."""
+"""An episode: a run that stops at each decision."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,21 +15,21 @@ __all__ = ["Episode"]
 
 
 class Episode:
-    """Plays a workload up to each decision: a pod that at least one node is open to.
+    """Plays a workload up to each decision: a pod with at least one feasible node.
 
-    Pods that fit nowhere are tried all the same, so that they may preempt others.
+    Pods that fit nowhere are also tried, so that they may preempt others.
 
     Args:
-        workload: What the episode is about.
+        workload: The workload.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
-        seed: The scheduler's.
-        options: What else can be set about the scheduler.
+        seed: The seed of the scheduler.
+        options: Other settings of the scheduler.
 
     Attributes:
         run: The run.
-        upcoming: The pod that is to be placed; None once everything has arrived and
-            nothing moves any more.
+        upcoming: The next pod to place; None after all arrivals, when the cluster has
+            settled.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Episode:
         self.upcoming = next(self._decisions, None)
 
     def expected(self) -> Upcoming:
-        """Return the pod that is to be placed.
+        """Return the next pod to place.
 
         Raises:
             RuntimeError: The episode is over.
@@ -66,7 +66,7 @@ class Episode:
         return self.upcoming
 
     def place(self, row: int) -> Sequence[Step]:
-        """Send the pod to a feasible node, and go on to the next decision.
+        """Place the pod on a feasible node, and continue to the next decision.
 
         Args:
             row: The node's row.
@@ -80,12 +80,12 @@ class Episode:
         return self._go_on()
 
     def turn_away(self) -> Sequence[Step]:
-        """Delete the pod, and go on to the next decision; see `place`."""
+        """Delete the pod, and continue to the next decision; see `place`."""
         self.run.delete(self.expected().pod)
         return self._go_on()
 
     def close(self) -> None:
-        """End the scheduler and its plugins; a second time does no harm."""
+        """End the scheduler and its plugins; later calls do nothing."""
         self.run.close()
 
     def _go_on(self) -> Sequence[Step]:
@@ -94,7 +94,7 @@ class Episode:
         return steps
 
     def _play(self) -> Iterator[Upcoming]:
-        """Play the workload, and give it out of hand where there is a choice."""
+        """Play the workload, and yield at each decision."""
         yield from self._ready()
         for arrival in self._workload.arrivals:
             yield from self._until(arrival.at)
@@ -106,7 +106,7 @@ class Episode:
             yield from self._ready()
 
     def _until(self, at: float) -> Iterator[Upcoming]:
-        """Let time pass, in which pods may get ready to be tried."""
+        """Let time pass; pods may become ready meanwhile."""
         clock, ahead = self.run.cluster.clock, at - self.run.now
         if ahead <= 0:
             return

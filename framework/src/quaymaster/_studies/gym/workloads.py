@@ -1,4 +1,4 @@
-"""A workload that is small enough to learn on."""
+"""A workload that is small enough for learning."""
 
 from random import Random
 from typing import Final
@@ -20,7 +20,7 @@ _PODS: Final = (
     (4, 4, 10),
     (8, 16, 10),
 )
-"""Cores, GiB, and how often there are such among a hundred."""
+"""Cores, GiB, and the number of such pods among a hundred."""
 
 _ARRIVALS: Final = 40
 
@@ -28,9 +28,9 @@ _ARRIVALS: Final = 40
 def small_workload(seed: int) -> Workload:
     """Return a small workload: 40 pods arrive at 6 nodes, and stay.
 
-    Nodes are of three shapes and pods of six, and the pods ask for somewhat more than
-    there is, so that it matters which ones go together. What finds no room is turned
-    away.
+    Nodes have three shapes and pods have six. The pods request slightly more than the
+    nodes offer, so it matters which pods share a node. Pods that find no room are
+    deleted.
 
     Args:
         seed: Decides the order and the shapes of the pods.

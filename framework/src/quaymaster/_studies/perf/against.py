@@ -1,4 +1,4 @@
-"""Compares results of workloads with earlier ones, and says what is noise."""
+"""Compares results of workloads with earlier results, and detects noise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,16 +43,16 @@ class _Results(msgspec.Struct):
 
 @attrs.frozen(kw_only=True)
 class Compared:
-    """One measurement beside its like in an earlier result.
+    """A measurement and the same measurement of an earlier result.
 
     Attributes:
         workload: The workload's name.
         name: The measurement's name.
         before: The median of the earlier runs, in pods per second of work.
-        now: That of the new ones.
-        least: What the ratio is at least, by the slowest new and the fastest old run.
-        most: What it is at most.
-        runs: How many runs there were of the side that has fewer.
+        now: The median of the new runs.
+        least: The lowest possible ratio, from the slowest new and the fastest old run.
+        most: The highest possible ratio.
+        runs: The number of runs of the side with fewer runs.
     """
 
     workload: str
@@ -65,14 +65,14 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """How many times as fast it is now."""
+        """The new speed divided by the earlier speed."""
         return self.now / self.before
 
     @property
     def verdict(self) -> str:
         """``faster``, ``slower``, ``noise`` or ``too few runs``.
 
-        Noise is what the spread of the runs can explain by itself.
+        A difference is noise if the spread of the runs alone can explain it.
         """
         if self.runs < _FEWEST_RUNS:
             return "too few runs"
@@ -114,11 +114,11 @@ _Speeds = Mapping[tuple[str, str], Sequence[float]]
 
 
 def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
-    """Read what ``--json`` has written: workload and measurement -> speed of each run.
+    """Read a file of ``--json``: workload and measurement -> speed of each run.
 
     Args:
         file: The file.
-        workloads: The names of those that are to be compared.
+        workloads: The names of the compared workloads.
 
     Raises:
         PerfErrors: The file is unreadable or has no matching results.
@@ -149,11 +149,11 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
 
 
 def compare_results(before: _Speeds, outcomes: Iterable[Outcome]) -> Iterator[Compared]:
-    """Compare what was measured with an earlier result, as far as both have it.
+    """Compare measurements with an earlier result, as far as both have them.
 
     Args:
-        before: What `read_results` has read.
-        outcomes: What was measured, in one run or several.
+        before: The result of `read_results`.
+        outcomes: The new measurements, of one run or several.
     """
     now: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:

@@ -26,7 +26,7 @@ THROUGHPUT: Final = "SchedulingThroughput"
 
 @attrs.frozen(kw_only=True)
 class MetricLabel:
-    """The values of a label that a metric is collected for."""
+    """The values of a label for which a metric is collected."""
 
     label: str = attrs.field(validator=non_empty())
     values: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class MetricsCollectorConfig:
     """The metrics that upstream collects.
 
     Attributes:
-        metrics: Metric -> the labels that it is collected by.
+        metrics: Metric -> the labels by which it is collected.
     """
 
     metrics: Mapping[str, tuple[MetricLabel, ...] | None] = {}
@@ -45,13 +45,13 @@ class MetricsCollectorConfig:
 
 @attrs.frozen(kw_only=True)
 class ThresholdMetric:
-    """The figure that a threshold is for.
+    """The figure that a threshold applies to.
 
     Attributes:
         name: The metric.
         labels: Its labels.
-        data_bucket: Which of its figures: ``Average``, ``Perc99``, ...
-        expect_lower: Whether the threshold is the most, and not the least.
+        data_bucket: The figure of the metric: ``Average``, ``Perc99``, ...
+        expect_lower: Whether the threshold is a maximum instead of a minimum.
     """
 
     name: str = attrs.field(validator=non_empty())
@@ -72,8 +72,8 @@ class WorkloadEntry:
     """One size of a test case.
 
     Attributes:
-        params: What the ``...Param`` fields of the operations name.
-        threshold: Pods per second; or such by topic.
+        params: The values for the ``...Param`` fields of the operations.
+        threshold: Pods per second, or a mapping by topic.
         threshold_metric_selector: The figure that the threshold is for, if it is not
             the one of the test case.
     """
@@ -91,7 +91,7 @@ class TestCase:
     """A sequence of operations, and the sizes to run it in.
 
     Attributes:
-        workload_template: The operations, still as the file has them.
+        workload_template: The operations, as in the file.
         metrics_collector_config: The metrics that upstream collects.
         default_threshold_metric_selector: The figure that thresholds are for, by
             default pods per second.
@@ -114,6 +114,6 @@ class TestCase:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics that it says to collect."""
+        """The names of the collected metrics."""
         collector = self.metrics_collector_config
         return () if collector is None else tuple(collector.metrics)

@@ -1,7 +1,6 @@
-"""Runs a workload in a process of its own.
+"""Runs a workload in a separate process.
 
-So no workload changes another's memory peak, or what the garbage collector has to look
-at.
+So no workload affects another's peak memory or the work of its garbage collector.
 """
 
 import multiprocessing
@@ -88,7 +87,7 @@ def _listen(
 ) -> Outcome:
     while True:
         try:
-            told = connection.recv()
+            message = connection.recv()
         except EOFError:
             return Outcome(
                 workload=workload.name,
@@ -97,12 +96,12 @@ def _listen(
                 status=FAILED,
                 reason="its process ended without a result",
             )
-        if isinstance(told, Outcome):
-            return told
-        if isinstance(told, _Mistake):
-            raise QuaymasterError(told.text)
-        if isinstance(told, int) and on_progress is not None:
-            on_progress(told)
+        if isinstance(message, Outcome):
+            return message
+        if isinstance(message, _Mistake):
+            raise QuaymasterError(message.text)
+        if isinstance(message, int) and on_progress is not None:
+            on_progress(message)
 
 
 def _run(
@@ -115,7 +114,7 @@ def _run(
 ) -> None:
     try:
         with collector_calmed():
-            told: object = run_workload(
+            outcome: object = run_workload(
                 workload,
                 config_file=config_file,
                 kubernetes=kubernetes,
@@ -124,5 +123,5 @@ def _run(
                 on_progress=connection.send,
             )
     except QuaymasterError as error:
-        told = _Mistake(str(error))
-    connection.send(told)
+        outcome = _Mistake(str(error))
+    connection.send(outcome)

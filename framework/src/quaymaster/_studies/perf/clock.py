@@ -10,14 +10,14 @@ __all__ = ["PacedClock"]
 
 
 class PacedClock(Clock):
-    """A clock that keeps pace with real time during work, and skips waiting.
+    """A clock that follows real time during work, and skips waiting.
 
-    While there is work, its seconds are the machine's: something that happens five
-    times a second happens five times per second of work. When there is nothing to do,
-    it jumps to the next timer, and counts what it skipped.
+    During work, its seconds are the machine's: an action that runs five times a second
+    runs five times per second of work. When there is no work, the clock jumps to the
+    next timer, and counts the skipped seconds.
 
-    It moves in ticks, since nothing in a cluster needs finer times, and objects that
-    are made in the same tick can share their times.
+    It moves in ticks: a cluster needs no finer times, and objects that are created in
+    the same tick can share their times.
 
     Args:
         start: The first ``now()``, in seconds since the Unix epoch; by default
@@ -58,7 +58,7 @@ class PacedClock(Clock):
             self._move_to(real)
 
     def wait(self, woken: threading.Event) -> bool:
-        """Skip to the next timer unless ``woken`` is set; False if there is none."""
+        """Skip to the next timer unless ``woken`` is set; False without a timer."""
         if woken.is_set():
             return True
         return self.skip()

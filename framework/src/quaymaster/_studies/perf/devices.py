@@ -1,4 +1,4 @@
-"""The devices of a workload: what a driver lists, and claims that have theirs already.
+"""The devices of a workload: slices of drivers, and claims that are already allocated.
 
 Mirrors ``resourceSlice`` and ``allocResourceClaimsOp`` (Kubernetes v1.36,
 ``test/integration/scheduler_perf/dra.go``).
@@ -31,7 +31,7 @@ __all__ = ["allocate_claims", "make_slice"]
 
 
 def make_slice(driver: str, node: str, count: int) -> ResourceSlice:
-    """The slice of a node, whose pool has its name."""
+    """Make the slice of a node, in a pool with the node's name."""
     return ResourceSlice(
         metadata=ObjectMeta(name=node),
         spec=ResourceSliceSpec(
@@ -57,7 +57,7 @@ def _device(index: int) -> Device:
 
 
 def allocate_claims(cluster: InMemoryCluster, namespace: str, random: Random) -> None:
-    """Give the claims of a namespace, or of all, devices of nodes picked at random.
+    """Allocate devices of random nodes to the claims of one namespace or all.
 
     Raises:
         WorkloadError: There are not enough devices.

@@ -20,4 +20,4 @@ class PerfErrors(QuaymasterError, ValueError):
 
 
 class WorkloadError(QuaymasterError):
-    """A workload could not be run to its end."""
+    """A workload could not be completed."""

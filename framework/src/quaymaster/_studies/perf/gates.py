@@ -1,4 +1,4 @@
-"""Feature gates of workloads: what they change here."""
+"""Feature gates of workloads, and their effect here."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -35,7 +35,7 @@ _IGNORED: Final = frozenset(
         "SchedulerQueueingHints",
     }
 )
-"""Gates that make no difference: the engine works in one way only."""
+"""Gates without effect: the engine has only one implementation."""
 
 _ALL_GATES: Final = sorted(
     _IGNORED
@@ -45,7 +45,7 @@ _ALL_GATES: Final = sorted(
 
 
 def check_gates(gates: Mapping[str, bool], place: str, findings: Findings) -> None:
-    """Note the gates that no version of Kubernetes has."""
+    """Report gates that no version of Kubernetes has."""
     for name in gates:
         if name not in _ALL_GATES:
             hint = did_you_mean(name, _ALL_GATES)
@@ -56,7 +56,7 @@ def check_gates(gates: Mapping[str, bool], place: str, findings: Findings) -> No
 def ignored_gates(
     gates: Mapping[str, bool], kubernetes: Kubernetes = DEFAULT_KUBERNETES
 ) -> dict[str, bool]:
-    """Return the gates that make no difference here.
+    """Return the gates that have no effect here.
 
     Args:
         gates: The gates of a workload.
@@ -70,7 +70,7 @@ def ignored_gates(
 
 
 def gate_problems(gates: Mapping[str, bool], kubernetes: Kubernetes) -> Iterator[str]:
-    """Say why some gates cannot be as a workload sets them.
+    """Explain which gates cannot have the values of a workload.
 
     Args:
         gates: The gates of a workload.
@@ -86,10 +86,10 @@ def gate_problems(gates: Mapping[str, bool], kubernetes: Kubernetes) -> Iterator
 
 
 def gated(kubernetes: Kubernetes, gates: Mapping[str, bool]) -> Kubernetes:
-    """Return a Kubernetes with the gates of a workload that make a difference.
+    """Return a version of Kubernetes with the effective gates of a workload.
 
     Raises:
-        KubernetesError: A gate cannot be as the workload sets it.
+        KubernetesError: A gate cannot have the workload's value.
     """
     changed = {
         name: value
@@ -103,7 +103,7 @@ def gated(kubernetes: Kubernetes, gates: Mapping[str, bool]) -> Kubernetes:
 
 
 def apply_gates(config: SchedulerConfig, gates: Mapping[str, bool]) -> SchedulerConfig:
-    """The configuration without the plugins whose gates are off."""
+    """Return the configuration without the plugins whose gates are off."""
     off = {plugin for gate, plugin in _PLUGINS.items() if gates.get(gate) is False}
     if not off:
         return config

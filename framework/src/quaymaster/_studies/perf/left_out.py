@@ -1,4 +1,4 @@
-"""Workloads that are not played, and why."""
+"""Workloads that cannot be played, and the reasons."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -13,7 +13,7 @@ __all__ = ["why_left_out"]
 _NOT_PLAYED: Final[Mapping[type, str]] = {
     CreatePodGroups: "createPodGroups: pod groups are not played",
 }
-"""Operations that are not played -> why."""
+"""Operations that cannot be played -> the reason."""
 
 
 def why_left_out(workload: Workload, kubernetes: Kubernetes) -> str:

@@ -31,30 +31,30 @@ __all__ = ["FILE_NAME", "Workload", "find_files", "load_workloads"]
 FILE_NAME: Final = "performance-config.yaml"
 """The name of benchmark files in directories."""
 
-# Read by upstream's own tests of a topic, not by the operations.
+# Upstream's own tests of a topic read these; operations do not.
 DECLARED_FEATURES: Final = "numNodeDeclaredFeatures"
 
 
 @attrs.frozen(kw_only=True)
 class Workload:
-    """A workload with all its parameters filled in.
+    """A workload with the values of all its parameters.
 
     Attributes:
-        name: Of the test case and its own, ``SchedulingBasic/5Nodes``.
-        file: Where it stands.
+        name: The names of its test case and its own, ``SchedulingBasic/5Nodes``.
+        file: Its file.
         topic: The name of the file's folder.
-        labels: Of the test case and its own.
+        labels: The labels of its test case and its own.
         operations: The steps, in order.
-        feature_gates: What it sets.
+        feature_gates: The gates that it sets.
         threshold: How many pods per second upstream demands; 0 if it does not, or its
             threshold is for another figure.
-        default_pod_template: The file of the pods that name none.
+        default_pod_template: The template file for pods without one.
         scheduler_config: The file of its configuration, or None.
         declared_features: How many features every node declares.
         missing_parameters: The parameters that its operations name and that only other
             workloads of the test case have.
-        metrics: The metrics that the test case collects, if it says which.
-        threshold_metric: The figure that upstream's threshold is for.
+        metrics: The metrics that the test case collects, if it names them.
+        threshold_metric: The figure that upstream's threshold applies to.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Workload:
     threshold_metric: str = THROUGHPUT
 
     def path(self, relative: str) -> Path:
-        """A file that the benchmark file names, relative to itself."""
+        """Return the path of a file, relative to the benchmark file."""
         return Path(os.path.normpath(Path(self.file).parent / relative))
 
 
@@ -80,7 +80,7 @@ def find_files(paths: Iterable[str]) -> list[str]:
     """Find the benchmark files that some files and directories name.
 
     Raises:
-        PerfErrors: There are none in a directory.
+        PerfErrors: A directory has none.
     """
     found: list[str] = []
     problems = []
@@ -99,10 +99,10 @@ def find_files(paths: Iterable[str]) -> list[str]:
 
 
 def load_workloads(paths: Iterable[str]) -> list[Workload]:
-    """All workloads of some benchmark files, in their order.
+    """Load all workloads of some benchmark files, in their order.
 
     Raises:
-        PerfErrors: A file cannot be read, or something in it is wrong.
+        PerfErrors: A file cannot be read, or is invalid.
     """
     workloads: list[Workload] = []
     problems: list[Problem] = []
@@ -157,12 +157,12 @@ class _Case:
         self._case = case
         self._place = place
         self._findings = findings
-        # Unused parameters are not known while operations are missing.
+        # Unused parameters cannot be found while operations are missing.
         self._is_broken = False
         self._operations = tuple(self._read_operations())
 
     def workloads(self) -> Iterator[Workload]:
-        """The workloads, as far as they are right."""
+        """Return the valid workloads."""
         case = self._case
         check_gates(case.feature_gates, f"{self._place}.featureGates", self._findings)
         names: set[str] = set()
@@ -214,7 +214,7 @@ class _Case:
         )
 
     def _read_operations(self) -> Iterator[tuple[int, Operation]]:
-        """The operations that are right, each behind its number."""
+        """Yield the valid operations, each with its number."""
         collects = False
         for index, tree in enumerate(self._case.workload_template):
             place = f"{self._place}.workloadTemplate[{index}]"
@@ -234,8 +234,8 @@ class _Case:
     ) -> Operation | None:
         kind = OPERATIONS.get(str(opcode))
         if kind is None:
-            known = ", ".join(OPERATIONS)
-            hint = did_you_mean(opcode, OPERATIONS) or f" (known: {known})"
+            names = ", ".join(OPERATIONS)
+            hint = did_you_mean(opcode, OPERATIONS) or f" (known: {names})"
             message = f"unknown opcode {show(opcode)}{hint}"
             self._findings.add(f"{place}.opcode", message)
             return None

@@ -17,7 +17,7 @@ from quaymaster._studies.perf.clock import PacedClock
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 
 _WINDOW_SECONDS: Final = (1.0, 0.1, 0.01, 0.001)
-# Percentiles of fewer windows would say little.
+# Percentiles of fewer windows are not meaningful.
 _MIN_WINDOWS: Final = 20
 _BOUND: Final = "scheduled"
 
@@ -27,7 +27,7 @@ class Distribution:
     """The distribution of some values.
 
     Attributes:
-        count: How many values there are; without any, the rest is 0.
+        count: The number of values; without values, all other fields are 0.
     """
 
     count: int = 0
@@ -38,7 +38,7 @@ class Distribution:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Distribution":
-        """The distribution of some values."""
+        """Compute the distribution of some values."""
         if not values:
             return cls()
         ranked = sorted(values)
@@ -56,8 +56,8 @@ class Throughput:
     """How many pods were bound per second.
 
     Attributes:
-        average: Over the whole measurement.
-        window_seconds: How long the windows are that the percentiles are taken over.
+        average: The average over the whole measurement.
+        window_seconds: The length of the windows for the percentiles.
         rates: Pods per second, window by window.
     """
 
@@ -71,19 +71,19 @@ class Throughput:
 
 @attrs.frozen(kw_only=True)
 class Measurement:
-    """The measurements of one operation, or of those between two.
+    """The measurement of one operation, or of all operations between two.
 
     Attributes:
-        name: The namespace of the measured pods, or what the operation is called.
-        nodes: How many nodes there were in the end.
+        name: The namespace of the measured pods, or the name of the operation.
+        nodes: The number of nodes in the end.
         pods: How many measured pods were created.
         scheduled: How many of them were bound.
         throughput: Measured pods per second of the workload's time.
-        seconds: From the making of the first measured pod to the binding of the last.
-        busy_seconds: The same, without the waiting that was skipped.
-        attempts: Result -> how many attempts of any pod had it.
-        attempt_seconds: How long attempts took, binding included.
-        pod_seconds: How long measured pods were there before they were bound.
+        seconds: The time from the creation of the first measured pod to the last bind.
+        busy_seconds: The same time, without skipped waiting.
+        attempts: Result -> the number of attempts of any pod.
+        attempt_seconds: The durations of attempts, including binding.
+        pod_seconds: The times from the creation of measured pods to their bind.
     """
 
     name: str
@@ -138,8 +138,8 @@ class Meter:
             ``unschedulable``, ``error``, or None while the pod is still being bound.
 
     Attributes:
-        steps: How many attempts and bindings there were: no pod gets any further
-            without one.
+        steps: The number of attempts and bindings; the state of a pod changes only with
+            one.
         bound_pods: How many pods were bound.
     """
 
@@ -157,7 +157,7 @@ class Meter:
 
     @property
     def is_measuring(self) -> bool:
-        """Whether a measurement is under way."""
+        """Whether a measurement is running."""
         return self._open is not None
 
     def start(
@@ -166,9 +166,9 @@ class Meter:
         """Start a measurement.
 
         Args:
-            name: What the measurement is called.
-            namespaces: Where the measured pods are.
-            labels: What labels they have.
+            name: The name of the measurement.
+            namespaces: The namespaces of the measured pods.
+            labels: The labels of the measured pods.
         """
         self._open = _Open(name, frozenset(namespaces), labels)
         self._attempted = None
@@ -178,79 +178,79 @@ class Meter:
         """End the measurement.
 
         Args:
-            nodes: How many nodes there are.
+            nodes: The number of nodes.
         """
-        one, self._open = self._open, None
-        assert one is not None
-        seconds = one.ended_at - one.started_at if one.bound_at else 0.0
-        skipped = one.skipped_at_end - one.skipped_at_start
+        measured, self._open = self._open, None
+        assert measured is not None
+        seconds = measured.ended_at - measured.started_at if measured.bound_at else 0.0
+        skipped = measured.skipped_at_end - measured.skipped_at_start
         return Measurement(
-            name=one.name,
+            name=measured.name,
             nodes=nodes,
-            pods=one.created,
-            scheduled=len(one.bound_at),
-            throughput=_throughput(one.bound_at, one.started_at, seconds),
+            pods=measured.created,
+            scheduled=len(measured.bound_at),
+            throughput=_throughput(measured.bound_at, measured.started_at, seconds),
             seconds=seconds,
             busy_seconds=seconds - skipped,
-            attempts=dict(one.attempts),
-            attempt_seconds=Distribution.of(one.attempt_seconds),
-            pod_seconds=Distribution.of(one.pod_seconds),
+            attempts=dict(measured.attempts),
+            attempt_seconds=Distribution.of(measured.attempt_seconds),
+            pod_seconds=Distribution.of(measured.pod_seconds),
         )
 
     def creating(self, pod: Pod) -> None:
-        """A pod is about to be created."""
-        one = self._open
-        if one is not None and one.covers(pod):
-            if not one.created:
-                one.started_at = self._clock.exact()
-                one.skipped_at_start = self._clock.skipped
-            one.created += 1
+        """Note that a pod is about to be created."""
+        measured = self._open
+        if measured is not None and measured.covers(pod):
+            if not measured.created:
+                measured.started_at = self._clock.exact()
+                measured.skipped_at_start = self._clock.skipped
+            measured.created += 1
 
     def attempting(self, pod: Pod, _framework: Framework) -> None:
-        """An attempt begins."""
+        """Note that an attempt begins."""
         self.steps += 1
         if self._open is not None:
             self._attempted = pod
             self._began[pod.metadata.uid] = self._clock.exact()
 
     def bound(self, pod: Pod, _node_name: str) -> None:
-        """A pod was bound."""
+        """Note that a pod was bound."""
         self.steps += 1
         self.bound_pods += 1
-        one = self._open
-        if one is None:
+        measured = self._open
+        if measured is None:
             return
         now = self._clock.exact()
         metadata = pod.metadata
         began = self._began.pop(metadata.uid, None)
         if began is not None:
-            one.attempt_seconds.append(now - began)
-            one.attempts[_BOUND] += 1
-        if one.covers(pod):
-            one.ended_at, one.skipped_at_end = now, self._clock.skipped
-            one.bound_at.append(now)
-            one.pod_seconds.append(now - (metadata.creation_timestamp or now))
+            measured.attempt_seconds.append(now - began)
+            measured.attempts[_BOUND] += 1
+        if measured.covers(pod):
+            measured.ended_at, measured.skipped_at_end = now, self._clock.skipped
+            measured.bound_at.append(now)
+            measured.pod_seconds.append(now - (metadata.creation_timestamp or now))
 
     def recorded(self, _note: EventNote) -> None:
-        """Events of plugins are not measured."""
+        """Do nothing: events of plugins are not measured."""
 
     def slow(self, _hook: SlowHook) -> None:
-        """Slow hooks are not measured."""
+        """Do nothing: slow hooks are not measured."""
 
     def failed(self, _error: HookError) -> None:
-        """Failures of hooks are not measured."""
+        """Do nothing: failures of hooks are not measured."""
 
     def turned(self) -> None:
-        """A turn of the scheduler is over, and so is the attempt in it."""
-        pod, one = self._attempted, self._open
+        """Note that a turn of the scheduler has ended, with its attempt."""
+        pod, measured = self._attempted, self._open
         self._attempted = None
-        if pod is None or one is None or pod.metadata.uid not in self._began:
+        if pod is None or measured is None or pod.metadata.uid not in self._began:
             return
         result = self._why_pending(pod)
         if result is not None:
             began = self._began.pop(pod.metadata.uid)
-            one.attempts[result] += 1
-            one.attempt_seconds.append(self._clock.exact() - began)
+            measured.attempts[result] += 1
+            measured.attempt_seconds.append(self._clock.exact() - began)
 
 
 def _throughput(
@@ -272,7 +272,7 @@ def _throughput(
 
 
 def _window(seconds: float) -> float:
-    """The length of a window: a second as upstream, or less in short measurements."""
+    """Return the length of a window: one second as upstream, or less if short."""
     for window in _WINDOW_SECONDS:
         if seconds >= _MIN_WINDOWS * window:
             return window
@@ -282,11 +282,11 @@ def _window(seconds: float) -> float:
 def _rates(
     bound_at: Sequence[float], started_at: float, seconds: float, window: float
 ) -> list[float]:
-    """Pods per second, window by window.
+    """Return the pods per second of each window.
 
-    As upstream's collector has it, a window without a pod counts with those behind it
-    up to one with pods, so that waiting lowers the rates and cannot hide. The rest
-    behind the last whole window belongs to that one.
+    Like upstream's collector, this merges a window without pods with the next ones up
+    to one with pods, so that waiting lowers the rates. The rest after the last complete
+    window belongs to that window.
     """
     counts = [0] * max(1, math.floor(seconds / window + 1e-9))
     for moment in bound_at:
@@ -305,5 +305,5 @@ def _rates(
 
 
 def _percentile(ranked: Sequence[float], percent: int) -> float:
-    """The percentile of sorted values: that share of them is not larger."""
+    """Return the percentile of sorted values: that share of them is not larger."""
     return ranked[math.ceil(len(ranked) * percent / 100) - 1]

@@ -274,7 +274,7 @@ class StopCollecting:
 
 @attrs.frozen(kw_only=True)
 class StartCollectingProfile:
-    """Begin to write a profile of upstream's program, of which there is none here."""
+    """Begin to write a profile of upstream's program; it has no effect here."""
 
     opcode: str
     type: str = attrs.field(validator=matching("(?i)cpu", "CPU"))

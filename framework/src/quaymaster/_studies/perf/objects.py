@@ -1,4 +1,4 @@
-"""The nodes, pods and volumes that operations make.
+"""Makes the nodes, pods and volumes of operations.
 
 Mirrors ``getNodePreparer``, ``getPodStrategy`` and ``makeBaseNode`` (Kubernetes v1.37,
 ``test/integration/scheduler_perf``) and ``test/utils/runners.go``.
@@ -67,13 +67,13 @@ _POD: Final = Pod(
 def make_nodes(
     operation: CreateNodes, number: int, workload: Workload, files: TemplateFiles
 ) -> Iterator[Node]:
-    """The nodes of an operation, as they are to be created.
+    """Make the nodes of an operation.
 
     Args:
         operation: The operation.
         number: Its number in the workload.
         workload: The workload.
-        files: Where its templates are.
+        files: The templates of the workload.
     """
     base = Node(
         metadata=ObjectMeta(generate_name=f"node-{number}-"), status=_NODE_STATUS
@@ -117,13 +117,13 @@ def make_csi_node(node: Node, limits: NodeAllocatable) -> CSINode:
 def make_pods(
     operation: CreatePods, namespace: str, workload: Workload, files: TemplateFiles
 ) -> Iterator[tuple[ApiObject, ...]]:
-    """The pods of an operation, each behind the volume and claim that are made with it.
+    """Make the pods of an operation, each after its volume and claim.
 
     Args:
         operation: The operation.
-        namespace: Where the pods go.
+        namespace: The namespace of the pods.
         workload: The workload.
-        files: Where its templates are.
+        files: The templates of the workload.
     """
     path = operation.pod_template_path or workload.default_pod_template
     template = None
@@ -141,35 +141,35 @@ def make_pods(
 
 
 class _Placed:
-    """The pods of a template in a namespace; the same ones for the same objects.
+    """The pods of a template in a namespace, cached by the template's objects.
 
     Args:
-        namespace: Where they go.
+        namespace: The namespace.
     """
 
     def __init__(self, namespace: str) -> None:
         self._namespace = namespace
-        # By identity: what a template has made, and the pod. Both are kept, so that the
-        # number stands for nothing else.
-        self._known: dict[tuple[int, str], tuple[ApiObject, Pod]] = {}
+        # By identity: the template's object and its pod. Both are kept, so that no
+        # other object gets the same id.
+        self._cached: dict[tuple[int, str], tuple[ApiObject, Pod]] = {}
 
     def of(self, made: ApiObject, signature: str) -> Pod:
-        """Return the pod for what a template has made.
+        """Return the pod for an object of a template.
 
         Args:
-            made: What it has made.
-            signature: The value of the pod's label ``signature``; empty: it gets none.
+            made: The object of the template.
+            signature: The value of the pod's label ``signature``; empty for no label.
         """
-        known = self._known.get((id(made), signature))
-        if known is None:
+        cached = self._cached.get((id(made), signature))
+        if cached is None:
             assert isinstance(made, Pod)
-            if len(self._known) >= KEPT:
-                self._known.clear()
+            if len(self._cached) >= KEPT:
+                self._cached.clear()
             pod = in_namespace(made, self._namespace)
             if signature:
                 pod = _signed(pod, signature)
-            known = self._known[id(made), signature] = made, pod
-        return known[1]
+            cached = self._cached[id(made), signature] = made, pod
+        return cached[1]
 
 
 def _signed(pod: Pod, signature: str) -> Pod:
@@ -178,7 +178,7 @@ def _signed(pod: Pod, signature: str) -> Pod:
 
 
 def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> Node:
-    """A node with the labels and resources that the operation adds."""
+    """Return a node with the labels and resources that the operation adds."""
     allocatable = operation.node_allocatable_strategy
     labels = operation.label_node_prepare_strategy
     unique = operation.unique_node_label_strategy
@@ -228,7 +228,7 @@ class _Volumes:
             self._claim = _without_class(claim.make(0, 1), namespace)
 
     def with_volume(self, pod: Pod, index: int) -> tuple[ApiObject, ...]:
-        """A pod, behind its claim and its volume if it gets any."""
+        """Yield a pod, after its volume and claim if it has any."""
         if self._volume is None or self._claim is None:
             return (pod,)
         name = f"pvc-{index}"
@@ -271,7 +271,7 @@ class _Volumes:
 
 
 def _without_class(made: ApiObject, namespace: str) -> PersistentVolumeClaim:
-    """A claim that asks for no class, since upstream's cluster has no default one."""
+    """Return a claim without a class: upstream's cluster has no default class."""
     assert isinstance(made, PersistentVolumeClaim)
     claim = in_namespace(made, namespace)
     if claim.spec.storage_class_name is not None:

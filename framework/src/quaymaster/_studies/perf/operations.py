@@ -1,8 +1,8 @@
 """Plays the operations of a workload.
 
 Mirrors ``WorkloadExecutor`` (Kubernetes v1.36, ``test/integration/scheduler_perf/
-executor.go``). Upstream's client works beside the scheduler; here one thread does the
-work of both, so that it is all counted.
+executor.go``). Upstream's client runs beside the scheduler. Here one thread does the
+work of both, so that all of it is measured.
 """
 
 import contextlib
@@ -52,12 +52,12 @@ class Player:
 
     Args:
         workload: The workload.
-        world: Where it happens.
+        world: The cluster and its scheduler.
         seed: Decides the names of nodes.
 
     Attributes:
-        measurements: What was measured so far; the last of them is not complete if the
-            workload could not be played to its end.
+        measurements: The measurements so far; the last one is incomplete if the
+            workload could not be completed.
     """
 
     def __init__(self, workload: Workload, world: World, seed: int) -> None:
@@ -67,7 +67,7 @@ class Player:
         self._files = TemplateFiles()
         self._names = NameMaker(seed)
         self._random = Random(seed)
-        # Namespace -> how many of its pods a barrier has to wait for.
+        # Namespace -> how many of its pods a barrier must wait for.
         self._awaited: dict[str, int] = {}
         self.measurements: list[Measurement] = []
 
@@ -75,8 +75,8 @@ class Player:
         """Play all operations.
 
         Raises:
-            WorkloadError: It cannot be played to its end.
-            PerfErrors: A template is wrong.
+            WorkloadError: It cannot be completed.
+            PerfErrors: A template is invalid.
         """
         for number, operation in enumerate(self._workload.operations):
             try:
@@ -149,7 +149,7 @@ class Player:
                 self._cluster.create(make_csi_node(created, limits))
 
     def _create_node(self, node: Node) -> Node:
-        """Create a node, its name generated here, as kubelets name their own."""
+        """Create a node with a name that is generated here, as kubelets do."""
         metadata = node.metadata
         if metadata.name:
             return self._cluster.create(node)
@@ -201,7 +201,7 @@ class Player:
             self._world.wait_for_pods(namespace, {}, operation.count)
 
     def _keep_creating(self, operation: model.CreatePods, namespace: str) -> None:
-        """Replace the pods by new ones whenever all have a node, until time is up."""
+        """Replace the pods whenever all have a node, until the time is over."""
         deadline = self._world.clock.now() + operation.duration.total_seconds()
         bound_before = self._world.meter.bound_pods
         while operation.count and self._world.clock.now() < deadline:
@@ -249,12 +249,12 @@ class Player:
         """Replace an object, and its status if the template has one."""
         old = self._cluster.get(type(new), new.key)
         if isinstance(new, Pod) and isinstance(old, Pod):
-            # Templates have no status of pods, and the scheduler reads none of theirs.
+            # Templates have no status of pods, and the scheduler does not read it.
             new = replace(new, status=old.status)
         self._cluster.update(new)
 
     def _resize(self, new: ApiObject) -> None:
-        """Change nothing but what the containers of a pod ask for."""
+        """Change only the requests of a pod's containers."""
         old = self._cluster.get(type(new), new.key)
         if not isinstance(new, Pod) or not isinstance(old, Pod):
             raise WorkloadError(f"{new.kind} {new.key}: expected a pod to resize")
@@ -334,8 +334,7 @@ class Player:
     ) -> None:
         if self._world.meter.is_measuring:
             raise WorkloadError("something else is being measured")
-        # Garbage from before is not part of the measurement: Go's benchmarks begin with
-        # a collection, too.
+        # Earlier garbage must not count: Go's benchmarks begin with a collection, too.
         self._world.work_off()
         gc.collect()
         self._world.meter.start(name, namespaces, labels)
@@ -351,7 +350,7 @@ class Player:
 
 
 class _Slot:
-    """A place that is filled and emptied in turn."""
+    """Objects that are created and deleted in turn."""
 
     def __init__(
         self,

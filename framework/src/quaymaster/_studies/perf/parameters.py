@@ -27,13 +27,13 @@ _TEMPLATE: Final = "template_params"
 
 
 class Parameters:
-    """The parameters of one workload, and which of them were used.
+    """The parameters of one workload; records which of them were used.
 
     Args:
         values: The parameters.
         where: The workload, for messages.
         names: The parameters of all workloads of the test case.
-        findings: Where mistakes go.
+        findings: Receives mistakes.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Parameters:
         return self._values.get(name)
 
     def unused(self) -> list[str]:
-        """Return the parameters that nothing has used."""
+        """Return the unused parameters."""
         return [name for name in self._values if name not in self._used]
 
     def missing(self) -> list[str]:
@@ -68,7 +68,7 @@ class Parameters:
 
         Args:
             operation: The operation.
-            place: Where it stands, for messages.
+            place: Its place, for messages.
         """
         changes: dict[str, object] = {}
         for field in attrs.fields(type(operation)):
@@ -104,11 +104,11 @@ class Parameters:
 
     def _note_missing(self, name: str, path: str) -> None:
         if name in self._names:
-            # Upstream's own files have such workloads, which fail when they are run.
+            # Upstream's own files have such workloads, which fail upstream.
             self._missing.append(name)
             return
-        known = ", ".join(self._values) or "none"
-        hint = did_you_mean(name, self._values) or f" (known: {known})"
+        names = ", ".join(self._values) or "none"
+        hint = did_you_mean(name, self._values) or f" (known: {names})"
         self._findings.add(path, f"{self._where} has no parameter {name!r}{hint}")
 
     def _template_values(

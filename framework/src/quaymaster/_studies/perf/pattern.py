@@ -12,9 +12,9 @@ from quaymaster._studies.perf.gotext.template import ObjectTexts
 __all__ = ["Pattern", "make_pattern"]
 
 _Fill: TypeAlias = Callable[[Sequence[str]], object]
-"""Makes a part of a tree from the texts that its template's actions give."""
+"""Makes a part of a tree from the outputs of its template's actions."""
 
-# Private-use characters, which YAML leaves alone.
+# Private-use characters, which YAML does not interpret.
 _MARK: Final = "\ue000{}\ue001"
 _HOLE: Final = re.compile("\ue000([0-9]+)\ue001")
 
@@ -23,11 +23,11 @@ class Pattern:
     """Makes the trees of a template's objects.
 
     Args:
-        marked: The tree with marks in place of what the actions give.
-        real: A tree with what they give.
+        marked: The tree with marks in place of the actions' outputs.
+        real: A tree with outputs of the actions.
 
     Attributes:
-        has_fixed_keys: Whether all trees have the same keys at the same places.
+        has_fixed_keys: Whether all trees have the same keys in the same places.
     """
 
     __slots__ = ("_fill", "has_fixed_keys")
@@ -37,18 +37,18 @@ class Pattern:
         self.has_fixed_keys = not _has_marked_key(marked)
 
     def tree(self, values: Sequence[str]) -> object:
-        """Make a tree from the texts that the template's actions give."""
+        """Make a tree from the outputs of the template's actions."""
         return self._fill(values)
 
 
 def make_pattern(texts: ObjectTexts) -> Pattern | None:
-    """The pattern of a template's trees.
+    """Return the pattern of a template's trees.
 
     Args:
         texts: The template's texts; the first must be YAML.
 
     Returns:
-        None if what its actions give changes more than texts.
+        The pattern, or None if outputs of actions change more than texts.
 
     Raises:
         YamlError: The first text is not YAML.
@@ -100,7 +100,7 @@ def _filling(marked: object, real: object) -> _Fill:
 
 
 def _text_pattern(marked: str) -> Callable[[Sequence[str]], str]:
-    # Texts and numbers of places in turn.
+    # Texts and indices of places in turn.
     parts = _HOLE.split(marked)
     if len(parts) == 1:
         return lambda _: marked

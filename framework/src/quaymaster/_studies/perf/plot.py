@@ -27,19 +27,19 @@ _AVERAGE: Final = "#99a8b2"
 _THRESHOLD: Final = "#c8553d"
 _HEADROOM: Final = 1.25
 _CHARACTERS_PER_INCH: Final = 17
-"""How much of the small text below the panels fits in."""
+"""How many characters fit into a line below the panels."""
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:
     """Draw one panel per measurement.
 
     Args:
-        outcomes: What was measured; at least one measurement with bound pods.
-        path: Where the picture goes; its suffix says in which format.
+        outcomes: The results, with at least one measurement with bound pods.
+        path: The file of the picture; its suffix selects the format.
 
     Raises:
         OSError: The file cannot be written.
-        ValueError: There is no such format.
+        ValueError: The format is not supported.
     """
     panels = [
         (outcome, measurement)
@@ -56,8 +56,8 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         FigureCanvasAgg(figure)
         figure.subplots(rows, columns, squeeze=False)
-        for (outcome, one), ax in zip(panels, figure.axes, strict=False):
-            _draw_panel(ax, outcome, one)
+        for (outcome, measurement), ax in zip(panels, figure.axes, strict=False):
+            _draw_panel(ax, outcome, measurement)
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
         _name_unfinished(figure, outcomes)
@@ -68,7 +68,7 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
 
 
 def _name_unfinished(figure: Figure, outcomes: Sequence[Outcome]) -> None:
-    """Write below the panels which workloads are not done, and why."""
+    """List below the panels the workloads that are not done, with reasons."""
     width = int(figure.get_figwidth() * _CHARACTERS_PER_INCH)
     lines = [
         line for text in unfinished(outcomes) for line in textwrap.wrap(text, width)
@@ -80,7 +80,7 @@ def _name_unfinished(figure: Figure, outcomes: Sequence[Outcome]) -> None:
 
 
 def style() -> AbstractContextManager[None]:
-    """Return the context in which pictures of the house are drawn."""
+    """Return the context with the style of all pictures."""
     return mpl.rc_context(
         {
             "font.size": 9,
@@ -89,7 +89,7 @@ def style() -> AbstractContextManager[None]:
             "axes.edgecolor": "#8a949b",
             "xtick.color": "#5a646b",
             "ytick.color": "#5a646b",
-            # Text stays text, and equal results make equal files.
+            # Text stays text, and equal results give equal files.
             "svg.fonttype": "none",
             "svg.hashsalt": "quaymaster",
         }
@@ -99,7 +99,7 @@ def style() -> AbstractContextManager[None]:
 def _draw_panel(ax: Axes, outcome: Outcome, measurement: Measurement) -> None:
     rates = measurement.throughput.rates
     window = measurement.throughput.window_seconds
-    # The rest behind the last window belongs to that one.
+    # The rest after the last window belongs to that window.
     edges = [*(number * window for number in range(len(rates))), measurement.seconds]
     ax.stairs(rates, edges, baseline=0, fill=True, color=_RATE, alpha=0.18)
     ax.stairs(rates, edges, baseline=None, color=_RATE, linewidth=1.6)
@@ -134,7 +134,7 @@ def _draw_panel(ax: Axes, outcome: Outcome, measurement: Measurement) -> None:
         color="#5a646b",
         linespacing=1.3,
     )
-    # A long name must not make the panels narrow.
+    # A long name must not narrow the panels.
     subtitle.set_in_layout(False)
     ax.set_xlim(0, measurement.seconds)
     ax.set_ylim(0, max(*rates, average, outcome.threshold) * _HEADROOM)

@@ -46,13 +46,13 @@ def as_document(
 
     Args:
         outcomes: The results.
-        compared: Some of them beside an earlier result.
+        compared: Comparisons of some of them with an earlier result.
     """
     document: dict[str, object] = {
         "version": "v1",
         "results": [entry for outcome in outcomes for entry in _entries(outcome)],
     }
-    if against := [one.as_document() for one in compared]:
+    if against := [comparison.as_document() for comparison in compared]:
         document["against"] = against
     return document
 
@@ -80,7 +80,7 @@ def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
 
 
 def waits(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Say which workloads are paced by what they wait for, in a sentence each."""
+    """Yield a sentence for each workload whose speed depends on its own waiting."""
     for outcome in outcomes:
         for measurement in outcome.measurements:
             waited = (
@@ -106,18 +106,18 @@ def is_beaten(outcome: Outcome) -> bool:
 
 
 def is_good(outcome: Outcome) -> bool:
-    """Whether the workload was done, and is above its threshold."""
+    """Whether the workload was completed, and is above its threshold."""
     return outcome.status == DONE and is_beaten(outcome)
 
 
 def are_all_good(outcomes: Sequence[Outcome]) -> bool:
-    """Whether every workload that can be played is good, and there is one."""
+    """Whether at least one workload was played and all played ones are good."""
     played = [outcome for outcome in outcomes if outcome.status != LEFT_OUT]
     return bool(played) and all(map(is_good, played))
 
 
 def unfinished(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Say of each test case why its workloads are not done, or left out."""
+    """Explain per test case why its workloads are not done or left out."""
     workloads: dict[tuple[str, str, str], list[str]] = {}
     for outcome in outcomes:
         if outcome.status == DONE:

@@ -45,7 +45,7 @@ _MEASURED = (
     "scheduler_pod_scheduling_sli_duration_seconds",
     "scheduler_scheduling_attempt_duration_seconds",
 )
-"""The metrics of kube-scheduler that every measurement has."""
+"""The metrics of kube-scheduler in every measurement."""
 
 
 @attrs.frozen(kw_only=True)
@@ -55,16 +55,16 @@ class Outcome:
     Attributes:
         workload: Its name.
         topic: The name of its file's folder.
-        threshold: How many pods per second upstream demands; 0 if it does not.
-        status: ``done``; ``incomplete`` if it could not be played to its end;
-            ``failed`` if its process died, or a decision is not what it has to be;
-            ``left out`` if it cannot be played.
-        reason: Why it is not done.
-        measurements: What was measured.
-        peak_rss_bytes: The most memory that its process has taken.
-        ignored_gates: Feature gates that it sets and that make no difference.
-        notes: What else is not as upstream runs it.
-        run: Which time it was run, from 1.
+        threshold: The pods per second that upstream demands; 0 without a threshold.
+        status: ``done``; ``incomplete`` if it could not be completed; ``failed`` if its
+            process died, or a verified decision differs; ``left out`` if it cannot be
+            played.
+        reason: The reason for another status than ``done``.
+        measurements: The measurements.
+        peak_rss_bytes: The peak memory of its process.
+        ignored_gates: Feature gates that it sets and that have no effect.
+        notes: Other differences to upstream's runs.
+        run: The number of the run, from 1.
     """
 
     workload: str
@@ -84,7 +84,7 @@ def outcome_if_left_out(workload: Workload, kubernetes: Kubernetes) -> Outcome |
 
     Args:
         workload: The workload.
-        kubernetes: The Kubernetes whose decisions are to be made.
+        kubernetes: The simulated version of Kubernetes.
     """
     reason = why_left_out(workload, kubernetes)
     if not reason:
@@ -115,9 +115,9 @@ def run_workload(
             the workload names, or the default profile.
         kubernetes: The Kubernetes whose decisions are made.
         seed: Decides the choice between equally good nodes, and generated names.
-        verify: If above 0, every Nth decision is compared with what scalar hooks
-            alone say, which stops the workload if it differs.
-        on_progress: Called now and then with the number of bound pods.
+        verify: If above 0, every Nth decision is repeated with scalar hooks only; a
+            difference stops the workload.
+        on_progress: Called repeatedly with the number of bound pods.
 
     Raises:
         ConfigErrors: The configuration is wrong.
@@ -155,7 +155,7 @@ def run_workload(
 
 
 def peak_rss_bytes() -> int:
-    """The most memory that this process has taken so far."""
+    """Return the peak memory of this process so far."""
     # ru_maxrss also counts the process before it executed this program.
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():

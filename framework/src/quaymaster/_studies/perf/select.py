@@ -14,17 +14,17 @@ __all__ = ["select"]
 def select(
     workloads: Iterable[Workload], names: Sequence[str], labels: Sequence[str]
 ) -> list[Workload]:
-    """The workloads that names and labels select.
+    """Return the workloads that names and labels select.
 
     Args:
-        workloads: What there is.
-        names: Names, names of test cases, or patterns such as ``*/5Nodes``; without
-            any, all are meant.
+        workloads: All workloads.
+        names: Names, names of test cases, or patterns such as ``*/5Nodes``; empty for
+            all.
         labels: What labels they must have, or with a leading ``-`` must not have, as
             upstream's ``-perf-scheduling-label-filter`` has it; commas separate them.
 
     Raises:
-        PerfErrors: Nothing is meant.
+        PerfErrors: No workload matches.
     """
     given = list(workloads)
     wanted = [part for label in labels for part in label.split(",") if part]

@@ -28,10 +28,10 @@ __all__ = ["KEPT", "ObjectTemplate", "TemplateFiles", "in_namespace"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 KEPT: Final = 2048
-"""How many different objects a template remembers: the kinds of ScalingKinds1000 twice.
+"""How many objects a template caches: twice the kinds of ScalingKinds1000.
 
-With 256 as before, that client reads each of its objects again, which takes a quarter
-of the time that is measured.
+With 256, the client of that workload parsed each of its objects again, which took a
+quarter of the measured time.
 """
 
 _DEVICES: Final = "resource.k8s.io/"
@@ -41,7 +41,7 @@ _VERSIONS: Final = {
 """Versions of objects that have the same fields."""
 
 _OPTIONAL: Final = frozenset({"DeviceTaintRule"})
-"""Kinds that an API server may not serve, or in other versions only.
+"""Kinds that an API server may serve only in other versions, or not at all.
 
 The rules of Kubernetes v1.36's workloads are ``resource.k8s.io/v1alpha3``, and their
 feature gate is off.
@@ -49,7 +49,7 @@ feature gate is off.
 
 
 class TemplateFiles:
-    """The templates of one workload; the objects of all share their parts."""
+    """The templates of one workload; their objects share equal parts."""
 
     def __init__(self) -> None:
         self._pool = SpecPool()
@@ -68,8 +68,8 @@ class TemplateFiles:
 
         Args:
             path: The file.
-            kind: What it must be a template of; None is anything.
-            parameters: Its fields beside ``.Index`` and ``.Count``.
+            kind: The required kind of its objects; None for any kind.
+            parameters: Its fields in addition to ``.Index`` and ``.Count``.
 
         Raises:
             PerfErrors: It cannot be read.
@@ -88,9 +88,9 @@ class ObjectTemplate:
 
     Args:
         path: The file.
-        kind: What it must be a template of; None is anything.
-        pool: What the objects share their parts with.
-        parameters: Its fields beside ``.Index`` and ``.Count``.
+        kind: The required kind of its objects; None for any kind.
+        pool: The pool of shared parts.
+        parameters: Its fields in addition to ``.Index`` and ``.Count``.
 
     Raises:
         PerfErrors: The file is unreadable, or not a template.
@@ -106,7 +106,7 @@ class ObjectTemplate:
         self._path = path
         self._kind = kind
         self._pool = pool
-        self._known: dict[tuple[int, tuple[str, ...]], ApiObject] = {}
+        self._cached: dict[tuple[int, tuple[str, ...]], ApiObject] = {}
         self._texts: dict[int, ObjectTexts] = {}
         self._patterns: dict[int, Pattern | None] = {}
         # Patterns whose trees have the fields as the API spells them.
@@ -121,7 +121,7 @@ class ObjectTemplate:
 
     @property
     def has_no_effect(self) -> bool:
-        """Whether its objects are not served, and change no decision.
+        """Whether its objects are not served and change no decision.
 
         Raises:
             PerfErrors: The text is not an object.
@@ -136,21 +136,21 @@ class ObjectTemplate:
         return name in _OPTIONAL and not is_served
 
     def make(self, index: int, count: int) -> ApiObject:
-        """One of ``count`` objects; it may be the same for several indexes.
+        """Return one of ``count`` objects; several indexes may return the same object.
 
         Raises:
-            PerfErrors: The text is no such object.
+            PerfErrors: The text is not an object of the kind.
         """
         try:
             values = tuple(self._texts_of(count).values(index))
-            known = self._known.get((count, values))
-            if known is None:
-                if len(self._known) >= KEPT:
-                    self._known.clear()
-                known = self._known[count, values] = self._read(values, count)
+            cached = self._cached.get((count, values))
+            if cached is None:
+                if len(self._cached) >= KEPT:
+                    self._cached.clear()
+                cached = self._cached[count, values] = self._read(values, count)
         except (GoTemplateError, YamlError) as error:
             raise self._error(str(error)) from error
-        return known
+        return cached
 
     def _texts_of(self, count: int) -> ObjectTexts:
         texts = self._texts.get(count)
@@ -194,7 +194,7 @@ class ObjectTemplate:
         else:
             given = pattern.tree(values)
         assert isinstance(given, list)
-        found = [one for one in given if one is not None]
+        found = [tree for tree in given if tree is not None]
         if len(found) != 1 or not isinstance(found[0], Mapping):
             got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
             raise self._error(f"expected one object, got {got}")
@@ -221,7 +221,7 @@ class ObjectTemplate:
 
 
 def with_field_names(tree: object, kind: type[ApiObject]) -> object:
-    """The tree with the fields of its objects spelled as the API spells them."""
+    """Return the tree with the field names in the API's spelling."""
     return _respelled(tree, _type_info(kind))
 
 
@@ -252,6 +252,6 @@ def _respelled(value: object, info: inspect.Type) -> object:
 
 
 def in_namespace(obj: ObjT, namespace: str) -> ObjT:
-    """The object in a namespace."""
+    """Return the object in a namespace."""
     metadata = msgspec.structs.replace(obj.metadata, namespace=namespace)
     return msgspec.structs.replace(obj, metadata=metadata)

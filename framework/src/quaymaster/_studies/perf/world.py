@@ -1,7 +1,7 @@
-"""The cluster and the scheduler of one workload, and the loop that moves them.
+"""The cluster and the scheduler of one workload, and the loop that runs them.
 
-It is put together as a simulation is: everything goes through the in-memory API,
-admission, watches, queue, engine, binding, kubelets, status and events.
+It is built like a simulation: everything uses the in-memory API, admission, watches,
+queue, engine, binding, kubelets, status and events.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _BURST: Final = 100
 """How many pods the client creates before the scheduler gets as many turns."""
 
 _PATIENCE_SECONDS: Final = 600.0
-# How many bound pods are between two reports.
+# The number of bound pods between two progress reports.
 _PROGRESS: Final = 256
 
 
@@ -36,8 +36,8 @@ class World:
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
-        on_progress: Called now and then with the number of bound pods.
-        options: What else can be set about the scheduler.
+        on_progress: Called repeatedly with the number of bound pods.
+        options: Other settings of the scheduler.
 
     Attributes:
         clock: The workload's time.
@@ -59,7 +59,7 @@ class World:
         )
         self.meter = Meter(self.clock, self._why_pending)
         self._on_progress = on_progress
-        self._told = 0
+        self._next_report = 0
         self._scheduler = Scheduler(
             self.cluster,
             config,
@@ -80,20 +80,20 @@ class World:
         self.clock.keep_pace()
         busy = self._scheduler.turn()
         self.meter.turned()
-        if self._on_progress is not None and self.meter.bound_pods >= self._told:
+        if self._on_progress is not None and self.meter.bound_pods >= self._next_report:
             self._on_progress(self.meter.bound_pods)
-            self._told = self.meter.bound_pods + _PROGRESS
+            self._next_report = self.meter.bound_pods + _PROGRESS
         return busy
 
     def work_off(self) -> None:
-        """Let the scheduler do all that it can do without waiting."""
+        """Let the scheduler do all work that is possible without waiting."""
         while self.turn():
             pass
 
     def feed(self, calls: Iterable[Callable[[], None]]) -> None:
-        """Make calls to the API, while the scheduler works.
+        """Make calls to the API while the scheduler works.
 
-        A client and a scheduler run side by side; here they take turns, burst by burst.
+        A real client and scheduler run concurrently; here they take turns in bursts.
         """
         waiting: Iterator[Callable[[], None]] = iter(calls)
         while burst := list(islice(waiting, _BURST)):
@@ -105,14 +105,14 @@ class World:
                     break
 
     def sleep(self, seconds: float) -> None:
-        """Lets time pass."""
+        """Let time pass."""
         self._wait(lambda: False, self.clock.now() + seconds)
 
     def wait_until(self, is_done: Callable[[], bool]) -> bool:
         """Let the scheduler work until a condition holds.
 
         Returns:
-            False if it has not come true for ten minutes, or never will.
+            False if it has not become true within ten minutes, or never will.
         """
         return self._wait(is_done, self.clock.now() + _PATIENCE_SECONDS)
 
@@ -122,7 +122,7 @@ class World:
         """Make calls at an interval, the first after one interval.
 
         Returns:
-            Tells whether the last call was made.
+            A function that returns whether the last call was made.
         """
         begun = self.clock.now()
         made = 0
@@ -142,7 +142,7 @@ class World:
         return lambda: is_over
 
     def pods_in(self, namespace: str, labels: Mapping[str, str]) -> list[Pod]:
-        """The pods of a namespace that have some labels."""
+        """Return the pods of a namespace with some labels."""
         wanted = labels.items()
         return [
             pod
@@ -161,13 +161,13 @@ class World:
         """Let the scheduler work until enough pods of a namespace have a node.
 
         Args:
-            namespace: Where the pods are.
-            labels: What labels they have.
-            count: How many pods are enough.
-            attempted: Whether it is enough that an attempt failed.
+            namespace: The namespace of the pods.
+            labels: The labels of the pods.
+            count: The required number of pods.
+            attempted: Whether a failed attempt is enough.
 
         Raises:
-            WorkloadError: It takes ten minutes, or never happens.
+            WorkloadError: It takes more than ten minutes, or never happens.
         """
         stage = _is_attempted if attempted else _has_node
         is_done = self._counting(namespace, labels, count, stage)
@@ -175,15 +175,15 @@ class World:
             raise WorkloadError(self._complaint(namespace, labels, count))
 
     def bind_until(self, namespace: str, count: int, deadline: float) -> bool:
-        """Let the scheduler work until enough pods have a node, or time is up.
+        """Let the scheduler work until enough pods have a node, or the time is over.
 
         Args:
-            namespace: Where the pods are.
-            count: How many pods are enough.
-            deadline: When the time is up.
+            namespace: The namespace of the pods.
+            count: The required number of pods.
+            deadline: The end of the time.
 
         Returns:
-            Whether enough pods have one.
+            Whether enough pods have a node.
         """
         return self._wait(self._counting(namespace, {}, count, _has_node), deadline)
 
@@ -195,8 +195,8 @@ class World:
         is_far_enough: Callable[[Pod], bool],
     ) -> Callable[[], bool]:
         """Return a function that checks whether enough pods have progressed."""
-        # Looking at all pods is slow. No pod gets further without a step, so the next
-        # look comes after as many steps as pods are missing.
+        # Scanning all pods is slow. Pods only progress in steps, so the next scan is
+        # due after as many steps as pods are missing.
         look_at = 0
 
         def is_done() -> bool:

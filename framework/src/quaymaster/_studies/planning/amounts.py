@@ -9,23 +9,23 @@ from quaymaster._api.objects.resources import Resources, node_allocatable, pod_r
 __all__ = ["Amounts", "offered", "requested", "total"]
 
 Amounts: TypeAlias = Mapping[str, int]
-"""Resource -> how much: CPU in millicores, memory and storage in bytes."""
+"""Resource -> amount: CPU in millicores, memory and storage in bytes."""
 
 _NAMED: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
 def requested(pod: Pod) -> dict[str, int]:
-    """Return what a pod takes of a node, by resource; it is one of its ``pods``."""
+    """Return the requests of a pod, by resource; ``pods`` is 1."""
     return _amounts(pod_requests(pod)) | {"pods": 1}
 
 
 def offered(node: Node) -> dict[str, int]:
-    """Return what a node offers, by resource."""
+    """Return the allocatable amounts of a node, by resource."""
     return _amounts(node_allocatable(node))
 
 
 def total(several: Iterable[Amounts]) -> dict[str, int]:
-    """Add amounts up."""
+    """Add amounts."""
     sums: dict[str, int] = {}
     for amounts in several:
         for name, amount in amounts.items():

@@ -1,4 +1,4 @@
-"""The pods that need room in every plan that does, and the nodes that are there."""
+"""The pods that need room in every working plan, and the existing nodes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ __all__ = ["Demand", "Wanted", "demand_of"]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Wanted:
-    """Pods that are alike and stay for ever.
+    """Identical pods that run without end.
 
     Attributes:
         pod: One of them.
         count: How many there are.
-        node: The node that they came with; empty for pods that need one.
+        node: Their node in the input; empty for pods that need one.
     """
 
     pod: Pod
@@ -41,17 +41,17 @@ class Wanted:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Demand:
-    """What needs room in every plan that does.
+    """What needs room in every working plan.
 
     Attributes:
-        wanted: The pods that stay for ever, but for those that belong to a node.
+        wanted: The pods that run without end, except those that belong to a node.
         nodes: The nodes of the input.
-        tied: Node -> the pods that belong to it and stay for ever.
-        daemon_sets: What puts pods on nodes that come, too.
+        tied: Node -> the pods that belong to it and run without end.
+        daemon_sets: The DaemonSets, which create pods on new nodes, too.
         updates: The Deployments that replace pods of an older template.
-        others: The pods that are neither, since they end, leave, are replaced or are
-            being resized.
-        pods: How many pods there are in all, of all kinds.
+        others: All other pods: they end, are deleted, are replaced or are being
+            resized.
+        pods: The number of all pods.
     """
 
     wanted: Sequence[Wanted]
@@ -63,7 +63,7 @@ class Demand:
     pods: int
 
     def rooms(self, question: Question) -> list[Amounts]:
-        """Return what each node of the input offers beside the pods that it keeps."""
+        """Return the room of each node of the input beside the pods that it keeps."""
         return [
             _less(
                 offered(node),
@@ -82,12 +82,12 @@ def _less(there: Amounts, taken: Amounts) -> Amounts:
 
 
 def demand_of(cluster: InMemoryCluster) -> Demand:
-    """Read from a cluster with the input alone what needs room in every plan.
+    """Collect from a cluster with only the input what needs room in every plan.
 
-    A StatefulSet makes its pods one after the other, and so does a Deployment during an
-    update; all of them are counted. Pods that these take away in time are left out, and
-    so are those that are being resized, since their future requests are unknown, and
-    those on nodes that do not exist.
+    A StatefulSet creates its pods one after the other, and so does a Deployment during
+    an update; all of them count. Three sorts of pods do not count: those that these
+    controllers will delete, those that are being resized, since their future requests
+    are unknown, and those on nodes that do not exist.
     """
     nodes = cluster.list(Node).items
     names = {node.name for node in nodes}
@@ -115,7 +115,7 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
         daemon_sets=cluster.list(DaemonSet).items,
         updates=[update.deployment for update in updates],
         others=others,
-        pods=len(pods) + sum(one.count for one in to_come),
+        pods=len(pods) + sum(batch.count for batch in to_come),
     )
 
 
@@ -125,8 +125,8 @@ class _Update:
 
     Attributes:
         deployment: The Deployment.
-        new: Its ReplicaSet whose pods come.
-        old: Its ReplicaSets whose pods leave.
+        new: Its ReplicaSet that creates pods.
+        old: Its ReplicaSets whose pods are deleted.
     """
 
     deployment: Deployment
@@ -144,7 +144,7 @@ def _updates(cluster: InMemoryCluster) -> list[_Update]:
         mine = sets[deployment.uid]
         new = None if deployment.spec.paused else find_set(deployment, mine)
         if new is not None:
-            # Identity: the newest one is one of these very objects.
+            # Identity: the newest ReplicaSet is one of these objects.
             old = [each for each in mine if each is not new and each.spec.replicas]
             if old:
                 found.append(_Update(deployment=deployment, new=new, old=old))
@@ -152,7 +152,7 @@ def _updates(cluster: InMemoryCluster) -> list[_Update]:
 
 
 def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[str]:
-    """Return the pods that their workloads take away, maybe one after the other."""
+    """Return the pods that their workloads will delete, possibly one by one."""
     old = {each.uid for update in updates for each in update.old}
     sets = {each.uid: each for each in cluster.list(StatefulSet).items}
     leaving = set()
@@ -167,7 +167,7 @@ def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[
 
 
 def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wanted]:
-    """Return the pods that wait for those before them, of which one waits already."""
+    """Return the pods that will be created once the pods before them are ready."""
     made: dict[str, list[Pod]] = defaultdict(list)
     for pod in cluster.list(Pod).items:
         if (owner := pod.metadata.controller) is not None:

@@ -4,16 +4,17 @@ A domain is a value of a label of nodes: a zone, a rack, or a host. Where pods m
 share one, or must be spread evenly over all of them, a plan needs enough domains, and
 enough room in each:
 
-- Anti-affinity: of pods that required anti-affinity keeps from each other, each
-  domain has one. Nodes without the label take any number.
-- Spreading: if all pods that a ``DoNotSchedule`` constraint counts have it
-  themselves, the fullest domain has at most ``maxSkew`` pods more than the emptiest one
-  in the end. So of ``n`` pods in ``D`` domains, each has ``(n - (D - 1) maxSkew) / D``
-  at least and ``(n + (D - 1) maxSkew) / D`` at most; while there are fewer domains than
-  ``minDomains``, each has ``maxSkew`` at most. That holds for pods that no plugin
-  preempts, may run on every node, and come without a node.
+- Anti-affinity: each domain has one of the pods that required anti-affinity keeps
+apart. Nodes without the label accept any number. - Spreading: if all pods that a
+``DoNotSchedule`` constraint counts have it themselves, the fullest domain has at most
+``maxSkew`` pods more than the emptiest one in the end. So of ``n`` pods in ``D``
+domains, each has ``(n - (D - 1) maxSkew) / D`` at least and ``(n + (D - 1) maxSkew) /
+D`` at most; while there are fewer domains than ``minDomains``, each has ``maxSkew`` at
+most. That holds for pods that no plugin preempts, that may run on every node, and that
+have no node in the input.
 
-Unlike `Need`, these are not sums over nodes, so they refute plans one by one.
+Unlike a `Need`, such a condition is not a sum over nodes, so it is checked for each
+plan.
 """
 
 from collections import Counter, defaultdict
@@ -41,7 +42,7 @@ __all__ = ["DomainRule", "excluding_terms", "families", "find_rules"]
 
 
 class DomainRule(Protocol):
-    """A condition on the domains that the nodes of a plan lie in."""
+    """A condition on the domains of the nodes of a plan."""
 
     @property
     def of(self) -> str:
@@ -53,7 +54,7 @@ class DomainRule(Protocol):
 
     @property
     def grows(self) -> bool:
-        """Whether a plan that meets it meets it with more nodes, too."""
+        """Whether a plan that meets it still meets it with more nodes."""
 
     def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
         """Whether a plan meets it.
@@ -66,10 +67,10 @@ class DomainRule(Protocol):
 
 @attrs.frozen(kw_only=True)
 class _Place:
-    """Nodes that are alike for a rule.
+    """Nodes that are equal for a rule.
 
     Attributes:
-        zone: The zone that they lie in.
+        zone: Their zone.
         domain: Their value of the label; None if each is a domain of its own.
         room: How many pods one of them can have.
     """
@@ -81,12 +82,12 @@ class _Place:
 
 @attrs.frozen(kw_only=True)
 class _Ground:
-    """Where the nodes of plans lie, as a rule sees it.
+    """The places of the nodes of plans, for one rule.
 
     Attributes:
         existing: The nodes of the input.
-        groups: For each group, the places that its nodes lie in by turns; none if they
-            lie in no domain.
+        groups: For each group, the places of its nodes, which take turns; empty if the
+            nodes are in no domain.
     """
 
     existing: Sequence[_Place]
@@ -112,7 +113,7 @@ class _Apart:
     Attributes:
         of: What is needed, for people.
         demand: How many pods there are.
-        ground: Where nodes lie; the room of a place is that of its domain.
+        ground: The places of the nodes; the room of a place is that of its domain.
         lasts: Whether it must hold after a loss, too.
         grows: More domains never harm.
     """
@@ -124,7 +125,7 @@ class _Apart:
     grows: bool = True
 
     def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
-        """Whether there are enough domains; see `DomainRule.is_met`."""
+        """Whether the plan has enough domains; see `DomainRule.is_met`."""
         rooms: dict[str | None, int] = {}
         for place, _ in self.ground.of(counts, lost_zone):
             rooms[place.domain] = max(place.room, rooms.get(place.domain, 0))
@@ -140,10 +141,11 @@ class _Even:
         demand: How many pods there are.
         skew: By how many the fullest domain may exceed the emptiest one.
         min_domains: With fewer domains, none has more pods than `skew`.
-        ground: Where nodes lie.
-        lasts: Whether it must hold after a loss, too: the pods that are left then are
-            where they were, so it need not.
-        grows: A node in a new domain may ask for more than it offers.
+        ground: The places of the nodes.
+        lasts: Whether it must hold after a loss, too. It need not, since the remaining
+            pods do not move.
+        grows: False, since a node in a new domain may require more pods than it has
+            room for.
     """
 
     of: str
@@ -155,7 +157,7 @@ class _Even:
     grows: bool = False
 
     def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
-        """Whether the domains have room enough; see `DomainRule.is_met`."""
+        """Whether the domains have enough room; see `DomainRule.is_met`."""
         rooms: Counter[str] = Counter()
         alone: list[tuple[int, int]] = []
         for place, nodes in self.ground.of(counts, lost_zone):
@@ -200,7 +202,7 @@ def families(
 
 
 def excluding_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    """Return the terms that keep a pod from others like itself."""
+    """Return the terms that keep equal pods apart."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.pod_anti_affinity is None:
         return
@@ -278,7 +280,7 @@ def _even_rules(
 
 
 def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
-    """Return what spreads a pod over all nodes, if nothing else says where it goes."""
+    """Return the constraint that spreads a pod, if it is all that limits its nodes."""
     spec = pod.spec
     hard = [
         topology_spread_constraint
@@ -302,7 +304,7 @@ def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
 def _is_ruled_alone(
     constraint: TopologySpreadConstraint, wanted: Sequence[Wanted], demand: Demand
 ) -> bool:
-    """Whether all pods that count follow the constraint, from the beginning on."""
+    """Whether all counted pods have the constraint from the beginning."""
     pods = {id(pod.pod) for pod in wanted}
     namespace = wanted[0].pod.namespace
     priority = min(pod.pod.priority for pod in wanted)
@@ -318,7 +320,7 @@ def _is_ruled_alone(
         and all(selector.matches(pod.pod.labels) for pod in wanted)
         and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(
-            # Identity: the pods are the very objects of the demand.
+            # Identity: the pods are the same objects as in the demand.
             id(pod) not in pods
             and pod.namespace == namespace
             and selector.matches(pod.labels)
@@ -347,7 +349,7 @@ def _even(
     def places(node: Node, room: int) -> list[_Place]:
         if key not in node.labels and key != HOST:
             return []
-        # A host that is called like its node is one of its own.
+        # A hostname equal to the node's name is a domain of its own.
         domain = node.labels.get(key)
         is_own = key == HOST and domain in (None, node.name)
         domain = None if is_own else domain
@@ -379,7 +381,7 @@ def _even(
 
 
 def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, int]:
-    """Return what each of some pods requests at least, by resource."""
+    """Return the least that any of some pods requests, by resource."""
     if not all(question.enforces_room(pod.pod) for pod in wanted):
         return {}
     requests = [requested(pod.pod) for pod in wanted]
@@ -388,5 +390,5 @@ def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, i
 
 
 def _takers(wanted: Sequence[Wanted], shapes: Shapes) -> frozenset[int]:
-    """Return the groups that are not known to be unable to take any of some pods."""
+    """Return the groups that may be able to run some of the pods."""
     return frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))

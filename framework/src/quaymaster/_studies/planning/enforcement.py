@@ -1,9 +1,9 @@
-"""Asks the scheduler which rules it holds pods to, with pods that break one.
+"""Finds out which rules a profile enforces, by scheduling pods that break one.
 
-Bounds of plans rest on rules: that what pods request has room, that two pods do not
-share a host port, and so on. Whether a profile holds to them depends on its plugins,
-so none is taken for granted: on a node of its own, two pods that break the rule by as
-little as possible are scheduled, and two that just do not.
+Bounds of plans rest on rules: requests fit, two pods do not share a host port, and so
+on. Whether a profile enforces them depends on its plugins, so each rule is tested. On a
+separate node, two pods are scheduled that break the rule by as little as possible, and
+two that just meet it.
 """
 
 from collections.abc import Sequence
@@ -48,12 +48,12 @@ _LABELS: Final = {"app": _NAME}
 _SELECTOR: Final = LabelSelector(match_labels=_LABELS)
 _PAGES: Final = "hugepages-"
 _MOST: Final = 4
-"""What the node offers, in the smallest unit of each resource."""
+"""The allocatable amount of the node, in the smallest unit of each resource."""
 
 
 @attrs.frozen
 class RoomFor:
-    """What pods request of a resource, together, is no more than their node offers.
+    """The sum of the pods' requests does not exceed what their node offers.
 
     Attributes:
         resource: The resource.
@@ -67,8 +67,8 @@ class _Law:
     """A rule about two pods on one node.
 
     Attributes:
-        kept: Pods that keep it.
-        broken: Pods of which the last breaks it.
+        kept: Pods that meet it.
+        broken: Pods of which the last one breaks it.
     """
 
     kept: Sequence[PodSpec]
@@ -105,9 +105,9 @@ _SPREAD: Final = replace(
 )
 
 PORTS: Final = _Law([_on_port(8080), _on_port(8081)], [_on_port(8080)] * 2)
-"""Two pods with one host port are on two nodes."""
+"""Two pods with the same host port are on different nodes."""
 APART: Final = _Law([_PLAIN] * 2, [_ALONE] * 2)
-"""Pods that required anti-affinity keeps from each other share no domain."""
+"""Pods that required anti-affinity keeps apart share no domain."""
 EVEN: Final = _Law([_PLAIN] * 2, [_SPREAD] * 2)
 """Pods are spread as a ``DoNotSchedule`` constraint says."""
 
@@ -115,7 +115,7 @@ Rule: TypeAlias = RoomFor | _Law
 
 
 def probed_node(rule: Rule) -> Node:
-    """Make the node that a rule is tried on."""
+    """Make the node on which a rule is tested."""
     offer = {"cpu": Quantity(64), "memory": Quantity("64Gi"), "pods": Quantity(9)}
     if isinstance(rule, RoomFor):
         offer[rule.resource] = _amount(rule.resource, _MOST)
@@ -126,10 +126,10 @@ def probed_node(rule: Rule) -> Node:
 
 
 def is_enforced(simulation: Simulation, scheduler_name: str, rule: Rule) -> bool:
-    """Whether a profile holds pods to a rule.
+    """Whether a profile enforces a rule.
 
     Args:
-        simulation: Of a cluster with nothing but the `probed_node` of the rule.
+        simulation: The simulation of a cluster with only the `probed_node` of the rule.
         scheduler_name: The profile.
         rule: The rule.
     """
@@ -169,7 +169,7 @@ def _amount(resource: str, number: int) -> Quantity:
 def _placed(
     simulation: Simulation, scheduler_name: str, specs: Sequence[PodSpec]
 ) -> list[bool]:
-    """Schedule pods one after the other; say of each whether it got the node."""
+    """Schedule pods one after the other; return for each whether it got the node."""
     cluster, keys = simulation.cluster, []
     for number, spec in enumerate(specs):
         pod = Pod(

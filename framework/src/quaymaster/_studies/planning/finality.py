@@ -1,8 +1,8 @@
-"""Says whether a scheduler's refusal stays true when there are more pods and nodes.
+"""Decides whether a rejection stays true with more pods and nodes.
 
-Every plugin registers what may make the pods schedulable that it refuses. If that is
-nothing but other nodes, and pods that leave, then a pod that got no empty node of some
-kind gets none beside other pods, either.
+Every plugin registers the events that may help the pods that it rejects. Suppose that
+these are only new nodes and deleted pods. Then a pod that does not fit on an empty node
+of a kind does not fit there with other pods, either.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ __all__ = ["is_final"]
 
 _NOT_HELPED: Final = ("SchedulingGated", "NoProfile")
 _STILL: Final = (EventResource.NODE, EventResource.DEVICE_CLASS)
-"""What a plan does not change, but for the number of nodes."""
+"""The kinds that a plan does not change, except for the number of nodes."""
 _PODS: Final = (
     EventResource.POD,
     EventResource.ASSIGNED_POD,
@@ -34,11 +34,11 @@ _LEAVING: Final = (
     | ActionType.UPDATE_POD_SCALE_DOWN
     | ActionType.UPDATE_POD_TOLERATION
 )
-"""Changes of pods that no pod that comes makes."""
+"""Changes of pods that new pods do not cause."""
 
 
 def is_final(verdict: UnscheduledPod | None, simulation: Simulation) -> bool:
-    """Whether more nodes like those of a simulation, or more pods, change nothing.
+    """Whether a verdict stays true with more pods and more nodes of the same kinds.
 
     Args:
         verdict: The verdict about a pod that got no node; None if it got one.
@@ -60,7 +60,7 @@ def is_final(verdict: UnscheduledPod | None, simulation: Simulation) -> bool:
 
 
 def _waits_for_nodes(events: Sequence[ClusterEventWithHint] | None) -> bool:
-    """Whether nothing but nodes, and pods that leave, wakes what a plugin refuses."""
+    """Whether only nodes and deleted pods requeue the pods that a plugin rejects."""
     return bool(events) and all(_is_still(event.event) for event in events or ())
 
 

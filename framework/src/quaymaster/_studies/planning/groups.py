@@ -1,4 +1,4 @@
-"""Groups of nodes that may be bought, and how they are described in words."""
+"""Groups of nodes that a plan may use, and their descriptions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,18 +22,18 @@ __all__ = [
 ]
 
 MOST_NODES: Final = 5_000
-"""The most nodes of a group that has no ``max``: what Kubernetes supports at all."""
+"""The most nodes of a group without ``max``: as many as Kubernetes supports."""
 
 _ZONE: Final = "topology.kubernetes.io/zone"
 _COUNT: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _DEFAULT_NAME: Final = "node"
 _HIGHEST_PRICE: Final = 10**9
 _DIGITS: Final = 9
-"""Prices are rounded to so many digits behind the point."""
+"""The number of decimals of rounded prices."""
 
 
 class NodeGroupError(QuaymasterError, ValueError):
-    """A group of nodes that cannot be read, or does not go with the others.
+    """A group of nodes that is invalid or conflicts with the others.
 
     Attributes:
         where: The group: its line, or its file and place.
@@ -48,16 +48,16 @@ class NodeGroupError(QuaymasterError, ValueError):
 
 @attrs.frozen(kw_only=True)
 class NodeGroup:
-    """Nodes of one shape, of which a plan may take some.
+    """Nodes of one shape, of which a plan may use some.
 
     Attributes:
-        name: What the nodes' names begin with.
-        shape: What each node has, as `quaymaster.inmemory.make_nodes` reads it behind
-            the count: ``cpu=4,memory=16Gi,zones=3``.
+        name: The prefix of the nodes' names.
+        shape: The shape of each node, as `quaymaster.inmemory.make_nodes` takes it
+            after the count: ``cpu=4,memory=16Gi,zones=3``.
         price: The price of a node, in any unit; None if it is unknown.
-        min_nodes: How many nodes a plan has at least.
-        max_nodes: How many it may have.
-        where: What messages call the group.
+        min_nodes: The fewest nodes of a plan.
+        max_nodes: The most nodes of a plan.
+        where: The name of the group in messages.
     """
 
     name: str = _DEFAULT_NAME
@@ -68,21 +68,21 @@ class NodeGroup:
     where: str = attrs.field(default="", eq=False)
 
     def spec(self, count: int) -> str:
-        """Return the line that makes some nodes of the group, for ``--nodes``."""
+        """Return the text for ``--nodes`` that makes some nodes of the group."""
         return f"{count}:name={self.name},{self.shape}"
 
     def samples(self) -> list[Node]:
         """Make one node for each zone of the group, or one if it has no zones.
 
         Raises:
-            NodeGroupError: The shape cannot be read.
+            NodeGroupError: The shape is invalid.
         """
         [first] = self._made(1)
         zones = _setting(self.shape, "zones")
         return self._made(int(zones)) if zones else [first]
 
     def zones(self) -> tuple[str, ...]:
-        """Return the zones that its nodes lie in by turns; ``("",)`` for no zone."""
+        """Return the zones of its nodes, which take turns; ``("",)`` without zones."""
         return tuple(node.labels.get(_ZONE, "") for node in self.samples())
 
     def _made(self, count: int) -> list[Node]:
@@ -95,15 +95,16 @@ class NodeGroup:
 def parse_node_group(spec: str, where: str | None = None) -> NodeGroup:
     """Read a group of nodes from a line such as ``name=big,cpu=16,memory=64Gi,max=20``.
 
-    The line has what `quaymaster.inmemory.make_nodes` reads behind the count, and
-    ``price`` (of one node, in any unit), ``min`` and ``max`` (how many nodes).
+    The line has the settings that `quaymaster.inmemory.make_nodes` takes after the
+    count, and ``price`` (of one node, in any unit), ``min`` and ``max`` (how many
+    nodes).
 
     Args:
         spec: The line.
-        where: What messages call it; by default, ``node group`` and the line.
+        where: Its name in messages; by default, ``node group`` and the line.
 
     Raises:
-        NodeGroupError: It cannot be read.
+        NodeGroupError: The line is invalid.
     """
     place = f"node group {spec!r}" if where is None else where
     own, shape = _divided(spec, place)
@@ -124,10 +125,10 @@ def parse_node_group(spec: str, where: str | None = None) -> NodeGroup:
 
 
 def with_names_of_their_own(groups: Iterable[NodeGroup]) -> Sequence[NodeGroup]:
-    """Return the groups, none of which has the name of another.
+    """Return the groups with unique names.
 
     Raises:
-        NodeGroupError: There is no group, or two have one name.
+        NodeGroupError: There is no group, or two groups have the same name.
     """
     found: dict[str, NodeGroup] = {}
     for group in groups:
@@ -141,10 +142,10 @@ def with_names_of_their_own(groups: Iterable[NodeGroup]) -> Sequence[NodeGroup]:
 
 
 def priced(groups: Sequence[NodeGroup], prices: Prices) -> Sequence[NodeGroup]:
-    """Give the groups that have no price the one of their instance type.
+    """Give groups without a price the price of their instance type.
 
     Raises:
-        NodeGroupError: Some groups have a price then, and others have none.
+        NodeGroupError: Some groups have a price then, and others do not.
     """
     found = [_with_price(group, prices) for group in groups]
     without = [group for group in found if group.price is None]

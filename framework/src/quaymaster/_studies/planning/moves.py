@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from quaymaster._api.objects import Pod
+from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.planning.question import is_tied
 from quaymaster._studies.simulation.owners import workload_of
@@ -15,16 +16,16 @@ __all__ = ["Move", "Places", "moves_between", "places_of"]
 
 @attrs.frozen(kw_only=True)
 class Move:
-    """A pod that is on another node than before, or whose successor is.
+    """A pod that is on another node than before, or whose replacement is.
 
-    Pods that controllers create again have other names. Those of one workload are
-    equal, so the pods that it had and those that it has now are matched by their names
-    where they have them still, and otherwise in the order of their names.
+    Controllers create pods again under other names. The pods of a workload are equal,
+    so its old and new pods are matched by name where the names are the same, and
+    otherwise in the order of their names.
 
     Attributes:
-        workload: What the pod belongs to, as ``deployment.apps/NAMESPACE/NAME``.
-        pod: The key of the pod that is there now.
-        was: The key of the pod that was there before; the same if it kept its name.
+        workload: The workload of the pod, as ``deployment.apps/NAMESPACE/NAME``.
+        pod: The key of the pod now.
+        was: The key of the pod before; the same if it kept its name.
         source: The node before.
         target: The node now.
     """
@@ -37,11 +38,11 @@ class Move:
 
 
 Places = Mapping[str, Mapping[str, str]]
-"""Workload -> key of a pod of it -> the node that it is on."""
+"""Workload -> key of one of its pods -> the node of the pod."""
 
 
 def places_of(cluster: InMemoryCluster) -> Places:
-    """Return where the pods of each workload run; those of DaemonSets cannot move."""
+    """Return the nodes of each workload's pods; pods of DaemonSets cannot move."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     workloads: dict[str, str] = {}
     for pod in cluster.list(Pod).items:
@@ -62,7 +63,7 @@ def moves_between(before: Places, after: Places) -> tuple[Move, ...]:
     """Return the pods that are on another node than before, by workload and name."""
     return tuple(
         move
-        for workload in sorted(before.keys() & after.keys())
+        for workload in sorted(before.keys() & after.keys(), key=natural_key)
         for move in _moves_of(workload, before[workload], after[workload])
     )
 
@@ -70,13 +71,14 @@ def moves_between(before: Places, after: Places) -> tuple[Move, ...]:
 def _moves_of(
     workload: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterable[Move]:
-    same = sorted(before.keys() & after.keys())
+    same = sorted(before.keys() & after.keys(), key=natural_key)
     pairs = [(key, key) for key in same if before[key] != after[key]]
-    came = {key: after[key] for key in sorted(after.keys() - before.keys())}
+    new_keys = sorted(after.keys() - before.keys(), key=natural_key)
+    came = {key: after[key] for key in new_keys}
     left = []
-    for key in sorted(before.keys() - after.keys()):
+    for key in sorted(before.keys() - after.keys(), key=natural_key):
         # A pod that was created again on the same node has not moved.
-        heir = next((new for new, node in came.items() if node == before[key]), None)
+        heir = next((pod for pod, node in came.items() if node == before[key]), None)
         if heir is None:
             left.append(key)
         else:

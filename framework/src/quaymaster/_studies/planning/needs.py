@@ -1,15 +1,14 @@
-"""Conditions that every plan must meet, whatever the scheduler does.
+"""Conditions that every plan must meet, independent of the scheduler's choices.
 
-Each is a sum: what the pods need of something is at most what the nodes have of it.
-None says that a plan does; each proves of some plans that they do not, so that the
-cheapest plan that meets all of them is a lower bound. They follow from three rules
-alone, and only for pods whose profile holds to these:
+Each compares sums: what all pods need of something is at most what all nodes have of
+it. No condition proves that a plan works. Each proves that some plans do not, so the
+cheapest plan that meets all of them is a lower bound. They follow from three rules, and
+hold only for pods whose profile enforces these rules:
 
-- What pods that stay for ever request, on a node, is no more than it offers, but for
-  pods that came with the node. That is counted by resource, and by how many pods of at
-  least one size a node can hold.
-- Two pods with one host port are on two nodes.
-- So are two pods that may not share a host, a zone and so on.
+- On a node, the requests of pods that run without end do not exceed what it offers,
+except for pods that came with the node. That is counted by resource, and by how many
+pods of at least one size a node can hold. - Two pods with the same host port are on
+different nodes. - So are two pods that may not share a host, a zone or another domain.
 
 The limits of utilisation are conditions of the same form.
 """
@@ -31,14 +30,14 @@ from quaymaster._studies.planning.shapes import Shape, Shapes, wildcard_ports
 __all__ = ["Need", "find_needs"]
 
 _SIZES: Final = 24
-"""How many sizes of pods are looked at, by resource: the largest ones."""
+"""How many sizes of pods are used per resource: the largest ones."""
 _UNIONS: Final = 6
-"""Of how many kinds of pods all unions are looked at."""
+"""The number of kinds of pods of which all unions are used."""
 
 
 @attrs.frozen(kw_only=True)
 class Need:
-    """What pods need of one thing, and what nodes have of it.
+    """The amount of one thing that pods need, and that nodes have.
 
     Attributes:
         of: The thing, for people.
@@ -56,17 +55,17 @@ class Need:
 
     @property
     def missing(self) -> int:
-        """What the nodes of the input lack."""
+        """The amount that the nodes of the input lack."""
         return self.demand - sum(self.existing)
 
     def is_met(self, counts: Counts) -> bool:
-        """Whether a plan has what is needed."""
+        """Whether the nodes of a plan have enough."""
         have = sum(n * each for n, each in zip(counts, self.capacity, strict=True))
         return have >= self.missing
 
 
 def find_needs(question: Question, demand: Demand, shapes: Shapes) -> list[Need]:
-    """Find conditions that every plan must meet; those that all plans meet are left."""
+    """Find conditions that every plan must meet, except those that all plans meet."""
     makers = (_fit_needs, _port_needs, _affinity_needs, _utilization_needs)
     found = (need for maker in makers for need in maker(question, demand, shapes))
     seen = {
@@ -79,7 +78,7 @@ def find_needs(question: Question, demand: Demand, shapes: Shapes) -> list[Need]
 
 @attrs.frozen
 class _Batch:
-    """Pods that request the same, and came with the same node or with none."""
+    """Pods with the same requests and the same node in the input, if any."""
 
     amounts: Amounts
     takers: frozenset[int]
@@ -132,7 +131,7 @@ def _need(
     there: Sequence[int],
     nodes: Sequence[Node],
 ) -> Need:
-    """Add up what pods need; what came with a node may stay there, however much."""
+    """Add what pods need; pods of an overcommitted node may stay there."""
     demand = 0
     came: Counter[str] = Counter()
     for batch, value in values:
@@ -150,7 +149,7 @@ def _need(
 
 
 def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
-    """Return the sets of groups that the pods of some kinds, and no others, can use.
+    """Return the sets of groups that some kinds of pods are limited to.
 
     Pods that only a few groups can take need room in these.
     """
@@ -162,7 +161,7 @@ def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
 
 
 def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequence[int]:
-    """Return the sizes of which a node holds few enough for a count to say more."""
+    """Return the sizes of which a node holds so few that counting refutes more."""
     largest = max(rooms, default=0)
     return sorted({size for _, size in sizes if 0 < size <= largest})[-_SIZES:]
 
@@ -187,7 +186,10 @@ def _counted(question: Question, demand: Demand) -> frozenset[str]:
     return frozenset(BASIC) | {
         name
         for name in others
-        if all(question.enforces(samples[one], RoomFor(name)) for one in asking[name])
+        if all(
+            question.enforces(samples[profile], RoomFor(name))
+            for profile in asking[name]
+        )
     }
 
 
@@ -224,7 +226,7 @@ def _apart(
     demand: Demand,
     shapes: Shapes,
 ) -> Need:
-    """No two of the pods share a node."""
+    """Require that no two of the pods share a node."""
     groups = frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))
     came = Counter(pod.node for pod in wanted if pod.node)
     return Need(
@@ -240,7 +242,7 @@ def _apart(
 def _utilization_needs(
     question: Question, demand: Demand, shapes: Shapes
 ) -> Iterator[Need]:
-    """What is requested is at most a part of what is offered: in whole numbers."""
+    """Require that requests are at most a part of the offer, in whole numbers."""
     wanted = total(
         {name: pod.count * amount for name, amount in requested(pod.pod).items()}
         for pod in demand.wanted

@@ -1,9 +1,9 @@
 """Lists plans in the order of their cost, the cheapest first, lazily.
 
-Plans that some need refutes are left out. The list is made by best-first search over
-the counts, one group after the other: what the groups to come must cost at least is
-bounded from below, by the need that is dearest to meet with the group that meets it
-cheapest. So a plan comes out when nothing that is left can be cheaper.
+Plans that a need refutes are left out. The list comes from a best-first search over the
+counts, one group after the other. The cost of the remaining groups has a lower bound:
+for each need, the cost of meeting it with the cheapest group for it; the highest of
+these costs counts. So a plan is listed when no remaining plan can be cheaper.
 """
 
 import heapq
@@ -19,9 +19,9 @@ from quaymaster._studies.planning.question import Counts
 __all__ = ["Order"]
 
 _STEPS: Final = 200_000
-"""How many branches are looked at; with many groups there may be any number."""
+"""How many branches are opened at most; with many groups the number is unlimited."""
 _ROUNDING: Final = 1 - 1e-12
-"""Bounds are floats: they are lowered by more than their rounding can be."""
+"""Bounds are floats: they are lowered by more than the largest rounding error."""
 
 
 @attrs.frozen(order=True)
@@ -29,12 +29,12 @@ class _Branch:
     """The plans that begin with some counts.
 
     Attributes:
-        bound: What each of them costs at least.
-        counts: How they begin.
-        cost: What these nodes cost.
-        missing: What is still needed, by need.
-        step: The neighbours to look at: 1 for more nodes of the last group, -1 for
-            fewer, 0 for both.
+        bound: A lower bound of their costs.
+        counts: The counts of the first groups.
+        cost: The cost of these nodes.
+        missing: What is still missing, by need.
+        step: The neighbours to open: 1 for more nodes of the last group, -1 for fewer,
+            0 for both.
     """
 
     bound: float
@@ -54,8 +54,8 @@ class Order:
         highs: The most nodes of each group.
 
     Attributes:
-        bound: No plan that is still to come weighs less; infinite at the end.
-        is_complete: Whether the list ended because there are no more plans.
+        bound: No remaining plan weighs less; infinite at the end.
+        is_complete: Whether the list ended because no more plans exist.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Order:
                 self._open(heap, branch)
 
     def _ratio(self, depth: int) -> tuple[float, ...]:
-        """What a unit of each need costs at least with the groups from one on."""
+        """Return the least cost per unit of each need with groups from a depth on."""
         return tuple(
             min(
                 (
@@ -113,7 +113,7 @@ class Order:
         )
 
     def _reserve(self, depth: int) -> tuple[int, ...]:
-        """What all nodes that the groups from one on may have would have."""
+        """Return what the groups from a depth on have with all their nodes."""
         return tuple(
             sum(
                 high * capacity[index]
@@ -125,7 +125,7 @@ class Order:
         )
 
     def _open(self, heap: list[_Branch], branch: _Branch) -> None:
-        """Look at the cheapest number of nodes of the next group."""
+        """Open the branch with the cheapest number of nodes of the next group."""
         depth = len(branch.counts)
         least = self._least(branch, depth)
         most = self._highs[depth]
@@ -139,7 +139,7 @@ class Order:
         heapq.heappush(heap, self._child(branch, best, 0))
 
     def _least(self, branch: _Branch, depth: int) -> int:
-        """The fewest nodes of a group with which those to come can meet all needs."""
+        """Return the fewest nodes of a group with which the rest can meet all needs."""
         least = self._lows[depth]
         for missing, capacity, reserve in zip(
             branch.missing,
@@ -155,7 +155,7 @@ class Order:
         return least
 
     def _widen(self, heap: list[_Branch], branch: _Branch) -> None:
-        """Look at the neighbours: one node more, one node fewer."""
+        """Open the neighbours: one node more, one node fewer."""
         depth = len(branch.counts) - 1
         *before, last = branch.counts
         capacity = self._capacities[depth]
@@ -205,7 +205,7 @@ class Order:
 
 
 def _lowest(value: Callable[[int], float], least: int, most: int) -> int:
-    """Return where a convex function is lowest."""
+    """Return the number at which a convex function is lowest."""
     while least < most:
         middle = (least + most) // 2
         if value(middle + 1) < value(middle):

@@ -68,24 +68,22 @@ def plan(
 ) -> Plan:
     """Find the cheapest nodes, or without prices the fewest, so that everything fits.
 
-    A plan does if, in a simulation of the input with its nodes, no pod stays without a
-    node, no pod is preempted for good, and the limits hold. The best plan is the
-    cheapest of those; of those that cost the same, one with the fewest nodes. What the
-    scheduler does with a plan is always simulated. Conditions that every plan must meet
-    only save simulations, and give the bound.
+    A plan works if, in a simulation of the input with its nodes, no pod stays pending,
+    no pod is preempted for good, and the limits hold. The best plan is the cheapest of
+    these; at equal cost, one with the fewest nodes. Every plan is simulated. Conditions
+    that every plan must meet only save simulations and give the bound.
 
     Args:
-        objects: The input, as for `simulate`; its nodes are there already, and are
-            not paid for.
-        groups: The nodes that there may be more of.
+        objects: The input, as for `simulate`; its nodes exist already and cost nothing.
+        groups: The groups whose nodes may be added.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
-        prices: Prices by instance type, for groups that have none of their own.
-        max_utilization: Resource -> the largest part of what all nodes offer together,
-            those of the input included, that pods may request in the end; 0.8 is 80%.
-        tolerate_loss: What may be lost, one at a time, so that all pods that were there
-            fit on the rest without moving the others.
+        prices: Prices by instance type, for groups without a price.
+        max_utilization: Resource -> the largest part of the total of all nodes,
+            including those of the input, that pods may request in the end; 0.8 is 80%.
+        tolerate_loss: What may be lost, one at a time, so that all its pods fit on the
+            remaining nodes without moving other pods.
         max_trials: How many plans are tried at most; by default 20 to 500, by the
             number of pods.
         in_rounds: Whether the nodes may be bought in rounds, each for the pods that are
@@ -103,8 +101,7 @@ def plan(
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
-        NodeGroupError: The groups do not go together, or no node has what there is a
-            limit of.
+        NodeGroupError: The groups conflict, or no node has a resource with a limit.
         ProfileError: A profile's plugins cannot be built.
     """
     better = on_better or (lambda _plan: None)
@@ -124,7 +121,7 @@ def plan(
     )
     cluster = question.cluster_of(question.objects)
     demand = demand_of(cluster)
-    # What may be lost is simulated as well.
+    # Losses are simulated as well.
     pods = demand.pods if tolerate_loss is None else 2 * demand.pods
     budget = _budget(pods) if max_trials is None else max_trials
     report = on_progress or (lambda _tried, _most: None)
@@ -151,7 +148,7 @@ def _budget(pods: int) -> int:
 
 
 def _check_zones(question: Question, demand: Demand) -> None:
-    """Refuse to survive the loss of a zone where there can be only one."""
+    """Raise an error if the only possible zone may be lost."""
     if question.loss is not Loss.ZONE:
         return
     zones = {zone_of(node) for node in demand.nodes}
@@ -166,7 +163,7 @@ def _check_zones(question: Question, demand: Demand) -> None:
 
 
 def _check_limits(question: Question, demand: Demand) -> None:
-    """Refuse limits of what no node has, since that is most likely misspelt."""
+    """Raise an error for limits of resources that no node has: probably misspelt."""
     samples = (group.samples()[0] for group in question.groups)
     there = set().union(*(offered(node) for node in (*samples, *demand.nodes)))
     for name in question.max_utilization:
@@ -176,7 +173,7 @@ def _check_limits(question: Question, demand: Demand) -> None:
 
 
 def _hopeless(question: Question, demand: Demand, shapes: Shapes) -> Plan | None:
-    """Give up at once if the scheduler puts some pods on no node of any group."""
+    """Return a failed plan if some pods fit on no node of any group."""
     verdicts = (shapes.why_hopeless(pod.pod) for pod in demand.wanted if not pod.node)
     unplaced = tuple(verdict for verdict in verdicts if verdict is not None)
     if not unplaced:
@@ -186,7 +183,7 @@ def _hopeless(question: Question, demand: Demand, shapes: Shapes) -> Plan | None
 
 
 def _useless(question: Question, shapes: Shapes) -> Plan | None:
-    """Give up at once if a group must have nodes on which its DaemonSets do not fit."""
+    """Return a failed plan if a required node has no room for its DaemonSets."""
     for group, shape in zip(question.groups, shapes.shapes, strict=True):
         if shape.misfit is not None and group.min_nodes:
             what = f"{group.name}: min is {group.min_nodes}, but no node of it can run"
@@ -254,10 +251,10 @@ def _searched(
 
 
 class _Scale:
-    """Weighs nodes in whole numbers: by their price first, and by their number then.
+    """Weighs nodes in whole numbers: first by price, then by number.
 
     Args:
-        groups: The groups; all have a price, or none.
+        groups: The groups; either all have a price or none has.
         many: More nodes than there can be.
     """
 
@@ -268,13 +265,13 @@ class _Scale:
         self._unit = Decimal(1).scaleb(-digits) if prices else None
 
     def weight(self, group: NodeGroup) -> int:
-        """Return what a node weighs."""
+        """Return the weight of a node."""
         if self._unit is None or group.price is None:
             return 1
         return int(group.price / self._unit) * self._many + 1
 
     def value(self, weight: int) -> Decimal:
-        """Return what nodes of a weight cost, or how many they are without prices."""
+        """Return the cost of a weight, or the number of nodes without prices."""
         if self._unit is None:
             return Decimal(weight)
         return weight // self._many * self._unit
@@ -298,7 +295,7 @@ def _without_plan(
 
 def _failed(question: Question, trial: Trial) -> Plan:
     nodes = counted(sum(trial.counts), "more node")
-    unplaced = tuple(one for _, one in trial.pending)
+    unplaced = tuple(verdict for _, verdict in trial.pending)
     hint = (
         _CROWDED if unplaced and all(is_tied(pod) for pod, _ in trial.pending) else ""
     )

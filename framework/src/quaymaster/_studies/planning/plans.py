@@ -16,12 +16,12 @@ __all__ = ["Plan", "PlannedGroup", "PlannedRound", "Utilization"]
 
 @attrs.frozen(kw_only=True)
 class PlannedGroup:
-    """How many nodes a plan has of one group.
+    """The nodes of one group in a plan.
 
     Attributes:
         group: The group.
         nodes: How many nodes of it the plan has.
-        utilization: Resource -> how much of it is requested on these nodes.
+        utilization: Resource -> its utilisation on these nodes.
     """
 
     group: NodeGroup
@@ -35,7 +35,7 @@ class PlannedGroup:
 
     @property
     def spec(self) -> str:
-        """The line that makes these nodes, for ``--nodes``."""
+        """The text for ``--nodes`` that makes these nodes."""
         return self.group.spec(self.nodes)
 
 
@@ -57,11 +57,10 @@ class PlannedRound:
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """The nodes with which everything fits, or why there is no such plan.
+    """The nodes with which everything fits, or the reason why there is no such plan.
 
     Attributes:
-        groups: The groups, in the order in which they were given; without a plan, with
-            no nodes.
+        groups: The groups, in the given order; without a plan, with no nodes.
         nodes: The nodes of the plan, to be added to those of the input.
         is_found: Whether there is a plan.
         rounds: What is added when, if the nodes are bought in rounds: first what is
@@ -76,7 +75,7 @@ class Plan:
         tried: How many plans were tried, each by at least one simulation.
         utilization: Resource -> how much of it is requested on all nodes in the end.
         obstacle: Why there is no plan, in one line; empty if there is one.
-        unplaced: Without a plan, the pods that stood in its way.
+        unplaced: Without a plan, the pods that did not fit.
         result: The simulation of the plan, or of the last one that was tried; None if
             none was.
         notices: What was left out or assumed.
@@ -98,16 +97,16 @@ class Plan:
 
     @property
     def cost(self) -> Decimal | None:
-        """What the nodes cost together; None if the groups have no prices."""
+        """The cost of all nodes; None if the groups have no prices."""
         costs = [group.cost for group in self.groups]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known, Decimal(0)) if len(known) == len(costs) else None
+        prices = [cost for cost in costs if cost is not None]
+        return sum(prices, Decimal(0)) if len(prices) == len(costs) else None
 
     @property
     def gap(self) -> float:
-        """By what part of the bound the plan may be above the best one; 0 if it is not.
+        """The largest possible excess over the best plan, as a part of the bound.
 
-        Infinite if the bound is 0 and the plan is not known to be the best.
+        0 if the plan is the best one; infinite if the bound is 0 and that is unproven.
         """
         if self.is_final or not self.is_found:
             return 0.0

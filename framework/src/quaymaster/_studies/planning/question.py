@@ -1,4 +1,4 @@
-"""The question of a plan, and the clusters in which answers are tried."""
+"""The input of `plan`, and the clusters in which plans are tried."""
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 Counts: TypeAlias = tuple[int, ...]
-"""How many nodes of each group, in the order of the groups."""
+"""The number of nodes of each group, in the order of the groups."""
 
 BASIC: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 """The resources that every node offers."""
 
 
 class Loss(enum.StrEnum):
-    """What may be lost, so that everything still fits on the rest."""
+    """What may be lost while everything must still fit on the rest."""
 
     NODE = "node"
     """Any one node."""
@@ -53,17 +53,17 @@ class Loss(enum.StrEnum):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Question:
-    """The question of a plan.
+    """The input of `plan`.
 
     Attributes:
         objects: The input.
-        groups: The nodes that there may be more of.
+        groups: The groups whose nodes may be added.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
         max_pods: How many pods the workloads may ask for in all.
-        max_utilization: Resource -> the largest part of what all nodes offer together
-            that may be requested in the end.
+        max_utilization: Resource -> the largest part of the total of all nodes that may
+            be requested in the end.
         loss: What may be lost; None for nothing.
     """
 
@@ -112,7 +112,7 @@ class Question:
         return self.cluster_of([*self.nodes(counts), *self.objects])
 
     def cluster_of(self, objects: Iterable[ApiObject]) -> InMemoryCluster:
-        """Make a cluster with other objects."""
+        """Make a cluster with some objects."""
         return filled_cluster(
             list(objects),
             self.seed,
@@ -121,7 +121,7 @@ class Question:
         )
 
     def simulation(self, cluster: InMemoryCluster) -> Simulation:
-        """Make a simulation, to be closed, of the cluster under the question's rules.
+        """Make a simulation of the cluster with the question's profile; close it later.
 
         Raises:
             ProfileError: A profile's plugins cannot be built.
@@ -143,17 +143,17 @@ class Question:
         return self._enforced[name, rule]
 
     def enforces_room(self, pod: Pod) -> bool:
-        """Whether a pod needs room for what it requests of the basic resources."""
+        """Whether the profile enforces the pod's requests of the basic resources."""
         return all(self.enforces(pod, RoomFor(resource)) for resource in BASIC)
 
 
 def is_tied(pod: Pod) -> bool:
-    """Whether a pod belongs to its node: it comes and goes with it."""
+    """Whether a pod belongs to its node: it is created and lost with the node."""
     return is_of_daemon_set(pod) or is_of_node(pod)
 
 
 def is_lasting(pod: Pod) -> bool:
-    """Whether a pod, once it runs, takes its room for ever."""
+    """Whether a pod, once it runs, uses its resources without end."""
     return not (
         pod.is_finished
         or pod.is_terminating

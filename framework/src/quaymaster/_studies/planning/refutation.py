@@ -1,4 +1,4 @@
-"""Refutes plans that could not hold their pods after a loss, without trying them."""
+"""Refutes plans without trying them, also by what is missing after a loss."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ class Refutation:
     """Refutes plans without a simulation.
 
     Args:
-        question: What they are to do.
-        needs: What they must meet.
+        question: The input.
+        needs: The conditions of the plans.
         nodes: The nodes of the input.
-        rules: What their domains must meet.
+        rules: The conditions of their domains.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Refutation:
         self._at = [zone_of(node) for node in nodes]
 
     def refutes(self, counts: Counts) -> bool:
-        """Whether a plan lacks something, or would after a loss."""
+        """Whether a plan lacks something, now or after a loss."""
         if not all(need.is_met(counts) for need in self._needs):
             return True
         if not all(rule.is_met(counts) for rule in self._rules):
@@ -51,7 +51,7 @@ class Refutation:
         return False
 
     def lack(self, counts: Counts) -> str:
-        """Return what a plan has too little of; empty if that shows after a loss."""
+        """Return what a plan has too little of; empty if only a loss shows it."""
         needs = (need.of for need in self._needs if not need.is_met(counts))
         rules = (rule.of for rule in self._rules if not rule.is_met(counts))
         return next(chain(needs, rules), "")
@@ -79,7 +79,7 @@ class Refutation:
 
 
 def _by_zone(zones: Sequence[str], count: int) -> Mapping[str, int]:
-    """Return how many of a group's nodes lie in each zone: they take turns."""
+    """Return the number of a group's nodes per zone: zones take turns."""
     found: Counter[str] = Counter()
     for index, zone in enumerate(zones):
         found[zone] += count // len(zones) + (index < count % len(zones))

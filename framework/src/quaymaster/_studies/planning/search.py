@@ -1,11 +1,12 @@
-"""Searches for the lightest plan that does.
+"""Searches for the lightest plan that works.
 
-First a plan is grown until it does, then it is shrunk. So are plans with nodes of a
-single group; if none does, of two groups. If there are more lighter plans
-than may be tried, it is varied: its room is moved from some groups to others. In the
-end all lighter plans that nothing refutes are tried, the lightest first, as long as the
-budget lasts. Nothing rests on monotony: that a plan does says nothing of larger ones,
-since the scheduler is greedy; growing, shrinking and varying only find a good plan.
+First a plan is grown until it works, then it is shrunk. The same is done with plans of
+a single group, and if none of these works, of two groups. If there are more lighter
+plans than may be tried, the plan is varied: room moves from some groups to others. In
+the end all lighter plans that nothing refutes are tried, the lightest first, within the
+budget. The search does not rely on monotony: the scheduler is greedy, so a larger plan
+may fail where a smaller one works. Growing, shrinking and varying only find a good
+plan.
 """
 
 import math
@@ -29,9 +30,9 @@ from quaymaster._studies.simulation.results import SimulationResult
 __all__ = ["Found", "Search"]
 
 _ROUNDS: Final = 40
-"""How often a plan is made larger before the search gives up growing it."""
+"""How often a plan is made larger before the search stops growing it."""
 _STEP: Final = 1 / 64
-"""By what part all of a plan is made larger at first; it doubles every round."""
+"""By which part a plan is made larger at first; the part doubles every round."""
 _VAIN: Final = 20
 """How many plans are tried at most after growing has found none, if not all may be."""
 _VAIN_BESIDE_ROUNDS: Final = 5
@@ -40,12 +41,12 @@ _NOTHING: Final = SimulationResult(
     placements=(), unscheduled=(), preempted=(), pods=0, nodes=0
 )
 _SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
-"""What part of the way to the bound a variation is to save."""
+"""The part of the gap to the bound that a variation must save."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Found:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
         trial: The lightest plan that does; without one, the last that does not, and
@@ -64,12 +65,12 @@ class Found:
 
 
 class Search:
-    """Searches for the lightest plan that does.
+    """Searches for the lightest plan that works.
 
     Args:
-        question: What plans are to do.
+        question: The input.
         trials: Tries plans.
-        shapes: What the groups' nodes offer.
+        shapes: The shapes of the groups' nodes.
         refutation: Refutes plans without trying them.
         order: All plans that no need refutes, the lightest first.
         weights: What one node of each group weighs.
@@ -107,7 +108,7 @@ class Search:
         self._floor: float = 0.0
         self._plans = iter(order)
         self._waiting: deque[tuple[int, Counts]] = deque()
-        # Without their results: of a large input, a hundred would take 160 MB.
+        # Results are dropped: a hundred results of a large input take 160 MB.
         self._failures: dict[Counts, Trial] = {}
         self._best: Trial | None = None
         self._failed: Trial | None = None
@@ -154,13 +155,13 @@ class Search:
         return None
 
     def _fetch(self) -> bool:
-        """Let one more plan wait that nothing refutes; say whether there is one."""
+        """Queue one more plan that nothing refutes; return whether there is one."""
         for weight, counts in self._plans:
             if not self._refutation.refutes(counts):
                 self._waiting.append((weight, counts))
                 return True
             if weight >= self._lightest:
-                # Heavier ones are not needed, and there may be any number.
+                # Heavier plans are not needed, and their number is unlimited.
                 self._waiting.append((weight, counts))
                 return True
         return False
@@ -203,11 +204,11 @@ class Search:
         return False
 
     def _is_open(self, weight: int, counts: Counts) -> bool:
-        """Whether a plan would be better than the best one, if it did."""
+        """Whether a plan would be better than the best one, if it worked."""
         return weight < self._lightest and counts not in self._trials.tried
 
     def _try_lighter_ones(self) -> None:
-        """Try the plans that are lighter than the best one, the lightest first."""
+        """Try the plans that are lighter than the best one, lightest first."""
         while (counts := self._next()) is not None and self._left > 0:
             if self._weigh(counts) >= self._lightest or self._try(counts):
                 return
@@ -220,7 +221,7 @@ class Search:
         if trial is None:
             trial = self._failed
         if trial is None and sum(self._highs) <= self._enough:
-            # Every plan was refuted: the largest one shows what is lacking.
+            # Every plan was refuted: the largest one shows what is missing.
             trial = self._trials.at(self._highs)
         in_rounds = trial is not None and len(trial.rounds) > 1 and trial.fits
         proven = self._floor if in_rounds else ahead
@@ -238,7 +239,7 @@ class Search:
         return self._tried(counts).fits
 
     def _tried(self, counts: Counts) -> Trial:
-        """Try a plan, and remember it if it is the best one, or fails by little."""
+        """Try a plan, and keep it if it is the best one, or just fails."""
         trial = self._trials.at(counts)
         if trial.fits:
             if self._weigh(counts) < self._lightest:
@@ -253,20 +254,20 @@ class Search:
         return trial
 
     def _tried_once(self, counts: Counts) -> Trial:
-        """Try a plan, unless it is known to fail; then return why."""
+        """Try a plan, unless an earlier trial of it failed; return the trial."""
         return self._failures.get(counts) or self._tried(counts)
 
     def _grow(self) -> None:
-        """Add nodes that could take the pods that wait, until none waits."""
+        """Add nodes that fit pending pods, until no pod is pending."""
         if self._failed is not None:
             self._grow_from(self._failed, range(len(self._weights)))
 
     def _grow_parts(self) -> None:
-        """Grow plans with nodes of one group only, then of two.
+        """Grow plans with nodes of one group, then of two.
 
-        A choice of more groups must not give a worse answer than a choice of fewer, and
-        growing may mix groups of which one alone would do better. Pairs are grown only
-        as long as there is no plan.
+        More groups must not lead to a worse answer than fewer groups, but growing may
+        mix groups of which one alone would be better. Pairs are grown only until a plan
+        works.
         """
         groups = [index for index, weight in enumerate(self._weights) if weight]
         if len(groups) < 2:
@@ -282,7 +283,7 @@ class Search:
                     self._shrink()
 
     def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:
-        """Add nodes of some groups to a plan, until no pod waits or it is too heavy."""
+        """Add nodes of some groups until no pod is pending or the plan is too heavy."""
         for round_number in range(_ROUNDS):
             larger = self._larger(trial, 2**round_number, groups)
             if larger == trial.counts or sum(larger) > self._enough:
@@ -296,7 +297,7 @@ class Search:
                 return
 
     def _larger(self, trial: Trial, factor: int, groups: Collection[int]) -> Counts:
-        """Return a plan with more nodes of groups of which more may help."""
+        """Return a plan with more nodes of the groups that may help."""
         open_groups = [
             index
             for index in groups
@@ -327,7 +328,7 @@ class Search:
             index = self._roomiest(tuple(trial.missing), open_groups)
             parts[index], pods[index] = 1.0, factor
         for index in open_groups if trial.pending else ():
-            # What does not fit beside other pods may fit if all have more room.
+            # A pod that does not fit next to others may fit if all have more room.
             least = int(trial.counts[index] * factor * _STEP)
             parts[index], pods[index] = (
                 max(parts[index], least / factor),
@@ -341,7 +342,7 @@ class Search:
         )
 
     def _fraction(self, amounts: dict[str, int], index: int) -> float:
-        """Return the part of a node that a pod takes, of what is scarcest."""
+        """Return the largest part of a node's resource that a pod requests."""
         shape = self._shapes.shapes[index]
         return max(
             amount / room if (room := shape.room(name)) else 1.0
@@ -349,7 +350,7 @@ class Search:
         )
 
     def _roomiest(self, names: Sequence[str], groups: Sequence[int]) -> int:
-        """Return the group that has most of some resources for its weight."""
+        """Return the group with most of some resources per weight."""
         shapes = self._shapes.shapes
         return max(
             groups,
@@ -360,13 +361,13 @@ class Search:
         )
 
     def _vary(self) -> None:
-        """Move room between groups, as long as that saves something."""
+        """Move room between groups while that saves something."""
         for part in _SAVINGS:
             while self._saves(part):
                 pass
 
     def _saves(self, part: float) -> bool:
-        """Look for a plan that is lighter by a part of what there may be to save."""
+        """Find a plan that saves a part of the gap to the bound."""
         lightest = self._next()
         assert self._best is not None
         if lightest is None:
@@ -385,7 +386,7 @@ class Search:
         return False
 
     def _shrink(self) -> None:
-        """Take nodes away, the heaviest first, while the plan still does."""
+        """Remove nodes, the heaviest first, while the plan still works."""
         heaviest_first = sorted(
             range(len(self._weights)), key=lambda index: -self._weights[index]
         )
@@ -403,10 +404,10 @@ class Search:
         while does - fails > 1 and self._left > 0:
             middle = (fails + does) // 2
             counts = (*base[:index], middle, *base[index + 1 :])
-            known = self._trials.tried.get(counts)
-            if known is None:
-                known = not self._refutation.refutes(counts) and self._try(counts)
-            if known:
+            fits = self._trials.tried.get(counts)
+            if fits is None:
+                fits = not self._refutation.refutes(counts) and self._try(counts)
+            if fits:
                 does = middle
             else:
                 fails = middle

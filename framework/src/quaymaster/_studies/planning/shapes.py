@@ -1,4 +1,4 @@
-"""Asks the scheduler which pods an empty node of each group could take at all."""
+"""Finds which pods fit on an empty node of each group, by scheduling them."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -57,14 +57,14 @@ _NAME: Final = "quaymaster-plan-probe"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Shape:
-    """What an empty node of a group offers.
+    """The room on an empty node of a group.
 
     Attributes:
-        offered: Its allocatable.
-        taken: What DaemonSets take of every such node.
-        ports: The host ports that they take, as protocol and number.
-        misfit: A pod of a DaemonSet that cannot run there, or None: with it, no plan
-            can have nodes of the group.
+        offered: Its allocatable amounts.
+        taken: The requests of DaemonSets on every such node.
+        ports: Their host ports, as protocol and number.
+        misfit: A pod of a DaemonSet that cannot run there, or None. If there is one, no
+            plan can have nodes of the group.
     """
 
     offered: Amounts
@@ -73,16 +73,16 @@ class Shape:
     misfit: UnscheduledPod | None
 
     def room(self, resource: str) -> int:
-        """Return how much of a resource is left for pods that come."""
+        """Return how much of a resource is left for other pods."""
         return max(0, self.offered.get(resource, 0) - self.taken.get(resource, 0))
 
 
 class Shapes:
-    """The groups' shapes, and which pods each of them can take.
+    """The groups' shapes, and the pods that fit on each.
 
     Args:
-        question: The question of the plan.
-        pods: The pods that need room; of those that are alike, one counts.
+        question: The input of `plan`.
+        pods: The pods that need room; of identical pods, one counts.
 
     Attributes:
         shapes: One per group.
@@ -102,7 +102,7 @@ class Shapes:
         self.hopeless = self._hopeless(kinds)
 
     def takers(self, pod: Pod) -> frozenset[int]:
-        """Return the groups that are not known to be unable to take a pod."""
+        """Return the groups on whose nodes a pod may fit."""
         return self._takers.get(
             signature(pod), frozenset(range(len(self._question.groups)))
         )
@@ -113,31 +113,32 @@ class Shapes:
         return None if found is None else attrs.evolve(found, pod=pod.key)
 
     def _hopeless(self, kinds: dict[Hashable, Pod]) -> dict[Hashable, UnscheduledPod]:
-        """Ask again, with the nodes of the input, for pods that no group can take."""
+        """Try pods that fit on no group again, with the nodes of the input."""
         left = {key: pod for key, pod in kinds.items() if not self._takers[key]}
         if not left:
             return {}
         samples = [node for group in self._question.groups for node in group.samples()]
         taken = {node.name for node in samples}
-        standing = [
+        existing = [
             obj
             for obj in self._question.objects
             if (isinstance(obj, Node) and obj.name not in taken)
             or (isinstance(obj, Pod) and obj.node_name)
         ]
-        found = {}
-        with self._probing([*samples, *standing]) as simulation:
+        verdicts = {}
+        with self._probing([*samples, *existing]) as simulation:
             for key, pod in left.items():
                 verdict = _verdict(simulation, pod)
                 if verdict is not None and is_final(verdict, simulation):
-                    found[key] = verdict
-        return found
+                    verdicts[key] = verdict
+        return verdicts
 
     @contextmanager
     def _probing(self, nodes: Sequence[ApiObject]) -> Iterator[Simulation]:
-        """Open a simulation of some nodes with nothing on them but DaemonSets.
+        """Open a simulation of some nodes with only DaemonSets on them.
 
-        Those that choose nodes by name are left out: others of the group have none.
+        DaemonSets that choose nodes by name are left out: other nodes of the group have
+        no pod of them.
         """
         others = (
             obj
@@ -154,7 +155,7 @@ class Shapes:
 
 
 def signature(pod: Pod) -> Hashable:
-    """Return what the pods have in common that the same nodes can take, alone."""
+    """Return a key; pods with the same key fit on the same empty nodes."""
     return _SIGNATURES.of(pod)
 
 
@@ -166,7 +167,7 @@ _SIGNATURES: Final = SpecKey(_signature)
 
 
 def _plain(spec: PodSpec) -> PodSpec:
-    """Return a spec without what other pods, volumes and devices have a part in."""
+    """Return a spec without fields that depend on other pods, volumes and devices."""
     affinity = spec.affinity
     if affinity is not None:
         affinity = Affinity(node_affinity=affinity.node_affinity)
@@ -183,12 +184,12 @@ def _plain(spec: PodSpec) -> PodSpec:
 
 
 def _unclaiming(container: Container) -> Container:
-    """Return a container without claims on devices, which its pod no longer has."""
+    """Return a container without claims of devices, which its pod no longer has."""
     return replace(container, resources=replace(container.resources, claims=()))
 
 
 def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
-    """Return why a pod like this one gets no node of its own; None if it gets one."""
+    """Return why a copy of a pod fits on no empty node, or None if it fits."""
     cluster = simulation.cluster
     probe = Pod(
         metadata=ObjectMeta(name=_NAME, namespace=pod.namespace),
@@ -237,7 +238,7 @@ def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
 
 
 def wildcard_ports(pod: Pod) -> list[tuple[str, int]]:
-    """Return the host ports that a pod takes on all addresses of its node."""
+    """Return the host ports that a pod uses on all addresses of its node."""
     return [
         (port.protocol or "TCP", port.host_port)
         for port in host_ports(pod)

@@ -1,4 +1,4 @@
-"""Tries plans: a simulation for each, and more of what may be lost."""
+"""Tries plans: one simulation for each, and more for possible losses."""
 
 import math
 from collections import defaultdict
@@ -22,7 +22,7 @@ from quaymaster._api.objects import (
     ReplicationController,
     StatefulSet,
 )
-from quaymaster._api.objects.kinds import KINDS
+from quaymaster._api.objects.kinds import KINDS, OPERATOR_KINDS
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -54,7 +54,7 @@ _PASSING: Final = (Event, Lease, Binding)
 
 @attrs.frozen(kw_only=True)
 class Utilization:
-    """How much of one resource is requested, over all nodes.
+    """The utilisation of one resource, over all nodes.
 
     CPU is in millicores, memory and storage are in bytes.
 
@@ -74,11 +74,11 @@ class Utilization:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Trial:
-    """What became of one plan.
+    """The result of trying one plan.
 
     Attributes:
         counts: The plan.
-        problem: Why it does not do; empty if it does.
+        problem: Why it does not work; empty if it works.
         pending: The pods without a node, each with the scheduler's verdict.
         missing: Resource -> how much more of it nodes must offer, for a limit of its
             utilisation.
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def fits(self) -> bool:
-        """Whether the plan does."""
+        """Whether the plan works."""
         return not self.problem
 
 
@@ -112,7 +112,7 @@ class Trials:
     """Tries plans, each once.
 
     Args:
-        question: What they are to do.
+        question: The input.
         on_try: Called with the number of plans that were tried, before each.
         on_better: Called with each plan that does and is better than those before.
         is_late: Whether the search has taken too long.
@@ -140,7 +140,7 @@ class Trials:
         self.number = 0
 
     def know(self, cluster: InMemoryCluster) -> None:
-        """Learn from a cluster with the input alone what it lacks without any plan."""
+        """Record what a cluster with only the input lacks, and its bare pods."""
         self._missing = _missing(cluster.notices())
         owners = {
             owner.uid for kind in _REPLACING for owner in cluster.list(kind).items
@@ -224,7 +224,7 @@ class Trials:
         result: SimulationResult,
         after: str,
     ) -> Trial:
-        """Say whether all pods of a settled cluster have a node."""
+        """Return the trial of a settled cluster, with its pending pods."""
         pods = {pod.key: pod for pod in cluster.list(Pod).items}
         pending = tuple((pods[pod.pod], pod) for pod in result.unscheduled)
         problem = self._problem(result, after)
@@ -251,7 +251,7 @@ class Trials:
         return ""
 
     def _short(self, trial: Trial) -> Trial:
-        """Hold the utilisation against what is allowed."""
+        """Compare the utilisation with the limits."""
         none = Utilization(requested=0, allocatable=0)
         for name, most in self._question.max_utilization.items():
             there = trial.utilization.get(name, none)
@@ -287,7 +287,7 @@ class Trials:
         return frozenset(idle)
 
     def _bereft(self, trial: Trial, cluster: InMemoryCluster, loss: Loss) -> Trial:
-        """Lose each zone, or each node, and see whether its pods fit on the rest."""
+        """Remove each zone, or each node, and test whether its pods fit on the rest."""
         for name, lost in _losses(cluster, loss):
             rest = self._question.cluster_of(_objects_after(cluster, lost))
             with self._question.simulation(rest) as simulation:
@@ -312,7 +312,7 @@ def _missing(notices: Iterable[Notice]) -> frozenset[str]:
 
 
 def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
-    """Return the pods that take room on each node."""
+    """Return the pods that use resources of each node."""
     found: dict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
         if pod.node_name and not pod.is_finished:
@@ -323,7 +323,7 @@ def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
 def utilization_of(
     nodes: Iterable[Node], taken: Mapping[str, Amounts]
 ) -> Mapping[str, Utilization]:
-    """Return how much of what some nodes offer is taken, by resource."""
+    """Return the utilisation of some nodes, by resource."""
     mine = list(nodes)
     there = total(map(offered, mine))
     wanted = total(taken.get(node.name, {}) for node in mine)
@@ -336,7 +336,7 @@ def utilization_of(
 def _losses(
     cluster: InMemoryCluster, loss: Loss
 ) -> Sequence[tuple[str, Collection[str]]]:
-    """Return what may be lost, with its nodes: first where most pods would move."""
+    """Return the possible losses with their nodes, those with most pods first."""
     at_node = _by_node(cluster.list(Pod).items)
     lost: dict[str, list[str]] = defaultdict(list)
     moving: dict[str, int] = defaultdict(int)
@@ -352,12 +352,12 @@ def _losses(
 def _objects_after(
     cluster: InMemoryCluster, lost: Collection[str]
 ) -> Iterable[ApiObject]:
-    """Return what a cluster holds after a loss, with new pods for those that ran there.
+    """Return the objects of a cluster after a loss, with new pods for the lost ones.
 
-    Pods that belong to a lost node are gone with it; each other one is there again,
-    without a node.
+    Pods that belong to a lost node are lost with it. Each other lost pod is created
+    again, without a node.
     """
-    for kind in KINDS.values():
+    for kind in (*KINDS.values(), *OPERATOR_KINDS):
         if kind in _PASSING:
             continue
         for obj in cluster.list(kind).items:

@@ -1,4 +1,4 @@
-"""Varies a plan: groups take over what nodes of other groups were there for."""
+"""Varies a plan: nodes of one group replace nodes of other groups."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,16 +10,16 @@ __all__ = ["variations"]
 def variations(
     counts: Counts, weights: Sequence[int], lows: Counts, highs: Counts, most: int
 ) -> Iterator[Counts]:
-    """Return plans of at most a weight, in each of which a group replaces others.
+    """Return plans up to a weight in which nodes of one group replace others.
 
-    Each other group gives up one node, or a quarter, half or all of its nodes.
+    Each other group loses one node, or a quarter, half or all of its nodes.
 
     Args:
         counts: The plan that is varied.
         weights: What one node of each group weighs.
         lows: The fewest nodes of each group.
         highs: The most nodes of each group.
-        most: What the plans may weigh.
+        most: The highest weight of the plans.
     """
     spare = [count - low for count, low in zip(counts, lows, strict=True)]
     for given in (

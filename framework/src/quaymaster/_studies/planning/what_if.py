@@ -22,7 +22,7 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfStep,
 )
 from quaymaster._studies.simulation.history import History
-from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.step_placements import (
@@ -49,10 +49,10 @@ def what_if(
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
     times: PodTimes = DEFAULT_POD_TIMES,
 ) -> WhatIfResult:
-    """Find out what becomes of a cluster if it is changed.
+    """Simulate a cluster, change it, and report the effect of each change.
 
-    The objects are simulated as by `quaymaster.simulation.simulate`, until nothing
-    moves any more. Then each change is made, and simulated to its end, before the next
+    The objects are simulated as by `quaymaster.simulation.simulate` until the cluster
+    has settled. Then each change is made, and simulated to its end, before the next
     one.
 
     Args:
@@ -62,19 +62,20 @@ def what_if(
             profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
-        prices: What nodes cost, beside what their annotations say.
+        prices: Prices of nodes without an annotation.
         on_progress: Called with the progress.
-        options: What else can be set about the scheduler.
+        options: Other settings of the scheduler.
         max_pods: How many pods the workloads may ask for in all.
-        observe: Whether the answer holds what there is to see, for a report.
+        observe: Whether the answer includes observed runs, for a report.
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each change.
         times: How long pods need to start and to end.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
-        ChangeError: A change cannot be made, such as of what does not exist.
-        ApiError: The cluster refuses a change.
+        ChangeError: A change cannot be made, for example because its object does not
+            exist.
+        ApiError: The cluster rejects a change.
         ProfileError: A profile's plugins cannot be built.
     """
     with Simulation(
@@ -91,18 +92,18 @@ def what_if(
         question = _Question(
             simulation, history, prices or Prices(), topology_keys, on_progress
         )
-        seen = _Seen(simulation if observe else None)
+        seen = ObservedStates(simulation if observe else None)
         answer = question.answer(changes, seen)
         return attrs.evolve(answer, observed=seen.runs)
 
 
 class _Question:
-    """A question on its way.
+    """A running what-if simulation.
 
     Args:
         simulation: The cluster and its scheduler.
         history: The history of its pods and nodes.
-        prices: What nodes cost.
+        prices: The prices of nodes.
         topology_keys: The node labels whose values are topology domains.
         on_progress: Called with the progress.
     """
@@ -121,7 +122,9 @@ class _Question:
         self._prices = prices
         self._on_progress = on_progress
 
-    def answer(self, changes: Iterable[ClusterChange], seen: "_Seen") -> WhatIfResult:
+    def answer(
+        self, changes: Iterable[ClusterChange], seen: ObservedStates
+    ) -> WhatIfResult:
         """Make the changes, one after the other."""
         simulation = self._simulation
         simulation.settle(self._on_progress)
@@ -134,8 +137,9 @@ class _Question:
         for change in changes:
             step = self._step(change, steps[-1].after if steps else before, places)
             steps.append(step)
+            seen.look(step.change)
             places = self._places()
-        seen.look("after")
+        seen.rename_last("after")
         return WhatIfResult(
             before=before,
             steps=tuple(steps),
@@ -220,28 +224,8 @@ class _Question:
         )
 
 
-class _Seen:
-    """What there is to see of a simulation, before and after.
-
-    Args:
-        simulation: The simulation; None if it is not observed.
-
-    Attributes:
-        runs: What was seen so far.
-    """
-
-    def __init__(self, simulation: Simulation | None) -> None:
-        self.runs: tuple[ObservedRun, ...] = ()
-        self._simulation = simulation
-
-    def look(self, name: str) -> None:
-        """Keep how things stand, under a name."""
-        if self._simulation is not None:
-            self.runs = (*self.runs, self._simulation.observed(name))
-
-
 def _end_of(effect: Effect, simulation: Simulation) -> float:
-    """Return when a change was done and the last pod that followed was ready."""
+    """Return when a change was done and the last new pod was ready."""
     clock_now, now = simulation.cluster.clock.now(), simulation.now
     ready = (
         now - clock_now + since

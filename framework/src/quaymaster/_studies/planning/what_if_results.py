@@ -1,4 +1,4 @@
-"""The answers to what-if questions: before, after each change, and in all."""
+"""The answers to what-if questions: the state before, and the effect of each change."""
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
@@ -27,11 +27,11 @@ class ClusterState:
     Attributes:
         at: The moment, in seconds since the beginning.
         placed: How many pods have a node that answers, and have not ended.
-        pending: The pods that have none, by key.
-        nodes: How many nodes there are that answer.
-        nodes_used: How many of them have a pod that is neither of a DaemonSet nor
-            static.
-        room: What the nodes offer, what of it is requested, and what they cost.
+        pending: The pods without such a node, by key.
+        nodes: How many nodes answer.
+        nodes_used: How many of them have a pod that is not static and not of a
+            DaemonSet.
+        room: The amounts that nodes offer and pods request, and the prices.
     """
 
     at: float = attrs.field(eq=False)
@@ -49,25 +49,26 @@ class WhatIfStep:
     Attributes:
         change: The change, as people write it.
         at: When it was made, in seconds since the beginning.
-        ended: When it was done and the last new pod was ready; for a drain, at least
-            when the last node was given up or empty.
-        objects: What was made, changed or deleted, as ``KIND/KEY``.
+        ended: When it was done and the last new pod was ready; for a drain, not before
+            the last node was empty or its time was over.
+        objects: The created, changed and deleted objects, as ``KIND/KEY``.
         evicted: The pods that were evicted, in order.
         refused: The pods whose eviction was refused, in order of the first time.
         stayed: The pods that a drain has left on their node, and those that cannot end
-            there since it does not answer -> why.
-        lost: The keys of pods that went together with their node.
-        timed_out: The pods that were deleted since their node did not answer, in order.
+            because their node does not answer -> the reason.
+        lost: The keys of pods that were lost together with their node.
+        timed_out: The pods that were deleted because their node did not answer, in
+            order.
         unmanaged: The keys of deleted pods that no controller creates again.
         preempted: The pods that were preempted, in order.
         moved: The pods that are on another node than before the change.
-        placed: The pods that got a node and still have it, by workload and key; also
-            those that take the place of moved pods.
+        placed: The pods that got a node and still have it, by workload and key,
+            including replacements of moved pods.
         spread: For each workload whose pods came or went, the number of pods per
             topology domain before and after.
         pending: The pods that have no node, and were not pending before the change.
-        still_pending: The pods that were pending before for another reason; with the
-            reason of their last attempt.
+        still_pending: The pods that were already pending, but for another reason; with
+            the reason of their last attempt.
         stuck_rollouts: The rollouts that are not complete and make no progress, in the
             end.
         notes: What else a user should know.
@@ -109,10 +110,12 @@ class WhatIfResult:
     Attributes:
         before: The settled cluster before the first change.
         steps: The changes, in order.
-        moved: The pods that are on another node in the end than before it all.
+        moved: The pods that are on another node in the end than before the first
+            change.
         notices: What was left out or assumed.
-        observed: What there is to see before the first change and after the last one;
-            empty unless requested.
+        observed: The observed runs before the first change, after each change and
+            after the last one; after many changes of large clusters only the last ones.
+            Empty unless requested.
     """
 
     before: ClusterState

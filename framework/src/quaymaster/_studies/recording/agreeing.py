@@ -1,4 +1,4 @@
-"""Says how a decision of a record compares with ours on the same state."""
+"""Compares a decision of a record with ours on the same state."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from quaymaster._studies.recording.survey import Outcome
 __all__ = ["AGREED", "compared_with", "theirs_of"]
 
 AGREED: Final = frozenset({Agreement.SAME, Agreement.TIE})
-"""Where ours decides as the recorded scheduler did, on the very same state."""
+"""The agreements in which ours decides the same on the recorded state."""
 
 
 def theirs_of(outcome: Outcome) -> Decided:
-    """What the recorded scheduler decided."""
+    """Return the decision of the recorded scheduler."""
     return Decided(
         node=outcome.node,
         message=outcome.message,
@@ -26,8 +26,8 @@ def compared_with(outcome: Outcome, verdict: Verdict) -> ComparedDecision:
     """Compare a decision of a record with ours.
 
     Args:
-        outcome: The recorded one.
-        verdict: Ours.
+        outcome: The recorded decision.
+        verdict: Our decision.
     """
     theirs = theirs_of(outcome)
     return ComparedDecision(

@@ -1,4 +1,4 @@
-"""How decisions of two schedulers compare, and what a replay comes to."""
+"""Comparisons of decisions of two schedulers, and the result of a replay."""
 
 import enum
 from collections import Counter
@@ -13,7 +13,7 @@ from quaymaster._core.cycle.explanation import NodeRejection, NodeScores
 __all__ = ["Agreement", "ComparedDecision", "Decided", "ReplayProgress", "ReplayResult"]
 
 ReplayProgress: TypeAlias = Callable[[int, int], None]
-"""Called now and then with how many decisions have been made, of how many."""
+"""Called repeatedly with the number of decisions made, and of all decisions."""
 
 
 class Agreement(enum.StrEnum):
@@ -23,13 +23,14 @@ class Agreement(enum.StrEnum):
     """The same node; or none, for the same reasons."""
 
     TIE = "tie"
-    """Theirs is one of several nodes that are equally good to us."""
+    """Theirs is one of several nodes that are equally good to ours."""
 
     ORDER = "order"
-    """The same on another state than the recorded one, which the recorded scheduler
-    may have decided on: it had not seen the last changes of a kind, or it had decided
-    about pods of the same moment in another order than that of their bindings, where
-    its queue leaves that open."""
+    """The same decision on another state that the recorded scheduler may have seen.
+
+    It may have lacked the last changes of a kind. Or it decided about pods of the same
+    moment in another order than that of their bindings, where its queue allows that.
+    """
 
     REASONS = "reasons"
     """No node in both, with other reasons."""
@@ -39,7 +40,7 @@ class Agreement(enum.StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What it means, in short, for tables."""
+        """The meaning, in short, for tables."""
         return _MEANINGS[self]
 
 
@@ -54,13 +55,13 @@ _MEANINGS: Final = {
 
 @attrs.frozen(kw_only=True)
 class Decided:
-    """What a scheduler decided about a pod.
+    """The decision of a scheduler about a pod.
 
     Attributes:
-        node: The node; empty if there was none.
-        message: Why there was none.
-        nominated_node: Where it may hope for room afterwards.
-        victims: The keys of the pods that have to go for that, sorted.
+        node: The node, or empty.
+        message: Why there was no node.
+        nominated_node: The node to which it was nominated.
+        victims: The keys of the victims, sorted.
     """
 
     node: str = ""
@@ -75,18 +76,18 @@ class ComparedDecision:
 
     Attributes:
         pod: The pod's key.
-        scheduler: The scheduler that it asks for.
+        scheduler: Its scheduler name.
         at: When theirs was seen, in seconds since the beginning of the record.
         agreement: How they compare.
-        theirs: What the recorded scheduler decided.
-        ours: What ours decided.
-        best: How many nodes were equally good to ours; 0 if there was none.
-        tried: On how many other states ours decided, to see whether it agrees on one.
-        width: By how many changes the one on which it agrees is another than the
-            recorded one; 0 if there is none, or none was needed.
-        our_scores: How ours rates its own node; only where they differ.
-        their_scores: How ours rates their node; only where they differ.
-        rejection: Why ours leaves out their node, if it does.
+        theirs: The decision of the recorded scheduler.
+        ours: Our decision.
+        best: How many nodes were equally good to ours; 0 without a node.
+        tried: On how many other states ours decided in search of agreement.
+        width: By how many changes the state on which it agrees differs from the
+            recorded one; 0 if there is no such state or none was needed.
+        our_scores: Our scores of our node; only if the decisions differ.
+        their_scores: Our scores of their node; only if the decisions differ.
+        rejection: Why ours rejects their node, if it does.
     """
 
     pod: str
@@ -105,17 +106,17 @@ class ComparedDecision:
 
 @attrs.frozen(kw_only=True)
 class ReplayResult:
-    """What a replay came to.
+    """The result of a replay.
 
     Attributes:
         decisions: Each decision of the record that could be compared, in order.
-        seconds: How long the record is.
-        pods: How many pods there are in it.
-        others: Scheduler name -> the decisions about pods of schedulers that no profile
-            has the name of; these were not compared.
-        with_node: How many pods came with a node, so that nothing was decided.
-        waiting: How many pods had no node in the end.
-        unknown: Facts that a record lacks, and that may explain differences.
+        seconds: The length of the record.
+        pods: How many pods it has.
+        others: Scheduler name without a profile -> the decisions about its pods, which
+            were not compared.
+        with_node: How many pods were created with a node, so that nothing was decided.
+        waiting: How many pods were pending in the end.
+        unknown: Facts that a record lacks and that may explain differences.
         notices: What was left out or assumed.
     """
 
@@ -129,16 +130,16 @@ class ReplayResult:
     notices: tuple[Notice, ...] = ()
 
     def counts(self) -> Mapping[Agreement, int]:
-        """How many decisions there are of each agreement, all of them named."""
+        """The number of decisions of each agreement, including zeros."""
         found = Counter(decision.agreement for decision in self.decisions)
         return {agreement: found[agreement] for agreement in Agreement}
 
     def tried(self) -> int:
-        """On how many other states than the recorded ones ours decided in all."""
+        """The number of other states on which ours decided, in all."""
         return sum(decision.tried for decision in self.decisions)
 
     def widths(self) -> Mapping[int, int]:
-        """How many decisions agree on another state, by how many changes it is wide."""
+        """The number of decisions that agree on another state, by its width."""
         widths = (
             decision
             for decision in self.decisions

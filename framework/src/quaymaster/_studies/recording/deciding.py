@@ -30,24 +30,24 @@ def decide_again(
 ) -> list[dict[int, ComparedDecision]]:
     """Make decisions of a record again, each on its recorded state.
 
-    Unlike `replay`, it looks for no other state on which ours would agree, and explains
-    nothing: each configuration makes each decision once, whether it agrees or not. But
-    where the first one does not agree, the others are not asked. The record is read as
-    often as for one configuration.
+    Unlike `replay`, it does not search other states for agreement, and explains
+    nothing: each configuration makes each decision once. If the first one does not
+    agree, the others do not decide. The record is read as often as for one
+    configuration.
 
     Args:
         record: The file.
         configs: The configurations of our scheduler, at least one, with the same
-            scheduler names. The first one's queue says in which order decisions of the
-            same moment were made.
+            scheduler names. The queue of the first one orders the decisions of the same
+            moment.
         registry: Where plugins are found by name.
         seed: The seed of random plugins; ties are reported, not drawn.
-        only: The numbers of those to make; None: all. What was recorded is followed in
-            any case.
+        only: The numbers of the decisions to make; None for all. The recorded decisions
+            are applied in any case.
 
     Returns:
-        For each configuration: the number of the change that shows a decision -> how
-        ours compares, in order.
+        For each configuration: the number of the change that shows a decision -> the
+        comparison with ours, in order.
 
     Raises:
         RecordError: The file is unreadable, or not a record.

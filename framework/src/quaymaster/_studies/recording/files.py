@@ -1,8 +1,8 @@
 """Record files: lines of JSON, compressed if the name ends with ``.gz``.
 
-Whatever ends a recording, what was flushed can be read: each flush ends a block of the
-compressed text, and readers use all complete lines. Going on appends another gzip
-member.
+All flushed lines can be read even after a crash: each flush ends a block of the
+compressed text, and readers use all complete lines. A continued recording appends
+another gzip member.
 """
 
 import os
@@ -36,8 +36,8 @@ class RecordError(QuaymasterError):
     """A record that cannot be written or read.
 
     Args:
-        where: The file, and the line if one is to blame.
-        message: What is wrong.
+        where: The file, and the line if one is wrong.
+        message: The error.
     """
 
     def __init__(self, where: str, message: str) -> None:
@@ -51,8 +51,8 @@ class RecordFile:
         path: The file.
 
     Attributes:
-        is_whole: Whether the last reading came to an end without loss: the last line
-            was whole, and the last member of the compressed text was.
+        is_whole: Whether the last read had no loss: the last line and the last member
+            of the compressed text were complete.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -60,11 +60,11 @@ class RecordFile:
         self.is_whole = True
 
     def beginning(self) -> bytes:
-        """The first of what is in the file, some hundred kilobytes at most."""
+        """Return the beginning of the file, a few hundred kilobytes at most."""
         return next(self._blocks(), b"")
 
     def texts(self) -> Iterator[bytes]:
-        """All whole lines, without their ends.
+        """Yield all complete lines, without line ends.
 
         Raises:
             RecordError: The file cannot be read.
@@ -81,7 +81,7 @@ class RecordFile:
             self.is_whole = False
 
     def lines(self) -> Iterator[Line]:
-        """All whole lines.
+        """Yield all complete lines, decoded.
 
         Raises:
             RecordError: The file is unreadable, or not a record.
@@ -140,11 +140,11 @@ class RecordFile:
 
 
 class RecordWriter:
-    """Writes a record, behind what the file has.
+    """Writes a record, or appends to one.
 
     Args:
-        path: The file; it is made, or goes on. What an interruption has left of a line
-            is taken away.
+        path: The file, which is created or continued. An incomplete last line is
+            removed.
 
     Raises:
         RecordError: The file cannot be written, or is not a record.
@@ -176,7 +176,7 @@ class RecordWriter:
         self.close()
 
     def write(self, line: Line) -> None:
-        """Write a line, at the next `flush` at the latest."""
+        """Write a line; `flush` makes it visible."""
         text = encode_line(line)
         self._put(text if self._zip is None else self._zip.compress(text))
         self._has_news = True
@@ -194,7 +194,7 @@ class RecordWriter:
         self._has_news = False
 
     def close(self) -> None:
-        """End the file; a second time does no harm."""
+        """End the file; later calls do nothing."""
         if self._file.closed:
             return
         if self._zip is not None:
@@ -223,7 +223,7 @@ def is_record(path: str | os.PathLike[str]) -> bool:
 
 
 def _mend(path: Path) -> None:
-    """Leave only whole lines in a file that was cut off, so that it can go on."""
+    """Remove an incomplete last line from a file, so that it can be continued."""
     if not path.exists() or not path.stat().st_size:
         return
     record = RecordFile(path)

@@ -40,11 +40,11 @@ class Followed:
 
     Attributes:
         kind: The class of its objects.
-        number: What messages call it.
-        keys: The keys of its objects -> what the record calls them.
+        number: Its number in messages.
+        keys: The keys of its objects -> their keys in the record.
         is_listed: Whether the whole list has been reported.
-        trouble: Why it cannot be followed right now; empty if it can.
-        code: The HTTP status of that.
+        trouble: Why it cannot be followed now, or empty.
+        code: The HTTP status of that problem.
         unreadable: How many objects could not be read.
     """
 
@@ -61,7 +61,7 @@ class Followed:
     pool: SpecPool = attrs.field(factory=SpecPool)
 
     def notices(self, access: Access) -> Iterator[Notice]:
-        """What could not be read."""
+        """Yield notices about objects that could not be read."""
         name, where = resource_of(self.kind).full_name, access.name
         if self.trouble and self.code != _NOT_FOUND:
             message = f"{name} could not be followed in the end: {self.trouble}"
@@ -94,7 +94,7 @@ class MarkedReader:
     def stream(
         self, path: str, query: Mapping[str, str | int]
     ) -> Iterator[Iterator[bytes]]:
-        """Read one resource as it comes."""
+        """Read one resource as a stream."""
         with self._client.stream(path, query) as blocks:
             yield self._marked(blocks)
 

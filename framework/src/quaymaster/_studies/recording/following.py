@@ -1,4 +1,4 @@
-"""Follows a record, and asks about each decision in it on the state that it met."""
+"""Follows a record, and calls a function for each decision on its state."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
@@ -23,29 +23,29 @@ from quaymaster._studies.recording.world import RecordedWorld
 __all__ = ["Ask", "Following"]
 
 Ask: TypeAlias = Callable[[Outcome, Pod, Moments], None]
-"""Called with a decision, its pod and the changes around it, as things stand."""
+"""Called with a decision, its pod and the changes around it, on the current state."""
 
 
 class Following:
-    """Goes through a record twice: to find its decisions, and to ask about them.
+    """Reads a record twice: to find its decisions, and to call a function for each.
 
-    After each decision, the recorded one is applied, whatever the answer is. So each
-    decision is made on the state that the recorded scheduler had, as far as it can be
-    seen from outside.
+    After each call, the recorded decision is applied, independent of the answer. So
+    each decision is made on the state that the recorded scheduler had, as far as it is
+    visible from outside.
 
     Args:
         file: The record.
         kinds: The kinds of objects to read.
 
     Attributes:
-        state: The record, as far as it has been read.
-        world: The cluster as it stands.
-        clock: Its time.
+        state: The state of the record so far.
+        world: The current state of the cluster.
+        clock: The clock of the cluster.
         found: The decisions of the record.
-        shown: The same, by the number of the change that shows each of them.
-        assumed: The decisions that have been made and not been seen, by the pod's uid.
-        others: Scheduler name -> the decisions that were not repeated.
-        most_nodes: How many nodes there were at most when something was decided.
+        shown: The same, by the number of the change that shows each decision.
+        assumed: The decisions that were made but are not visible yet, by the pod's uid.
+        others: Scheduler name -> the number of decisions that were not repeated.
+        most_nodes: The largest number of nodes during a decision.
 
     Raises:
         RecordError: The file is unreadable, or not a record.
@@ -69,12 +69,12 @@ class Following:
     def go_through(
         self, place_of: QueueKey, schedulers: Container[str], ask: Ask
     ) -> None:
-        """Find the decisions, and ask about each of them in the order they were made.
+        """Find the decisions, and call a function for each in the order of deciding.
 
         Args:
-            place_of: Where a pod stands in the queue.
+            place_of: Returns the place of a pod in the queue.
             schedulers: The scheduler names whose decisions are repeated.
-            ask: Called with each decision.
+            ask: Called for each decision.
 
         Raises:
             RecordError: The file is unreadable, or not a record.
@@ -128,7 +128,7 @@ class Following:
             self.world.apply(bound)
 
     def _pod(self, outcome: Outcome) -> Pod | None:
-        """The pod as it is now; None if there is another one of that name."""
+        """Return the current pod; None if another pod has its name."""
         try:
             pod = self.world.get(Pod, outcome.pod)
         except NotFoundError:

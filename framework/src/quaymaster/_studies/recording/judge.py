@@ -1,4 +1,4 @@
-"""Makes single decisions on a cluster as it stands, and changes nothing."""
+"""Makes single decisions on the current state of a cluster, and changes nothing."""
 
 from random import Random
 from typing import Final
@@ -31,11 +31,12 @@ _MOST_DRAWS: Final = 64
 
 @attrs.frozen
 class Verdict:
-    """What ours decided.
+    """The decision of our scheduler.
 
     Attributes:
-        decided: The decision; of several best nodes it is theirs, if that is one.
-        best: How many nodes were equally good, and none of them to be preferred.
+        decided: The decision; among several best nodes, the node of the recorded
+            scheduler if possible.
+        best: How many nodes were equally good.
     """
 
     decided: Decided
@@ -47,10 +48,10 @@ class Judge:
 
     Args:
         world: The world.
-        clock: Its time.
+        clock: The clock of the world.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
-        seed: Seeds what is random in plugins.
+        seed: The seed of random choices in plugins.
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
@@ -76,7 +77,7 @@ class Judge:
 
     @property
     def schedulers(self) -> frozenset[str]:
-        """The scheduler names that there are profiles of."""
+        """The scheduler names of the profiles."""
         return frozenset(self._scheduler.frameworks)
 
     def close(self) -> None:
@@ -84,16 +85,16 @@ class Judge:
         self._scheduler.close()
 
     def place_in_queue(self, pod: Pod, number: int) -> object:
-        """Where a pod stands in the queue when it is tried for the first time.
+        """Return the place of a pod in the queue at its first attempt.
 
         Args:
             pod: The pod.
-            number: When it came, before all pods of higher numbers.
+            number: The number of its arrival, ascending.
 
         Returns:
-            A key that compares with those of other pods of its scheduler; None if
-            something else may decide when it comes into the queue, or no profile has
-            the scheduler's name.
+            A key that compares with those of other pods of its scheduler; None if other
+            facts may decide when it enters the queue, or no profile has the scheduler's
+            name.
         """
         spec = pod.spec
         may_be_gated = (
@@ -108,9 +109,9 @@ class Judge:
         """Decide about a pod.
 
         Args:
-            pod: The pod, of a scheduler that there is a profile of.
-            theirs: What another scheduler decided, which ours does as well where it
-                has the choice between equals.
+            pod: The pod, whose scheduler name has a profile.
+            theirs: The decision of another scheduler, which ours prefers among equally
+                good nodes.
         """
         self._catch_up()
         self._dice.index = 0
@@ -135,12 +136,12 @@ class Judge:
         except Exception as error:
             return Verdict(Decided(message=describe_exception(error)), 0)
         if isinstance(found, Decision):
-            # Where the profile breaks ties itself, there is no choice.
+            # If the profile breaks ties itself, there is no choice.
             return Verdict(Decided(node=found.node.name), choice.best or 1)
         return Verdict(self._unfit(pod, found), 0)
 
     def explain(self, pod: Pod) -> Explanation:
-        """Take the decision about a pod apart."""
+        """Explain the decision about a pod."""
         self._catch_up()
         name = pod.spec.scheduler_name
         return explain(self._scheduler.frameworks[name].plain, pod, name)
@@ -162,11 +163,11 @@ class Judge:
 
 
 class _Dice(Random):
-    """Chooses a given one of several equal nodes instead of drawing.
+    """Chooses a certain one of several equal nodes instead of drawing.
 
     Attributes:
-        index: The number of the one to draw.
-        sides: How many there were to draw from, the last time.
+        index: The number to draw.
+        sides: How many numbers the last draw had.
     """
 
     index = 0
@@ -181,10 +182,10 @@ class _Dice(Random):
 
 
 class _Choice:
-    """Chooses a wanted node, if it is among the best ones.
+    """Chooses a preferred node if it is among the best ones.
 
     Args:
-        wanted: The node.
+        wanted: The preferred node.
 
     Attributes:
         best: How many best nodes there were.

@@ -1,4 +1,4 @@
-"""The lines of a record: what each of them says, and how it is written.
+"""The lines of a record, and how they are encoded.
 
 ``docs/reference/record-files.md`` describes them for readers in other languages.
 """
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 Tree: TypeAlias = dict[str, Any]
-"""A part of an object as Kubernetes' JSON has it."""
+"""A part of an object as in Kubernetes' JSON."""
 
 FORMAT: Final = "quaymaster-record/1"
-"""What the first line says, with the version."""
+"""The format in the first line, with its version."""
 
 
 class KindName(msgspec.Struct, rename="camel", frozen=True):
@@ -56,14 +56,14 @@ class _Line(
 
 
 class Begin(_Line, tag="BEGIN", kw_only=True):
-    """The first line; and one of each time that recording went on.
+    """The first line, also of each continuation.
 
     Attributes:
         format: The format of the record.
         time: The moment in RFC 3339.
-        source: What was recorded, in words.
-        anonymous: Whether names are other ones.
-        kinds: What is recorded.
+        source: The recorded cluster, in words.
+        anonymous: Whether names were replaced.
+        kinds: The recorded kinds.
     """
 
     format: str = ""
@@ -74,7 +74,7 @@ class Begin(_Line, tag="BEGIN", kw_only=True):
 
 
 class Template(_Line, tag="TEMPLATE", kw_only=True):
-    """A pod spec that pods name by its number, from here on.
+    """A pod spec, to which later lines refer by its number.
 
     Attributes:
         number: Its number; a repeated number replaces the earlier spec.
@@ -86,11 +86,11 @@ class Template(_Line, tag="TEMPLATE", kw_only=True):
 
 
 class _Changed(_Line, kw_only=True):
-    """What has become of an object.
+    """A change of an object.
 
     Attributes:
         kind: Its kind with its group, such as ``Deployment.apps``.
-        version: The object's resource version, where there is a server.
+        version: The object's resource version, if a server has set it.
     """
 
     kind: str
@@ -98,12 +98,12 @@ class _Changed(_Line, kw_only=True):
 
 
 class Added(_Changed, tag="ADDED", kw_only=True):
-    """An object is new, or was there when recording began.
+    """An object was created, or existed when recording began.
 
     Attributes:
         object: The object, without a resource version.
-        template: The number of its spec; what `object` has of a spec goes over it.
-        listed: Whether it was there already when recording began.
+        template: The number of its spec; fields of a spec in `object` override it.
+        listed: Whether it existed when recording began.
     """
 
     object: Tree
@@ -112,12 +112,12 @@ class Added(_Changed, tag="ADDED", kw_only=True):
 
 
 class Modified(_Changed, tag="MODIFIED", kw_only=True):
-    """An object has changed.
+    """An object was changed.
 
     Attributes:
         key: ``namespace/name``, or the name alone.
-        patch: What is different, as a JSON merge patch (RFC 7386).
-        template: The number of its spec, if that is another one.
+        patch: The differences, as a JSON merge patch (RFC 7386).
+        template: The number of its spec, if that has changed.
     """
 
     key: str
@@ -126,11 +126,11 @@ class Modified(_Changed, tag="MODIFIED", kw_only=True):
 
 
 class Deleted(_Changed, tag="DELETED", kw_only=True):
-    """An object is no more.
+    """An object was deleted.
 
     Attributes:
         key: ``namespace/name``, or the name alone.
-        missed: Whether it went at an unknown moment before this one.
+        missed: Whether it was deleted at an unknown earlier moment.
     """
 
     key: str
@@ -150,7 +150,7 @@ class Reached(_Line, tag="BOOKMARK", kw_only=True):
 
 
 class End(_Line, tag="END", kw_only=True):
-    """Recording came to its end, or was interrupted in peace."""
+    """Recording ended regularly, or was interrupted by the user."""
 
 
 Change: TypeAlias = Added | Modified | Deleted
@@ -161,13 +161,13 @@ _DECODER: Final[msgspec.json.Decoder[Line]] = msgspec.json.Decoder(Line)
 
 
 def full_kind(api_version: str, kind: str) -> str:
-    """What lines call a kind: ``Pod``, ``Deployment.apps``."""
+    """Return the name of a kind in lines: ``Pod``, ``Deployment.apps``."""
     group, slash, _ = api_version.rpartition("/")
     return f"{kind}.{group}" if slash else kind
 
 
 def encode_line(line: Line) -> bytes:
-    """The text of a line, with its end."""
+    """Return the text of a line, with its line end."""
     return _ENCODER.encode(line) + b"\n"
 
 
@@ -175,6 +175,6 @@ def decode_line(text: bytes) -> Line:
     """Read a line.
 
     Raises:
-        msgspec.DecodeError: It is none.
+        msgspec.DecodeError: The text is not a line.
     """
     return _DECODER.decode(text)

@@ -38,9 +38,9 @@ from quaymaster._studies.recording.followed import (
     MarkedReader,
     Reached,
 )
+from quaymaster._studies.recording.line_writer import LineWriter, kind_of, lean
 from quaymaster._studies.recording.lines import Line, Tree
 from quaymaster._studies.recording.state import RecordState
-from quaymaster._studies.recording.telling import Teller, kind_of, lean
 
 __all__ = ["RecordProgress", "Recorded", "record"]
 
@@ -51,7 +51,7 @@ _SECONDS_TO_FLUSH: Final = 1.0
 _KEY_BYTES: Final = 32
 
 RecordProgress: TypeAlias = Callable[[int, int], None]
-"""Called now and then with how many objects there are, and how many lines so far."""
+"""Called repeatedly with the number of objects, and of lines so far."""
 
 
 @attrs.frozen(kw_only=True)
@@ -61,10 +61,10 @@ class Recorded:
     Attributes:
         file: The file.
         lines: How many lines were written.
-        objects: How many objects there are now.
+        objects: How many objects exist now.
         pods: How many of them are pods.
-        seconds: For how long it was recorded, this time.
-        went_on: Whether the file had a record, which went on.
+        seconds: The duration of this recording.
+        went_on: Whether an existing record was continued.
         notices: What could not be read.
     """
 
@@ -90,25 +90,25 @@ def record(
 ) -> Recorded:
     """Record the changes of a live cluster in a file, without writing to the cluster.
 
-    A file that has a record goes on where that ended: what happened in between is
-    learnt from the server as far as it remembers, and else by what is different.
+    If the file has a record, that is continued. Changes in between are read from the
+    server as far as it keeps them, and otherwise found by comparison.
 
     Args:
         file: The file; compressed if its name ends with ``.gz``.
         context: The context of the kubeconfig; empty for the current one.
         kubeconfig: The kubeconfig file, instead of the usual ones.
         kinds: Kinds that plugins and packages declare.
-        seconds: For how long; None: until it is stopped.
-        anonymise: Whether to give everything other names.
-        stop: Ends it when it is set.
+        seconds: For how long; None to record until it is stopped.
+        anonymise: Whether to replace all names.
+        stop: Ends the recording when it is set.
         on_progress: Called with the progress.
 
     Returns:
         What was recorded.
 
     Raises:
-        RecordError: The file cannot be written, is not a record, or one of another
-            cluster.
+        RecordError: The file cannot be written, is not a record, or is a record of
+            another cluster.
         QuaymasterError: The server is unreachable or rejects lists of nodes or pods, or
             credentials are missing.
         ConfigErrors: The kubeconfig is wrong.
@@ -119,24 +119,24 @@ def record(
     )
     _check_reads(access)
     declared = tuple(kinds)
-    known = _known(Path(file), KindSet(declared), access.name, anonymise)
+    earlier = _recorded_before(Path(file), KindSet(declared), access.name, anonymise)
     with RecordWriter(file) as writer:
-        recorder = _Recorder(access, declared, writer, known, anonymise=anonymise)
+        recorder = _Recorder(access, declared, writer, earlier, anonymise=anonymise)
         recorder.run(seconds, stop or threading.Event(), on_progress)
         return recorder.summary(str(file))
 
 
 def _check_reads(access: Access) -> None:
-    """Ask for what there must be."""
+    """Read the resources that must be readable."""
     with closing(ApiClient(access)) as client:
         for kind in (Node, Pod):
             client.get(resource_of(kind).path(), {"limit": 1})
 
 
-def _known(
+def _recorded_before(
     path: Path, kinds: KindSet, source: str, anonymise: bool
 ) -> RecordState | None:
-    """What a file has already, which is to go on."""
+    """Return the state of the record that is continued, or None."""
     if not path.exists() or not path.stat().st_size:
         return None
     state = RecordState(kinds)
@@ -156,11 +156,11 @@ class _Recorder:
     """Records one cluster.
 
     Args:
-        access: Where it is.
+        access: The access to its API server.
         declared: Kinds that plugins and packages declare.
-        writer: Takes the lines.
-        known: What the file has already, or None.
-        anonymise: Whether to give everything other names.
+        writer: Writes the lines.
+        earlier: What the file has already, or None.
+        anonymise: Whether to replace all names.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class _Recorder:
         access: Access,
         declared: Sequence[type[ApiObject]],
         writer: RecordWriter,
-        known: RecordState | None,
+        earlier: RecordState | None,
         *,
         anonymise: bool,
     ) -> None:
@@ -176,16 +176,16 @@ class _Recorder:
         self._issuer = Issuer()
         self._kinds = recorded_kinds(declared)
         self._writer = writer
-        self._known = known
-        self._teller = Teller(self._write, known)
+        self._earlier = earlier
+        self._line_writer = LineWriter(self._write, earlier)
         self._anonymiser = (
             Anonymiser(secrets.token_bytes(_KEY_BYTES)) if anonymise else None
         )
         self._is_anonymous = anonymise
         self._begun = self._started = time.time()
-        if known is not None:
-            self._started = Time.parse(known.begins[0].time)
-        self._news: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        if earlier is not None:
+            self._started = Time.parse(earlier.begins[0].time)
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._followed = [
             Followed(kind, number) for number, kind in enumerate(self._kinds)
         ]
@@ -199,7 +199,7 @@ class _Recorder:
         on_progress: RecordProgress | None,
     ) -> None:
         """Record until the time is over or the recorder is stopped."""
-        self._teller.begin(
+        self._line_writer.begin(
             self._now(),
             now=self._begun,
             source=_NAMELESS if self._is_anonymous else self._access.name,
@@ -214,29 +214,31 @@ class _Recorder:
             while not stop.is_set() and (
                 deadline is None or time.monotonic() < deadline
             ):
-                self._take_news(_SECONDS_TO_FLUSH)
+                self._take_messages(_SECONDS_TO_FLUSH)
                 for reflector in self._reflectors:
                     reflector.check()
-                self._teller.mark(self._now())
+                self._line_writer.mark(self._now())
                 self._writer.flush()
                 if on_progress is not None:
                     on_progress(self._objects(), self._lines)
         finally:
             gone.set()
-            self._teller.end(self._now())
+            self._line_writer.end(self._now())
 
     def summary(self, file: str) -> Recorded:
-        """What was recorded."""
-        pods = next(one for one in self._followed if one.kind is Pod)
+        """Return what was recorded."""
+        pods = next(followed for followed in self._followed if followed.kind is Pod)
         return Recorded(
             file=file,
             lines=self._lines,
             objects=self._objects(),
             pods=len(pods.keys),
             seconds=time.time() - self._begun,
-            went_on=self._known is not None,
+            went_on=self._earlier is not None,
             notices=tuple(
-                notice for one in self._followed for notice in one.notices(self._access)
+                notice
+                for followed in self._followed
+                for notice in followed.notices(self._access)
             ),
         )
 
@@ -245,10 +247,10 @@ class _Recorder:
             self._access, timeout=SECONDS_OF_SILENCE, issuer=self._issuer
         )
 
-        def tell(message: Message) -> None:
+        def report(message: Message) -> None:
             if gone.is_set():
                 raise GoneError
-            self._news.put(message)
+            self._messages.put(message)
 
         def wait(pause: float) -> None:
             if gone.wait(pause):
@@ -260,18 +262,18 @@ class _Recorder:
         def mark() -> None:
             if reflector.version != reached[0]:
                 reached[0] = reflector.version
-                tell(Reached(number, reached[0]))
+                report(Reached(number, reached[0]))
 
         reader = MarkedReader(client, mark)
-        reflector = Reflector(reader, number, path, as_text, tell, wait=wait)
+        reflector = Reflector(reader, number, path, as_text, report, wait=wait)
         self._reflectors.append(reflector)
-        if self._known is not None:
+        if self._earlier is not None:
             name = kind_of(followed.kind)
-            stored = self._known.stored.get(name, {})
+            stored = self._earlier.stored.get(name, {})
             followed.keys.update({key: key for key in stored})
-            latest = self._known.versions.get(name, "")
+            latest = self._earlier.versions.get(name, "")
             followed.is_listed = bool(latest)
-            versions = {key: one.version for key, one in stored.items()}
+            versions = {key: obj.version for key, obj in stored.items()}
             reflector.resume(versions, latest)
 
         def work() -> None:
@@ -282,13 +284,13 @@ class _Recorder:
 
         threading.Thread(target=work, name=path, daemon=True).start()
 
-    def _take_news(self, seconds: float) -> None:
-        """Write what comes within some time."""
+    def _take_messages(self, seconds: float) -> None:
+        """Record the messages of some seconds."""
         until = time.monotonic() + seconds
         while True:
             left = until - time.monotonic()
             try:
-                message = self._news.get(timeout=max(0.0, left))
+                message = self._messages.get(timeout=max(0.0, left))
             except queue.Empty:
                 return
             self._take(message)
@@ -303,14 +305,14 @@ class _Recorder:
                 self._followed[message.resource].is_listed = True
             case Reached():
                 kind = self._followed[message.resource].kind
-                self._teller.reached(kind, message.version)
+                self._line_writer.reached(kind, message.version)
             case Trouble():
                 self._note(self._followed[message.resource], message)
             case _:
                 pass
 
     def _note(self, followed: "Followed", trouble: Trouble) -> None:
-        """Keep what is wrong for the end; log what the server did not answer itself."""
+        """Keep a problem for the end; log it unless the server has answered."""
         followed.trouble, followed.code = trouble.why, trouble.code
         if trouble.why and not trouble.code:
             name = resource_of(followed.kind).full_name
@@ -320,7 +322,7 @@ class _Recorder:
         kind, now = followed.kind, self._now()
         if isinstance(change, Gone):
             key = followed.keys.pop(change.key, "")
-            self._teller.drop(now, kind, key, missed=True)
+            self._line_writer.drop(now, kind, key, missed=True)
             return
         if not isinstance(change, Text):
             return
@@ -332,11 +334,11 @@ class _Recorder:
         if change.type == "DELETED":
             key = followed.keys.pop(obj.key, "")
             version = obj.metadata.resource_version
-            self._teller.drop(now, kind, key, version=version)
+            self._line_writer.drop(now, kind, key, version=version)
             return
         key, tree = self._named(obj)
         followed.keys[obj.key] = key
-        self._teller.put(
+        self._line_writer.put(
             now,
             kind,
             key,
@@ -346,7 +348,7 @@ class _Recorder:
         )
 
     def _named(self, obj: ApiObject) -> tuple[str, Tree]:
-        """An object as it is written, with its key."""
+        """Return an object as it is written, with its key."""
         tree = lean(obj)
         if self._anonymiser is None:
             return obj.key, tree
@@ -359,7 +361,7 @@ class _Recorder:
         return "/".join(filter(None, names)), renamed
 
     def _objects(self) -> int:
-        return sum(len(one.keys) for one in self._followed)
+        return sum(len(followed.keys) for followed in self._followed)
 
     def _write(self, line: Line) -> None:
         self._lines += 1

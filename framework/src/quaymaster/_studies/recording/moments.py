@@ -1,4 +1,4 @@
-"""The changes of a record around the present one: just before, and just after."""
+"""The changes of a record just before and just after the current one."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +13,14 @@ __all__ = ["Moments", "Numbered"]
 _MOST: Final = 256  # changes on either side
 
 Numbered: TypeAlias = tuple[int, Entry]
-"""A change, and which of all it is, from 0 on."""
+"""The number of a change, from 0, and the change."""
 
 
 class Moments:
-    """Goes through the changes of a record, and remembers a few.
+    """Iterates over the changes of a record, and keeps a few around the current one.
 
     Args:
-        entries: All of them.
+        entries: All changes.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
@@ -29,18 +29,20 @@ class Moments:
         self._coming: deque[Numbered] = deque(islice(self._entries, _MOST + 1))
 
     def __iter__(self) -> Iterator[Numbered]:
-        """Yield each change, which is the present one until the next is requested."""
+        """Yield each change, which is the current one until the next is requested."""
         while self._coming:
             yield self._coming[0]
             self._past.append(self._coming.popleft())
             self._coming.extend(islice(self._entries, 1))
 
     def before(self) -> Sequence[Numbered]:
-        """The changes just before the present one, the latest first."""
+        """Return the changes just before the current one, the latest first."""
         present = self._coming[0][1]
-        return [one for one in reversed(self._past) if is_near(one[1], present)]
+        return [
+            change for change in reversed(self._past) if is_near(change[1], present)
+        ]
 
     def after(self) -> Sequence[Numbered]:
-        """The present change and those just after it, in their order."""
+        """Return the current change and those just after it, in their order."""
         present = self._coming[0][1]
-        return [one for one in self._coming if is_near(one[1], present)]
+        return [change for change in self._coming if is_near(change[1], present)]

@@ -1,9 +1,9 @@
-"""Says which changes of a record are of the same moment.
+"""Decides which changes of a record belong to the same moment.
 
 A change carries the time at which it was recorded. A recorder on a busy machine may
-stand still for seconds: what was written together then has times far apart. Bindings
-also carry the time at which the API server wrote them, in whole seconds, so two of them
-compare by that time as well.
+stop for seconds, so changes that were written together may have times far apart.
+Bindings also carry the time at which the API server wrote them, in whole seconds, so
+two bindings are compared by that time as well.
 """
 
 from typing import Final, Protocol
@@ -13,16 +13,16 @@ from quaymaster._api.objects import Pod
 __all__ = ["Seen", "binding_time", "is_near", "may_be_after"]
 
 _SECONDS: Final = 1.0
-"""For how long what was written may be unseen, or be seen in another order."""
+"""How many seconds changes may be delayed or seen in another order."""
 
 
 class Seen(Protocol):
-    """Something that a record shows.
+    """Anything in a record that has a time.
 
     Attributes:
         at: When it was recorded, in seconds since the beginning of the record.
-        bound: When the API server bound its pod, in seconds since the epoch; None if
-            that did not happen, or is not known.
+        bound: When the API server bound its pod, in seconds since the epoch; None if it
+            did not or the time is unknown.
     """
 
     @property
@@ -52,7 +52,7 @@ def binding_time(old: object, new: object) -> float | None:
 
 
 def may_be_after(change: Seen, other: Seen) -> bool:
-    """Return whether a change is of the same moment as another, or came after it."""
+    """Return whether a change has the same moment as another, or a later one."""
     if change.at >= other.at - _SECONDS:
         return True
     if change.bound is None or other.bound is None:
@@ -61,5 +61,5 @@ def may_be_after(change: Seen, other: Seen) -> bool:
 
 
 def is_near(change: Seen, other: Seen) -> bool:
-    """Return whether two changes are of the same moment."""
+    """Return whether two changes belong to the same moment."""
     return may_be_after(change, other) and may_be_after(other, change)

@@ -1,4 +1,4 @@
-"""Notices about a record: what it lacks, and what it cannot show."""
+"""Notices about what a record lacks and cannot show."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,13 +28,13 @@ _ALWAYS: Final = (
 def unknown_of(
     found: Survey, state: RecordState, config: SchedulerConfig, most_nodes: int
 ) -> tuple[str, ...]:
-    """Facts that a record cannot show.
+    """Return the facts that a record cannot show.
 
     Args:
         found: The decisions.
         state: The record at its end.
         config: Our configuration.
-        most_nodes: How many nodes there were at most.
+        most_nodes: The largest number of nodes.
     """
     if not found.outcomes:
         return ()
@@ -55,7 +55,7 @@ def _sometimes(
 
 
 def notices_of(file: RecordFile, state: RecordState) -> tuple[Notice, ...]:
-    """Notices about a record that was read to its end."""
+    """Return the notices about a record that was read to its end."""
     return tuple(_notices(file, state))
 
 

@@ -1,9 +1,8 @@
-"""The order of decisions, as far as the queue fixes it.
+"""The order of decisions, as far as the queue determines it.
 
-Bindings are written side by side, so a record shows them in another order than that of
-the decisions. But a scheduler takes one pod after the other from its queue: of two pods
-that it tries for the first time, the one that came first and stands no further behind
-was decided about first.
+Bindings are written concurrently, so a record shows them in another order than that of
+the decisions. But a scheduler pops one pod after the other. So of two pods at their
+first attempt, the pod that arrived first and sorts no later was decided first.
 """
 
 from collections import deque
@@ -19,28 +18,28 @@ __all__ = ["precedes", "put_in_order"]
 _MOST: Final = 256  # decisions that may be seen before an earlier one
 
 
-def precedes(one: Outcome, other: Outcome) -> bool:
-    """Whether one decision was surely made before another one."""
-    first: Any = one.place
+def precedes(outcome: Outcome, other: Outcome) -> bool:
+    """Whether a decision was certainly made before another one."""
+    first: Any = outcome.place
     second: Any = other.place
     return (
         first is not None
         and second is not None
-        and one.scheduler == other.scheduler
-        and one.since < other.since
+        and outcome.scheduler == other.scheduler
+        and outcome.since < other.since
         and bool(first <= second)
     )
 
 
 def put_in_order(outcomes: Sequence[Outcome]) -> dict[int, list[Outcome]]:
-    """Say when each decision was made, from when it was seen.
+    """Determine when each decision was made, from when it was seen.
 
-    A decision that surely was made before another one is put before it, if both are of
-    the same moment.
+    If two decisions belong to the same moment, a decision that was certainly made
+    before the other one is put before it.
 
     Args:
         outcomes: The decisions, in the order in which they were seen. Their `decided`
-            is brought forward where it has to be, and their `rank` is set.
+            is moved forward where necessary, and their `rank` is set.
 
     Returns:
         Number of an entry -> the decisions that were made before it, in order.
@@ -51,12 +50,18 @@ def put_in_order(outcomes: Sequence[Outcome]) -> dict[int, list[Outcome]]:
     for outcome in ordered:
         while before and not may_be_after(before[0], outcome):
             before.popleft()
-        later = (one for one in before if precedes(outcome, one))
-        decided[id(outcome)] = min([outcome.decided, *(one.decided for one in later)])
+        later = (earlier for earlier in before if precedes(outcome, earlier))
+        decided[id(outcome)] = min(
+            [outcome.decided, *(earlier.decided for earlier in later)]
+        )
         before.append(outcome)
     for outcome in ordered:
         outcome.decided = decided[id(outcome)]
     return _by_entry(ordered)
+
+
+def _arrival(outcome: Outcome) -> int:
+    return outcome.seen if outcome.place is None else outcome.since
 
 
 def _by_entry(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:
@@ -65,8 +70,8 @@ def _by_entry(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:
         found.setdefault(outcome.decided, []).append(outcome)
     for together in found.values():
         # The order of arrival follows that of the queue, if the record has it.
-        together.sort(key=lambda one: one.seen if one.place is None else one.since)
-    ranked = (one for number in sorted(found) for one in found[number])
+        together.sort(key=_arrival)
+    ranked = (outcome for number in sorted(found) for outcome in found[number])
     for rank, outcome in enumerate(ranked):
         outcome.rank = rank
     return found

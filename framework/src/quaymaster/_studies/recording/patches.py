@@ -7,18 +7,18 @@ __all__ = ["merge_patch", "patched"]
 
 
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes one tree of another; empty if they are equal.
+    """Return the patch from one tree to another; empty if they are equal.
 
     Args:
         old: A tree without nulls.
-        new: Another one.
+        new: Another tree.
     """
     patch: dict[str, Any] = {key: None for key in old if key not in new}
     for key, value in new.items():
         before = old.get(key)
         if before == value and key in old:
             continue
-        # Trees are made of dicts; to ask for a Mapping takes ten times as long.
+        # Trees consist of dicts; isinstance with Mapping takes ten times as long.
         if isinstance(before, dict) and isinstance(value, dict):
             patch[key] = merge_patch(before, value)
         else:
@@ -27,7 +27,7 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
 
 
 def patched(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """A tree with a patch; what does not change is shared."""
+    """Apply a patch to a tree; unchanged parts are shared."""
     new = dict(old)
     for key, value in patch.items():
         if value is None:

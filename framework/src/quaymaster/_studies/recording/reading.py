@@ -1,4 +1,4 @@
-"""Reads a record as a cluster: with what was there at its end."""
+"""Reads the objects of a record at its end."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ class RecordedObjects:
     """The cluster of a record.
 
     Attributes:
-        objects: What was there in the end.
+        objects: The objects at the end.
         notices: What could not be read.
     """
 
@@ -31,7 +31,7 @@ class RecordedObjects:
 def read_objects(
     record: str | os.PathLike[str], kinds: Iterable[type[ApiObject]] = ()
 ) -> RecordedObjects:
-    """Read the cluster of a record, as it was at the end.
+    """Read the cluster of a record at its end.
 
     Args:
         record: The file.

@@ -1,4 +1,4 @@
-"""Replays a record: each decision in it is made again, on the state that it met."""
+"""Replays a record: each of its decisions is made again on the same state."""
 
 import os
 from contextlib import closing
@@ -45,9 +45,9 @@ def replay(
 ) -> ReplayResult:
     """Make each decision of a record again, and compare.
 
-    After each comparison the record is followed, whatever ours decided: so each
-    decision is made on the state that the recorded scheduler met, as far as it can be
-    seen from outside.
+    After each comparison the recorded decision is applied, independent of ours. So each
+    decision is made on the state that the recorded scheduler had, as far as it is
+    visible from outside.
 
     Args:
         record: The file.
@@ -94,7 +94,7 @@ class _Replay:
         self._differing: set[int] = set()
 
     def take(self, outcome: Outcome, pod: Pod, moments: Moments) -> None:
-        """Make a decision again, as things stand."""
+        """Make a decision again on the current state."""
         compared = self._compared(outcome, pod, moments)
         self._decisions.append((outcome.seen, compared))
         done = len(self._decisions)
@@ -102,7 +102,7 @@ class _Replay:
             self._on_progress(done, len(self._following.found.outcomes))
 
     def result(self) -> ReplayResult:
-        """What it came to."""
+        """Return the result."""
         ordered = sorted(self._decisions, key=lambda decision: decision[0])
         following = self._following
         pods = following.state.objects.get(Pod.kind, {}).values()
@@ -139,7 +139,7 @@ class _Replay:
         return attrs.evolve(compared, agreement=order, tried=search.tried, width=width)
 
     def _is_decided_so(self, outcome: Outcome) -> bool:
-        """Whether ours decides the same about a pod as things stand."""
+        """Whether ours decides the same about a pod on the current state."""
         try:
             pod = self._following.world.get(Pod, outcome.pod)
         except NotFoundError:
@@ -149,7 +149,7 @@ class _Replay:
 
 
 def _explained(compared: ComparedDecision, found: Explanation) -> ComparedDecision:
-    """Add how ours rates both nodes, and why it leaves out theirs."""
+    """Add our scores of both nodes, and why ours rejects theirs."""
     scores = {score.node: score for score in found.scores}
     theirs = compared.theirs.node or compared.theirs.nominated_node
     rejections = (

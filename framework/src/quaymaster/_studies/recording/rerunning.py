@@ -1,4 +1,4 @@
-"""What if our scheduler had run: a record's events, and our own decisions."""
+"""Runs our scheduler on the events of a record, with our own decisions."""
 
 import os
 from collections import Counter
@@ -51,13 +51,13 @@ _ENTRIES_PER_REPORT: Final = 256
 
 @attrs.frozen(kw_only=True)
 class RerunResult:
-    """What would have become of the pods of a record.
+    """The result of our scheduler for the pods of a record.
 
     Attributes:
-        result: Where ours put the pods, and when.
-        ours: How it went with our decisions.
-        theirs: How it went in the record.
-        seconds: How long the record is.
+        result: Our placements.
+        ours: The course with our decisions.
+        theirs: The course in the record.
+        seconds: The length of the record.
         notices: What was left out or assumed.
         observed: Our observed run, if requested.
     """
@@ -79,19 +79,19 @@ def rerun(
     on_progress: ReplayProgress | None = None,
     observe: bool = False,
 ) -> RerunResult:
-    """Let the events of a record happen, and keep our own decisions.
+    """Simulate the events of a record with our own decisions.
 
-    Pods come when they came, without a node, and are deleted when they were deleted.
-    One that ended by itself runs as long as it ran in the record, from when ours has
-    bound it. Pods that had a node before the record, or came with one, keep it.
+    Pods are created without a node and deleted at their recorded times. A pod that
+    ended by itself runs as long as in the record, from when ours has bound it. Pods
+    that had a node before the record, or were created with one, keep it.
 
     Args:
         record: The file.
         config: The configuration of our scheduler; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes.
-        on_progress: Called with how many changes of the record have happened.
-        observe: Whether what there is to see is kept, for a report.
+        on_progress: Called with how many changes of the record have been applied.
+        observe: Whether to observe the run, for a report.
 
     Raises:
         RecordError: The file is unreadable, or not a record.
@@ -145,7 +145,7 @@ def _metered(
 
 
 def _load(cluster: InMemoryCluster, entries: Iterator[Entry]) -> Entry | None:
-    """Bring in what was there when recording began; return what came first then."""
+    """Create the objects that existed when recording began; return the next change."""
     first, objects = None, []
     for entry in entries:
         if not entry.listed or entry.new is None:
@@ -196,16 +196,16 @@ def _theirs(
 
 
 def _fresh(obj: ApiObject) -> ApiObject:
-    """An object without a version, which another cluster has given."""
+    """Return an object without its resource version, which is another cluster's."""
     return replace(obj, metadata=replace(obj.metadata, resource_version=""))
 
 
 class _Followed:
-    """Lets happen what a record says, but for what schedulers decided.
+    """Applies the changes of a record, except for the decisions of schedulers.
 
     Args:
-        cluster: Where it happens.
-        found: What became of the pods.
+        cluster: The cluster.
+        found: The decisions of the record.
     """
 
     def __init__(self, cluster: InMemoryCluster, found: Survey) -> None:
@@ -215,7 +215,7 @@ class _Followed:
         self._refused: Counter[str] = Counter()
 
     def apply(self, entry: Entry) -> None:
-        """Let a change happen; one that the cluster refuses is counted."""
+        """Apply a change; count it if the cluster rejects it."""
         try:
             if entry.kind is Pod:
                 # Both are pods, or None.
@@ -228,7 +228,7 @@ class _Followed:
             self._refused[entry.kind.kind] += 1
 
     def notices(self) -> Iterator[Notice]:
-        """What was refused."""
+        """Return notices about rejected changes."""
         for kind, count in sorted(self._refused.items()):
             message = f"{counted(count, 'change')} of {kind} objects were refused"
             yield Notice(reason=NoticeReason.REFUSED_OBJECTS, message=message)
@@ -254,7 +254,7 @@ class _Followed:
             self._change(entry.key, new)
 
     def _ends_by_itself(self, pod: Pod) -> bool:
-        """Whether a pod is going to end here, as it did in the record."""
+        """Whether a pod will end here, as it did in the record."""
         life = self._lives.get(pod.uid)
         if life is None or life.finished is None or pod.uid in self._kept:
             return False
@@ -281,12 +281,12 @@ class _Followed:
             if not (isinstance(new, PersistentVolume) and new.spec.claim_ref):
                 self._cluster.create(_fresh(new))
         elif not isinstance(new, PersistentVolumeClaim | PersistentVolume):
-            # Which volume a claim gets follows from where its pod goes.
+            # The node of the pod decides which volume a claim gets.
             self._cluster.update(_fresh(new))
 
 
 def _waiting(pod: Pod, life: Life | None) -> Pod:
-    """A pod as it comes: without what became of it, but with how long it runs."""
+    """Return a pod as created: without a node and status, but with its run time."""
     annotations = dict(pod.annotations)
     if life is not None and life.bound is not None and life.finished is not None:
         annotations[_RUN_SECONDS] = f"{life.finished - life.bound:.3f}"
@@ -300,7 +300,7 @@ def _waiting(pod: Pod, life: Life | None) -> Pod:
 
 
 def _is_changed_by_users(old: Pod, new: Pod) -> bool:
-    """Whether anything has changed that no scheduler and no kubelet writes."""
+    """Whether anything changed that neither schedulers nor kubelets write."""
     return (
         old.spec != new.spec
         or old.labels != new.labels

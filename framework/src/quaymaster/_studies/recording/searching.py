@@ -1,4 +1,4 @@
-"""Searches for the state on which a recorded scheduler may have decided."""
+"""Searches for a state on which a recorded scheduler may have decided."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
@@ -17,33 +17,33 @@ __all__ = ["Search", "bound_as"]
 
 _MOST_LAGS: Final = 64
 
-# Binding goes on beside deciding, and on a busy machine a hundred decisions are made
-# before the first of them is seen: then the order of a hundred is not the recorded one.
-# Most are found within the least reach. All that is in reach has to be explained, too:
-# so one that is larger than need be may find nothing, and each is twice the last.
+# Binding runs beside deciding. On a busy machine a hundred decisions are made before
+# the first of them is seen, so the order of a hundred may differ from the recorded one.
+# The smallest reach finds most orders. All decisions within reach must agree, so a
+# reach that is too large may find nothing; each is twice the last.
 _REACHES: Final = (4, 8, 16, 32, 64, 128)  # decisions on either side
 _MOST_DECISIONS: Final = 1024
 
 
 def bound_as(outcome: Outcome, pod: Pod) -> Entry:
-    """The change that binds a pod where it was decided to."""
+    """Return the change that binds a pod to its decided node."""
     bound = replace(pod, node_name=outcome.node)
     return Entry(at=outcome.at, kind=Pod, key=pod.key, old=pod, new=bound)
 
 
 class Search:
-    """Looks for another state of the world on which ours decides the same.
+    """Searches other states of the world on which ours decides the same.
 
-    The world is left as it was.
+    The world is restored afterwards.
 
     Args:
         world: The world.
-        is_decided_so: Whether ours decides the same about a pod as things stand.
-        differing: The ranks of decisions that ours does not make, wherever they stand;
-            these need no explanation.
+        is_decided_so: Returns whether ours decides the same on the current state.
+        differing: The ranks of decisions that ours makes differently in any order;
+            these need no agreement.
 
     Attributes:
-        tried: On how many states ours has decided about the pod in question.
+        tried: On how many states ours has decided about the pod.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Search:
         Args:
             outcome: The decision.
             pod: Its pod.
-            doubts: By what the state may differ.
+            doubts: How the state may differ from the recorded one.
 
         Returns:
-            By how many changes or decisions it differs from the recorded one; 0 if
-            there is none.
+            By how many changes or decisions it differs from the recorded one; 0 without
+            such a state.
         """
         for lag in islice(doubts.lags(), _MOST_LAGS):
             for entry in lag.entries():
@@ -79,13 +79,13 @@ class Search:
             if agrees:
                 return lag.width
         entries = (bound_as(outcome, pod),) if outcome.node else ()
-        asked, made, coming = Moved(outcome, entries), doubts.made(), doubts.coming()
-        if all(precedes(one.outcome, outcome) for one in made) and all(
-            precedes(outcome, one.outcome) for one in coming
+        subject, made, coming = Moved(outcome, entries), doubts.made(), doubts.coming()
+        if all(precedes(moved.outcome, outcome) for moved in made) and all(
+            precedes(outcome, moved.outcome) for moved in coming
         ):
             return 0
         for reach in _REACHES:
-            width = self._reordered(asked, made[:reach], coming[:reach])
+            width = self._reordered(subject, made[:reach], coming[:reach])
             if width:
                 return width
             if max(len(made), len(coming)) <= reach:
@@ -93,66 +93,66 @@ class Search:
         return 0
 
     def _reordered(
-        self, asked: Moved, made: Sequence[Moved], coming: Sequence[Moved]
+        self, subject: Moved, made: Sequence[Moved], coming: Sequence[Moved]
     ) -> int:
         """Find an order of these decisions in which ours makes all of them.
 
-        What comes may be left for later, and all else has to be in it. Where the queue
-        has one pod before another, so has the order.
+        Decisions that become visible later may be left out; all others must be
+        included. The order respects the order of the queue.
         """
         for moved in made:
             for entry in reversed(moved.entries):
                 self._suppose(undo(entry))
-        wanted = [*reversed(made), asked]
-        found = self._placed(asked, wanted, [*wanted, *coming], set(), set())
+        required = [*reversed(made), subject]
+        found = self._placed(subject, required, [*required, *coming], set(), set())
         self._go_back(0)
         if found is None:
             return 0
-        return len(found ^ {one.outcome.rank for one in made})
+        return len(found ^ {moved.outcome.rank for moved in made})
 
     def _placed(
         self,
-        asked: Moved,
-        wanted: Sequence[Moved],
+        subject: Moved,
+        required: Sequence[Moved],
         left: Sequence[Moved],
         placed: set[int],
-        in_vain: set[frozenset[int]],
+        dead_ends: set[frozenset[int]],
     ) -> set[int] | None:
-        """Place what is left, after some decisions that have been placed.
+        """Order the remaining decisions, after some that are already placed.
 
         Args:
-            asked: The decision in question.
-            wanted: The decisions that have to be placed.
-            left: The decisions that have not been placed, in the order to try.
-            placed: The ranks of those that have been.
-            in_vain: Sets of ranks after which there is no way.
+            subject: The decision in question.
+            required: The decisions that must be placed.
+            left: The decisions that are not placed, in the order of trial.
+            placed: The ranks of placed decisions.
+            dead_ends: Sets of ranks after which no order fits.
 
         Returns:
             The ranks of the decisions before this one; None if no order fits.
         """
-        if all(pod.outcome.rank in placed for pod in wanted):
+        if all(pod.outcome.rank in placed for pod in required):
             return set()
-        known = frozenset(placed)
-        if known in in_vain:
+        before = frozenset(placed)
+        if before in dead_ends:
             return None
-        for one in left:
-            if any(precedes(other.outcome, one.outcome) for other in left):
+        for moved in left:
+            if any(precedes(other.outcome, moved.outcome) for other in left):
                 continue
-            if not self._may_be_next(one, asked):
+            if not self._may_be_next(moved, subject):
                 continue
-            mark, rank = len(self._done), one.outcome.rank
-            for entry in one.entries:
+            mark, rank = len(self._done), moved.outcome.rank
+            for entry in moved.entries:
                 self._suppose(entry)
             rest = [other for other in left if other.outcome.rank != rank]
-            found = self._placed(asked, wanted, rest, placed | {rank}, in_vain)
+            found = self._placed(subject, required, rest, placed | {rank}, dead_ends)
             self._go_back(mark)
             if found is not None:
-                return set(known) if rank == asked.outcome.rank else found
-        in_vain.add(known)
+                return set(before) if rank == subject.outcome.rank else found
+        dead_ends.add(before)
         return None
 
-    def _may_be_next(self, moved: Moved, asked: Moved) -> bool:
-        if moved.outcome.rank == asked.outcome.rank:
+    def _may_be_next(self, moved: Moved, subject: Moved) -> bool:
+        if moved.outcome.rank == subject.outcome.rank:
             return self._agrees(moved.outcome)
         if moved.outcome.rank in self._differing:
             return True
@@ -170,6 +170,6 @@ class Search:
         self._done.append(entry)
 
     def _go_back(self, mark: int) -> None:
-        """Undo what has been supposed since."""
+        """Undo the assumed changes since a mark."""
         while len(self._done) > mark:
             self._world.apply(undo(self._done.pop()))

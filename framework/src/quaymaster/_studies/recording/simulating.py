@@ -1,4 +1,4 @@
-"""Simulates, and records what happens."""
+"""Records simulations."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -37,9 +37,9 @@ def record_simulation(
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
 ) -> SimulationResult:
-    """Do as `quaymaster.simulation.simulate`, and write what happens into a record.
+    """Simulate as `quaymaster.simulation.simulate` does, and write a record.
 
-    Decisions are the same. Without an end of the simulation there is no record.
+    Decisions are the same. If the simulation fails, there is no record.
 
     Args:
         objects: As for `quaymaster.simulation.simulate`.
@@ -54,7 +54,7 @@ def record_simulation(
         observers: As for `quaymaster.simulation.simulate`.
 
     Raises:
-        RecordError: The file cannot be written, or is there already.
+        RecordError: The file cannot be written, or exists already.
         AdmissionError: As for `quaymaster.simulation.simulate`.
         ProfileError: As for `quaymaster.simulation.simulate`.
         VerificationError: As for `quaymaster.simulation.simulate`.
@@ -72,7 +72,7 @@ def record_simulation(
 
 
 class RecordObserver:
-    """Writes what happens in a simulation into a record.
+    """Writes the changes of a simulation into a record.
 
     A `quaymaster.simulation.SimulationObserver`. If an error ends the simulation, the
     file is removed. Trials are left out of the record.
@@ -89,7 +89,7 @@ class RecordObserver:
         """Begin the record with the objects of the cluster.
 
         Raises:
-            RecordError: The file cannot be written, or is there already.
+            RecordError: The file cannot be written, or exists already.
         """
         if self._path.exists() and self._path.stat().st_size:
             message = "expected a new file: a simulation begins at its own beginning"

@@ -1,4 +1,4 @@
-"""The objects of a record: what writing remembers, and what reading puts together."""
+"""The objects of a record, for writing differences and for reading."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -56,10 +56,10 @@ class SharedSpec:
         self._made: PodSpec | None = None
 
     def made(self, pool: SpecPool) -> PodSpec:
-        """The spec as an object.
+        """Return the spec as an object.
 
         Raises:
-            msgspec.ValidationError: It is not what a pod has.
+            msgspec.ValidationError: It is not a pod spec.
         """
         if self._made is None:
             spec = msgspec.convert(self.tree, PodSpec, dec_hook=dec_hook)
@@ -69,11 +69,11 @@ class SharedSpec:
 
 @attrs.frozen
 class Stored:
-    """An object as it stands in a record.
+    """An object of a record.
 
     Attributes:
-        own: The object, but for a spec that others share.
-        spec: The spec that it shares, or None.
+        own: The object, without a shared spec.
+        spec: The shared spec, or None.
         version: Its resource version, if available.
     """
 
@@ -83,11 +83,11 @@ class Stored:
 
     @property
     def uid(self) -> str:
-        """Its uid."""
+        """The uid of the object."""
         return str(self.own.get("metadata", {}).get("uid", ""))
 
     def whole(self) -> Tree:
-        """The object."""
+        """Return the whole object."""
         if self.spec is None:
             return self.own
         return {**self.own, "spec": {**self.spec.tree, **self.own.get("spec", {})}}
@@ -102,10 +102,10 @@ class Entry:
         kind: The class of the object.
         key: Its key.
         old: The object before; None if it is new.
-        new: The object after; None if it is gone.
+        new: The object after; None if it was deleted.
         version: The resource version of the change, if available.
         listed: Whether it is new only because recording began.
-        missed: Whether it went at an unknown moment before.
+        missed: Whether it was deleted at an unknown earlier moment.
     """
 
     at: float
@@ -130,13 +130,13 @@ class RecordState:
         kinds: The kinds to read; objects of other kinds are left out.
 
     Attributes:
-        stored: What there is of each kind, by its key.
+        stored: The objects of each kind, by key.
         versions: The version that each kind has reached.
         objects: The objects of known kinds, by full kind and key.
-        begins: Each time that recording began.
+        begins: The first line of each recording in the file.
         end: The time of the last line.
-        has_ended: Whether the last line says that recording ended in peace.
-        unknown: How many lines were about kinds that are not known.
+        has_ended: Whether the last line is a regular end.
+        unknown: How many lines were about unknown kinds.
     """
 
     def __init__(self, kinds: KindSet) -> None:
@@ -153,7 +153,7 @@ class RecordState:
         self._pool = SpecPool()
 
     def entries(self, lines: Iterable[Line]) -> Iterator[Entry]:
-        """Follow lines, and give what has become of the objects of known kinds."""
+        """Follow lines, and yield the changes of objects of known kinds."""
         for line in lines:
             entry = self.take(line)
             if entry is not None:
@@ -163,8 +163,8 @@ class RecordState:
         """Follow one line.
 
         Raises:
-            RecordError: It does not go with those before it.
-            ObjectError: The object has fields that are wrong.
+            RecordError: It contradicts the lines before it.
+            ObjectError: The object has invalid fields.
         """
         self.end = max(self.end, line.at)
         self.has_ended = isinstance(line, End)
@@ -180,7 +180,7 @@ class RecordState:
         return None
 
     def all(self) -> list[ApiObject]:
-        """The objects of known kinds as they are now."""
+        """Return the current objects of known kinds."""
         return [obj for of in self.objects.values() for obj in of.values()]
 
     def _begin(self, line: Begin) -> None:
@@ -242,7 +242,7 @@ class RecordState:
         )
 
     def _made(self, stored: Stored, kind: type[ApiObject]) -> ApiObject:
-        """The object; most are of the very form that this package writes."""
+        """Return the object; most have the form that this package writes."""
         try:
             if kind is Pod and stored.spec is not None:
                 return self._pod(stored.own, stored.spec)

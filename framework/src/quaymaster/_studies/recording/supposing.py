@@ -1,10 +1,10 @@
-"""What a scheduler may have known when it decided, beside what the record says.
+"""The states that a scheduler may have seen, other than the recorded one.
 
-- It had decided about other pods already, or not yet, whose decisions were seen in
-  another order. Where its queue fixes the order, there is nothing to choose.
-- It had not seen the last changes: of each kind it sees all up to one of them. - A
-change was seen late by the recorder. If versions show that it came after what the
-  decision led to, the scheduler cannot have known of it.
+- It had decided about other pods earlier or later than the record shows. Where its
+queue fixes the order, there is no choice. - It had not seen the last changes: of each
+kind it sees all up to one change. - The recorder saw a change late. If versions show
+that the change came after the effect of the decision, the scheduler cannot have seen
+it.
 """
 
 from collections import defaultdict
@@ -29,11 +29,11 @@ _RANK: Final = attrgetter("outcome.rank")
 
 @attrs.frozen(eq=False)
 class Moved:
-    """A decision that may have been made at another moment than it seems.
+    """A decision that may have been made at another moment than recorded.
 
     Attributes:
         outcome: The decision.
-        entries: What became of its pod because of it, in order.
+        entries: The changes of its pod that follow from it, in order.
     """
 
     outcome: Outcome
@@ -42,11 +42,11 @@ class Moved:
 
 @attrs.frozen(eq=False)
 class Lag:
-    """Changes of which the scheduler knew less, or more, than is recorded.
+    """Changes that the scheduler had seen earlier or later than recorded.
 
     Attributes:
-        unseen: Changes that were not known yet, the latest first.
-        early: Changes that the scheduler had seen already, in their order.
+        unseen: Changes that it had not seen yet, the latest first.
+        early: Changes that it had seen already, in their order.
     """
 
     unseen: tuple[Numbered, ...] = ()
@@ -54,18 +54,18 @@ class Lag:
 
     @property
     def width(self) -> int:
-        """How many changes it is about."""
+        """The number of changes."""
         return len(self.unseen) + len(self.early)
 
     def entries(self) -> Iterator[Entry]:
-        """What has to happen for it to be so."""
+        """Return the changes that lead to this state."""
         for _, entry in self.unseen:
             yield undo(entry)
         for _, entry in self.early:
             yield entry
 
     def with_another(self, other: "Lag") -> "Lag":
-        """This and another one together."""
+        """Combine this lag with another one."""
         return Lag(
             unseen=_merged(self.unseen, other.unseen, latest_first=True),
             early=_merged(self.early, other.early),
@@ -73,18 +73,18 @@ class Lag:
 
 
 def undo(entry: Entry) -> Entry:
-    """The change that takes a change back."""
+    """Return the change that undoes a change."""
     return attrs.evolve(entry, old=entry.new, new=entry.old)
 
 
 class Doubts:
-    """By what the state of a decision may differ from the recorded one.
+    """How the state of a decision may differ from the recorded one.
 
     Args:
-        outcome: The decision, whose entry is the present one.
+        outcome: The decision, whose entry is the current one.
         moments: The changes around it.
         shown: The decisions of the record, by the number of the entry that shows them.
-        assumed: The decisions that have been made and not been seen, by the pod's uid.
+        assumed: The decisions that were made but are not visible yet, by the pod's uid.
     """
 
     def __init__(
@@ -97,14 +97,14 @@ class Doubts:
         self._outcome = outcome
         self._shown = shown
         self._assumed = assumed
-        before = (one for one in moments.before() if self._came_since(one))
-        self._past = [one for one in before if self._is_free(one[1])]
+        before = (change for change in moments.before() if self._came_since(change))
+        self._past = [change for change in before if self._is_free(change[1])]
         after = moments.after()
-        self._coming = [one for one in after if self._is_free(one[1])]
+        self._coming = [change for change in after if self._is_free(change[1])]
         self._evidence = after[0][1].version
 
     def made(self) -> list[Moved]:
-        """The decisions about other pods that have been made, the last one first."""
+        """Return the decisions about other pods so far, the last one first."""
         made = [
             Moved(
                 other,
@@ -117,14 +117,14 @@ class Doubts:
             for number, other in self._decisions(self._past)
         ]
         made += [
-            one
-            for one in self._assumed.values()
-            if one.outcome.scheduler == self._outcome.scheduler
+            moved
+            for moved in self._assumed.values()
+            if moved.outcome.scheduler == self._outcome.scheduler
         ]
         return sorted(made, key=_RANK, reverse=True)
 
     def coming(self) -> list[Moved]:
-        """The decisions about other pods that are there and will be seen, in order."""
+        """Return the later decisions about other existing pods, in order."""
         coming = [
             Moved(
                 other,
@@ -140,24 +140,24 @@ class Doubts:
         return sorted(coming, key=_RANK)
 
     def lags(self) -> Iterator[Lag]:
-        """What the scheduler may have seen of other changes, the nearest first."""
+        """Yield the lags of other changes that are possible, the nearest first."""
         lags = self._lags(self._past, _unseen, lambda _entry: True)
         lags += self._lags(self._coming, _early, self._came_before)
         yield from sorted(lags, key=attrgetter("width"))
-        yield from (one.with_another(other) for one, other in combinations(lags, 2))
+        yield from (lag.with_another(other) for lag, other in combinations(lags, 2))
 
     def _came_since(self, change: Numbered) -> bool:
         """Whether a change came after the pod, or after its last attempt.
 
-        Watches of other kinds may be ahead of that of pods, so that what a decision led
-        to is seen before its pod; then versions decide.
+        Watches of other kinds may be ahead of the watch of pods, so that effects of a
+        decision are seen before its pod. Then versions decide.
         """
         number, entry = change
         order = compare_versions(entry.version, self._outcome.since_version)
         return number > self._outcome.since or (order is not None and order > 0)
 
     def _is_free(self, entry: Entry) -> bool:
-        """Whether an object may be as it was, or as it will be; and who would care."""
+        """Whether the scheduler may have seen either version, and may depend on it."""
         pods = [obj for obj in (entry.old, entry.new) if isinstance(obj, Pod)]
         if any(
             pod.uid == self._outcome.uid or pod.uid in self._assumed for pod in pods
@@ -168,14 +168,14 @@ class Doubts:
         )
 
     def _decisions(self, changes: Sequence[Numbered]) -> Iterator[tuple[int, Outcome]]:
-        """The decisions of the same scheduler that changes show."""
+        """Return the decisions of the same scheduler that changes show."""
         for number, _ in changes:
             other = self._shown.get(number)
             if other is not None and other.scheduler == self._outcome.scheduler:
                 yield number, other
 
     def _came_before(self, entry: Entry) -> bool:
-        """Whether a change that was seen later surely came before the decision."""
+        """Whether a change that was seen later certainly came before the decision."""
         order = compare_versions(entry.version, self._evidence)
         return order is not None and order < 0
 
@@ -185,7 +185,7 @@ class Doubts:
         lag_of: Callable[[Numbered], Lag],
         may_be: Callable[[Entry], bool],
     ) -> list[Lag]:
-        """Per kind: the first of these changes, the first two, and so on."""
+        """Return per kind the first of these changes, the first two, and so on."""
         found: defaultdict[str, list[Lag]] = defaultdict(list)
         own = {number for number, _ in self._decisions(changes)}
         ended: set[str] = set()
@@ -202,7 +202,7 @@ class Doubts:
             move = lag_of(change)
             before = found[kind]
             before.append(before[-1].with_another(move) if before else move)
-        return [one for of_kind in found.values() for one in of_kind]
+        return [lag for lags in found.values() for lag in lags]
 
 
 def _name(entry: Entry) -> _Name:

@@ -1,8 +1,8 @@
-"""Finds the decisions in a record: what became of each pod, and when it was decided.
+"""Finds the decisions in a record, and when each was made.
 
-A decision is visible late: a pod is bound after its volumes, and its victims are
+A decision becomes visible late: a pod is bound after its volumes, and its victims are
 evicted before its nomination is written. So a record is read twice: first to find when
-each decision must have been made, then to make them again.
+each decision was made, then to make the decisions again.
 """
 
 from collections import defaultdict
@@ -25,37 +25,38 @@ from quaymaster._studies.recording.state import Entry
 __all__ = ["Life", "Outcome", "QueueKey", "Survey", "survey"]
 
 QueueKey: TypeAlias = Callable[[Pod, int], object]
-"""Where a pod stood in the queue that came with the entry of a number; or None."""
+"""Returns the queue place of a pod that arrived with an entry's number, or None."""
 
 _SECONDS: Final = 1.0  # an estimate: evictions run in the background
 _WAITS: Final = "WaitForFirstConsumer"
 _DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares
+_EXTENDED: Final = "resource.kubernetes.io/extended-resource-claim"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _DISRUPTION: Final = ("DisruptionTarget", "True", "PreemptionByScheduler")
 
 
 @attrs.define(kw_only=True, eq=False)
 class Outcome:
-    """What an attempt of a recorded scheduler came to.
+    """The result of an attempt of a recorded scheduler.
 
     Attributes:
         pod: The pod's key.
         uid: Its uid.
-        scheduler: The scheduler that it asks for.
-        at: When that was seen, in seconds since the beginning of the record.
-        decided: The number of the entry before which it was decided.
+        scheduler: Its scheduler name.
+        at: When the result was seen, in seconds since the beginning of the record.
+        decided: The number of the entry before which the decision was made.
         seen: The number of the entry that shows it.
-        since: The number of the entry with which the pod came, or before which its
-            last attempt was decided.
-        since_version: The resource version with which the pod came, or that told of
-            its last attempt.
-        place: Where it stood in the queue; None if that is not known.
-        rank: How many decisions were made before, once that has been found.
-        bound: When the API server bound it, in seconds since the epoch, if known.
-        node: Where the pod was bound; empty if it was not.
-        message: Why it was not.
-        nominated_node: Where it may hope for room afterwards.
-        victims: The keys of the pods that had to go.
+        since: The number of the entry with which the pod was created, or before which
+            its last attempt was decided.
+        since_version: The resource version with which the pod was created, or of the
+            result of its last attempt.
+        place: Its place in the queue, or None if unknown.
+        rank: How many decisions were made before; set by `put_in_order`.
+        bound: When the API server bound it, in seconds since the epoch, or None.
+        node: The node to which the pod was bound, or empty.
+        message: Why it was not bound.
+        nominated_node: The node to which it was nominated.
+        victims: The keys of the victims.
     """
 
     pod: str
@@ -80,8 +81,8 @@ class Life:
     """The facts about a pod in the whole record.
 
     Attributes:
-        created: When it came, in seconds since the beginning of the record.
-        bound: When it was bound; None if it was not, or came with a node.
+        created: When it was created, in seconds since the beginning of the record.
+        bound: When it was bound; None if it was not, or was created with a node.
         finished: When it ended by itself; None if it did not.
     """
 
@@ -97,9 +98,9 @@ class _Waiting:
     Attributes:
         since: The number of the entry of its last outcome, or of its creation.
         version: The resource version of that entry.
-        decided: The number of the entry before which that was decided.
-        place: Where it stands in the queue; None if that is not known.
-        expected: The number of the entry with the node of the coming bind.
+        decided: The number of the entry before which that decision was made.
+        place: Its place in the queue, or None if unknown.
+        expected: The number of the entry with the node of the expected bind.
         node: That node.
     """
 
@@ -126,7 +127,7 @@ class _Nomination:
     Attributes:
         outcome: Its nomination.
         priority: Its priority.
-        later: The pods that had to go since, for this one or the next.
+        later: The pods that were evicted since, for this pod or the next.
     """
 
     outcome: Outcome
@@ -134,28 +135,28 @@ class _Nomination:
     later: list[_Eviction] = attrs.field(factory=list)
 
     def take(self, uid: str, next_one: int) -> list[_Eviction]:
-        """Take the victims that are nearer to this one than to the next one.
+        """Take the victims that are nearer to this nomination than to the next.
 
-        Of two nominations of one pod, the first has the victims of its time: while they
-        are terminating, the scheduler preempts no more for this pod.
+        If a pod is nominated twice, the victims belong to the first nomination: while
+        they are terminating, the scheduler does not preempt again for this pod.
 
         Args:
-            uid: The pod of the next nomination.
-            next_one: The number of the entry with it.
+            uid: The uid of the next nominated pod.
+            next_one: The number of the entry with the next nomination.
 
         Returns:
-            The others.
+            The other victims.
         """
         seen, until = self.outcome.seen, self.outcome.at + _SECONDS
         middle = (seen + next_one) / 2
         is_same = uid == self.outcome.uid
         mine = [
-            one
-            for one in self.later
-            if one.number <= middle or (is_same and one.at <= until)
+            eviction
+            for eviction in self.later
+            if eviction.number <= middle or (is_same and eviction.at <= until)
         ]
-        self.outcome.victims += [one.pod for one in mine]
-        return [one for one in self.later if one not in mine]
+        self.outcome.victims += [eviction.pod for eviction in mine]
+        return [eviction for eviction in self.later if eviction not in mine]
 
 
 @attrs.define(eq=False)
@@ -163,10 +164,10 @@ class Survey:
     """The decisions of a record.
 
     Attributes:
-        outcomes: All of them, in the order in which they were seen.
-        lives: What became of each pod, by its uid.
-        entries: How many changes there are.
-        with_node: How many pods came with a node while it was recorded.
+        outcomes: The decisions, in the order in which they were seen.
+        lives: The facts about each pod, by its uid.
+        entries: The number of changes.
+        with_node: How many pods were created with a node during the recording.
     """
 
     outcomes: list[Outcome] = attrs.field(factory=list)
@@ -182,7 +183,7 @@ def survey(
 
     Args:
         entries: The changes.
-        place_of: Where a pod stands in the queue; such places compare with each other.
+        place_of: Returns the place of a pod in the queue; places are comparable.
     """
     surveyor = _Surveyor(place_of)
     for number, entry in enumerate(entries):
@@ -195,10 +196,7 @@ class _Surveyor:
     """Follows the changes.
 
     Args:
-        place_of: Where a pod stands in the queue.
-
-    Attributes:
-        found: What was found.
+        place_of: Returns the place of a pod in the queue.
     """
 
     def __init__(self, place_of: QueueKey) -> None:
@@ -296,9 +294,9 @@ class _Surveyor:
     def _evicted(self, number: int, at: float, pod: Pod) -> None:
         """Record an eviction for the present or next nomination to the node."""
         eviction = _Eviction(number, at, pod.key, pod.priority)
-        known = self._nominated.get(pod.node_name)
-        if known is not None and known.priority > pod.priority:
-            known.later.append(eviction)
+        nomination = self._nominated.get(pod.node_name)
+        if nomination is not None and nomination.priority > pod.priority:
+            nomination.later.append(eviction)
         else:
             self._evictions[pod.node_name].append(eviction)
 
@@ -315,12 +313,12 @@ class _Surveyor:
         ]
 
     def finish(self) -> None:
-        """There is nothing more to come."""
+        """End the survey after the last change."""
         for nomination in self._nominated.values():
             nomination.take("", 2 * self.found.entries)
 
     def _claims(self, pod: Pod, since: int) -> Iterator[int]:
-        """When claims of a pod were decided about, since its last attempt."""
+        """Yield the entries that decided claims of a pod since its last attempt."""
         for claim in _claims_of(pod):
             number = self._claimed.get(claim)
             if number is not None and number > since:
@@ -360,7 +358,7 @@ class _Surveyor:
 
 
 def _rejection(pod: Pod) -> PodCondition | None:
-    """The condition that says why a pod has no node."""
+    """Return the condition with the reason why a pod has no node."""
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return None if condition.reason == "SchedulingGated" else condition
@@ -381,7 +379,7 @@ def _is_evicted(pod: Pod) -> bool:
 def _claims_decided(
     old: ApiObject | None, new: ApiObject, waiting: Container[str]
 ) -> Iterator[tuple[str, str]]:
-    """The claims that a scheduler has just decided about, by kind and key.
+    """Yield the claims that a scheduler has just decided, by kind and key.
 
     Args:
         old: An object before.
@@ -397,13 +395,15 @@ def _claims_decided(
         was_free = isinstance(old, PersistentVolume) and old.spec.claim_ref is None
         if claim is not None and was_free and new.spec.storage_class_name in waiting:
             yield PersistentVolumeClaim.kind, f"{claim.namespace}/{claim.name}"
-    elif (
-        new.kind == _DEVICE_CLAIM
-        and old is not None
-        and _is_allocated(new)
-        and not _is_allocated(old)
-    ):
+    elif new.kind == _DEVICE_CLAIM and _is_device_claim_decided(old, new):
         yield new.kind, new.key
+
+
+def _is_device_claim_decided(old: ApiObject | None, new: ApiObject) -> bool:
+    """Return whether a scheduler has just created or allocated a claim for devices."""
+    if new.annotations.get(_EXTENDED) == "true":
+        return old is None  # the scheduler creates it after the decision
+    return old is not None and _is_allocated(new) and not _is_allocated(old)
 
 
 def _is_decided(claim: PersistentVolumeClaim) -> bool:
@@ -411,13 +411,13 @@ def _is_decided(claim: PersistentVolumeClaim) -> bool:
 
 
 def _is_allocated(claim: ApiObject) -> bool:
-    """Whether devices are allocated to a claim, whose kind a plugin declares."""
+    """Whether devices are allocated to a claim; a plugin declares its kind."""
     status = getattr(claim, "status", None)
     return getattr(status, "allocation", None) is not None
 
 
 def _claims_of(pod: Pod) -> Iterator[tuple[str, str]]:
-    """The claims of a pod, by kind and key."""
+    """Yield the claims of a pod, by kind and key."""
     for volume in pod.spec.volumes:
         name = ""
         if volume.persistent_volume_claim is not None:
@@ -431,9 +431,12 @@ def _claims_of(pod: Pod) -> Iterator[tuple[str, str]]:
         for resource_claim in pod.spec.resource_claims
     ]
     names += [
-        resource_claim_statuse.resource_claim_name
-        for resource_claim_statuse in pod.status.resource_claim_statuses
+        claim_status.resource_claim_name
+        for claim_status in pod.status.resource_claim_statuses
     ]
+    extended = pod.status.extended_resource_claim_status
+    if extended is not None:
+        names.append(extended.resource_claim_name)
     for claim in names:
         if claim:
             yield _DEVICE_CLAIM, f"{pod.namespace}/{claim}"

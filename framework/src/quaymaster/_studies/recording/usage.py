@@ -1,4 +1,4 @@
-"""How long pods waited, and how much of the nodes they used, over a whole record."""
+"""Measures waiting times of pods and utilisation of nodes over a whole record."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -17,16 +17,16 @@ _RESOURCES: Final = ("cpu", "memory")
 
 @attrs.frozen(kw_only=True)
 class Course:
-    """How it went for the pods of a record.
+    """The course of a record: waiting times and utilisation.
 
     Attributes:
         placed: How many pods got a node.
-        waiting: How many had none in the end.
-        pending_p50: For how many seconds a placed pod waited for it, half of them less.
-        pending_p99: The same, 99 of 100 less.
-        pending_most: The longest such time.
-        utilisation: Resource -> the share of what nodes offered that pods on nodes had
-            requested, over the whole time.
+        waiting: How many were pending in the end.
+        pending_p50: The median of the seconds that placed pods waited for a node.
+        pending_p99: The 99th percentile of these times.
+        pending_most: The longest of these times.
+        utilisation: Resource -> the requested share of what nodes offered, over the
+            whole time.
     """
 
     placed: int
@@ -43,8 +43,8 @@ class PodRun:
 
     Attributes:
         pod: The pod.
-        since: Since when, in seconds since the beginning.
-        until: Until when; None if it still is there.
+        since: The start, in seconds since the beginning.
+        until: The end; None if it is still there.
     """
 
     pod: Pod
@@ -82,7 +82,7 @@ class RunMeter:
 
 
 class RoomMeter:
-    """Follows what the nodes of a record offer."""
+    """Measures what the nodes of a record offer."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[Node, float]] = {}
@@ -97,17 +97,17 @@ class RoomMeter:
             self._since[entry.key] = (entry.new, entry.at)
 
     def offered(self, end: float) -> Mapping[str, float]:
-        """Resource -> what there was, times the seconds for which it was there."""
+        """Return for each resource the offered amounts times their seconds."""
         for key, (node, _) in list(self._since.items()):
             self._close(key, end)
             self._since[key] = (node, end)
         return dict(self._offered)
 
     def _close(self, key: str, at: float) -> None:
-        known = self._since.pop(key, None)
-        if known is None:
+        entry = self._since.pop(key, None)
+        if entry is None:
             return
-        node, since = known
+        node, since = entry
         for name in _RESOURCES:
             amount = node.status.allocatable.get(name)
             if amount is not None:
@@ -121,13 +121,13 @@ def course_of(
     offered: Mapping[str, float],
     end: float,
 ) -> Course:
-    """How it went.
+    """Return the course.
 
     Args:
-        waits: For how many seconds each pod that got a node waited for it.
-        waiting: How many have none.
+        waits: The seconds that each placed pod waited for its node.
+        waiting: How many pods are pending.
         runs: The pods on nodes.
-        offered: What the nodes offered, see `RoomMeter.offered`.
+        offered: The offer of the nodes, see `RoomMeter.offered`.
         end: The end, in seconds since the beginning.
     """
     used = dict.fromkeys(_RESOURCES, 0.0)

@@ -1,4 +1,4 @@
-"""A cluster that only ever does what a record says."""
+"""A cluster that only applies the changes of a record."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -9,6 +9,7 @@ from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._clusters.inmemory.store import KindStore
 from quaymaster._core.contract.cluster import (
     EventNote,
+    ForbiddenError,
     ListResult,
     NotFoundError,
     PodStatusPatch,
@@ -21,18 +22,17 @@ __all__ = ["RecordedWorld"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
-_HISTORY = 1000  # changes of each kind, for a watch that begins again
+_HISTORY = 1000  # changes of each kind, for a watch that starts again
 
 
 class RecordedWorld:
     """The cluster of a record, behind the port `quaymaster.cluster`.
 
-    What is written to it is noted and has no effect: what becomes of objects, the
-    record says.
+    Writes have no effect; the record alone decides about the objects.
 
     Attributes:
-        deleted: The keys of the pods that were to be deleted, until a caller takes
-            them.
+        deleted: The keys of the pods that the scheduler tried to delete, until a caller
+            takes them.
     """
 
     def __init__(self) -> None:
@@ -41,17 +41,17 @@ class RecordedWorld:
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
 
     def apply(self, entry: Entry) -> None:
-        """Let a change of the record happen."""
+        """Apply a change of the record."""
         store, key = self._store(entry.kind), entry.key
-        known = key in store.objects
+        exists = key in store.objects
         self._version += 1
         if entry.new is None:
-            if known:
+            if exists:
                 store.drop(key, store.objects[key], self._version)
             return
         metadata = replace(entry.new.metadata, resource_version=str(self._version))
         new = replace(entry.new, metadata=metadata)
-        change = WatchEventType.MODIFIED if known else WatchEventType.ADDED
+        change = WatchEventType.MODIFIED if exists else WatchEventType.ADDED
         store.put(change, key, new, self._version)
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
@@ -87,9 +87,15 @@ class RecordedWorld:
         uid: str | None = None,  # noqa: ARG002 - as the port has it
         grace_period_seconds: float | None = None,  # noqa: ARG002 - as the port has it
     ) -> None:
-        """Note that a pod was to be deleted."""
-        if kind is Pod:
-            self.deleted.append(key)
+        """Note that the scheduler tried to delete a pod.
+
+        Raises:
+            ForbiddenError: The object is not a pod. A plugin would forget an object
+                that the record still has.
+        """
+        if kind is not Pod:
+            raise ForbiddenError(kind.kind, key, "a record cannot be changed")
+        self.deleted.append(key)
 
     def bind(
         self,

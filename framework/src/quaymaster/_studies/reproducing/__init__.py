@@ -1,1 +1,1 @@
-"""Makes a test of a decision: the smallest cluster in which it is still made."""
+"""Generates a test of a decision: the smallest cluster with the same decision."""

@@ -1,4 +1,4 @@
-"""The call that makes a test of a decision: `make_test`."""
+"""The function `make_test`, which generates a test of a decision."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -25,9 +25,9 @@ from quaymaster._studies.reproducing.shrinking import (
 )
 from quaymaster._studies.reproducing.writing import TestSource
 from quaymaster._studies.simulation.attempts import shown_attempt
-from quaymaster._studies.simulation.calls import explain_pod, without_node
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.explaining import explain_pod, without_node
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.run import Simulation
 
@@ -39,11 +39,11 @@ MAX_TRIALS = 2000
 """How many smaller clusters are tried."""
 
 _SEEDS = 32
-"""How many seeds are tried for a tie: half of them choose each of two nodes."""
+"""How many seeds are tried for a tie: each of two nodes wins with half of them."""
 
 
 class UnreproducibleError(QuaymasterError):
-    """A decision that no test can be made of.
+    """A decision that no test can reproduce.
 
     Attributes:
         pod: The pod's key.
@@ -60,14 +60,14 @@ class MadeTest:
 
     Attributes:
         text: The file's content.
-        pod: The pod's key, as it is called there.
-        outcome: What is decided about it.
-        nodes: How many nodes the cluster in it has.
+        pod: The pod's key in the test.
+        outcome: The decision about it.
+        nodes: The number of nodes in the test's cluster.
         pods: The new number of pods.
-        objects: How many objects in all.
+        objects: The number of all objects.
         trials: How many smaller clusters were tried.
-        is_smallest: Whether nothing more can be taken away from the cluster; not if
-            the trials were used up.
+        is_smallest: Whether nothing more can be removed from the cluster; False if the
+            trials were used up.
     """
 
     text: str = attrs.field(repr=False)
@@ -97,12 +97,12 @@ def make_test(
     max_pods: int = MAX_PODS,
     on_trial: Callable[[int, int], None] = lambda _done, _most: None,
 ) -> MadeTest:
-    """Make a pytest file of what is decided about a pod.
+    """Make a pytest file of the decision about a pod.
 
-    The objects are simulated. The cluster as it was when the pod was tried is then made
-    smaller, as long as the decision about the pod stays the same: the outcome, the
-    node, and the reasons for which nodes were rejected, but not how often each of them
-    was. In the end, everything gets another name.
+    The objects are simulated. The cluster at the attempt of the pod is then made
+    smaller while the decision stays the same: the outcome, the node, and the reasons
+    for which nodes were rejected, but not the number of nodes per reason. In the end,
+    all names are replaced.
 
     Args:
         pod: As for `quaymaster.simulation.explain_pod`.
@@ -110,24 +110,25 @@ def make_test(
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `quaymaster.simulation.explain_pod`.
-        namespace: Where to look for the pod only; empty for all namespaces.
+        namespace: The only namespace to search; empty for all namespaces.
         unbind: Whether a pod that has a node is scheduled again.
-        attempt: Which attempt it is about, by number or by word, as for
-            `quaymaster.simulation.explain_pod`; of all of them, the last one. The one
-            that preempts others comes before the one that gives the pod its node.
-        config_name: The shipped profile that the configuration is, for the test.
-        config_text: The configuration's YAML, for the test, if it is none that is
-            shipped. The default one needs neither.
-        kinds: The kinds of plugins and packages, beside those of Kubernetes.
+        attempt: The attempt, by number or by word, as for
+            `quaymaster.simulation.explain_pod`; ``all`` selects the last one. The
+            attempt that preempts other pods comes before the one that gives the pod its
+            node.
+        config_name: The shipped profile with this configuration, for the test.
+        config_text: The configuration's YAML, for the test, if it is not a shipped one.
+            The default one needs neither.
+        kinds: The kinds of plugins and packages, in addition to those of Kubernetes.
         max_trials: How many smaller clusters are tried at most.
         max_pods: How many pods the workloads may ask for in all.
-        on_trial: Called with how many trials there were, and how many there may be.
+        on_trial: Called with the number of trials so far, and the limit.
 
     Raises:
-        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
-            that often.
-        UnreproducibleError: The pod was never tried, or is decided about in another way
-            by itself.
+        PodNotFoundError: No object or several objects have that name, or the pod was
+            tried less often.
+        UnreproducibleError: The pod was never tried, or the decision differs without
+            the earlier attempts.
     """
     config, registry = with_defaults(config, registry)
     given = list(objects)
@@ -202,7 +203,7 @@ def _story(
 
 @attrs.define(kw_only=True)
 class _Maker:
-    """Tries clusters: what is decided about the pod in each of them."""
+    """Tries clusters: finds the decision about the pod in each."""
 
     config: SchedulerConfig
     registry: PluginRegistry
@@ -251,12 +252,12 @@ class _Maker:
         return found.key, shown, log.captured(found.key)
 
     def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
-        """Return a cluster to begin with, in which the decision is the same.
+        """Return an initial cluster in which the decision is the same.
 
-        The seed becomes one with which it is.
+        The seed is changed to one with the same decision.
 
         Raises:
-            UnreproducibleError: There is none.
+            UnreproducibleError: No seed leads to the same decision.
         """
         nodes = _telling_nodes(attempt)
         candidates = (
@@ -264,8 +265,8 @@ class _Maker:
             _still(captured, self.key, None),
             captured,
         )
-        # Where nodes are as good as each other, chance has the say: another seed may
-        # say the same for the pod alone as this one said after all the others.
+        # Ties are drawn at random: for the pod alone, another seed may draw the node
+        # that this seed drew after the earlier pods.
         is_tied = self.wanted is not None and self.wanted.contest == "tied"
         seeds = range(self.seed, self.seed + (_SEEDS if is_tied else 1))
         for candidate in candidates:
@@ -277,7 +278,7 @@ class _Maker:
         raise UnreproducibleError(self.key, problem)
 
     def shrink(self, trees: list[Tree]) -> tuple[list[Tree], bool]:
-        """Return a smaller cluster, and whether nothing more can be taken away."""
+        """Return a smaller cluster, and whether nothing more can be removed."""
         try:
             while True:
                 before = trees
@@ -292,7 +293,7 @@ class _Maker:
             return self._best, False
 
     def _fewer_nodes(self, trees: list[Tree]) -> list[Tree]:
-        """Take away nodes, each with its pods."""
+        """Remove nodes, each with its pods."""
         names = [_name(tree) for tree in trees if tree["kind"] == Node.kind]
 
         def among(kept: Sequence[str]) -> list[Tree]:
@@ -311,7 +312,7 @@ class _Maker:
         """Whether the decision is still the same in a cluster."""
         if not free:
             self.budget.take()
-        # Without it, a workload of the cluster might make a pod of the same name.
+        # Otherwise a workload of the cluster could create a pod of the same name.
         if not any(self._is_the_pod(tree) for tree in trees):
             return False
         try:
@@ -341,7 +342,7 @@ class _Maker:
         """Return the cluster with other names, and the pod's key in it.
 
         Raises:
-            UnreproducibleError: With other names, it is decided in another way.
+            UnreproducibleError: With other names, the decision differs.
         """
         place = next(at for at, tree in enumerate(trees) if self._is_the_pod(tree))
         renamed = [_tidy(tree) for tree in anonymised(trees, self.kinds)]
@@ -385,7 +386,7 @@ def _telling_nodes(attempt: Attempt) -> set[str]:
 def _still(
     objects: Sequence[ApiObject], key: str, nodes: set[str] | None
 ) -> list[ApiObject]:
-    """Return the pod, and the nodes with what runs on them, and all else."""
+    """Return the pod, the nodes with their pods, and all other objects."""
     kept = []
     for obj in objects:
         node = ""
@@ -407,7 +408,7 @@ def _why_untried(pod: Pod) -> str:
 
 
 def _tidy(tree: Tree) -> Tree:
-    """Leave out what says nothing."""
+    """Remove empty and irrelevant fields."""
     return {key: value for key, value in tree.items() if value not in ({}, [], "")}
 
 
@@ -421,7 +422,7 @@ def _key(tree: Tree) -> str:
 
 
 def _node_of(tree: Tree) -> str:
-    """Return the node that an object is, or runs on; empty for all else."""
+    """Return the name of a node, or of a pod's node; empty for other objects."""
     if tree["kind"] == Node.kind:
         return _name(tree)
     if tree["kind"] == Pod.kind:

@@ -1,4 +1,4 @@
-"""Captures the cluster as it was when a pod was tried."""
+"""Captures the cluster at an attempt of a pod."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ _LEFT_OUT = (Event, Lease, Binding)
 
 
 class CapturingLog(AttemptLog):
-    """Follows the attempts of a pod, and keeps the cluster as it was at one of them.
+    """Follows the attempts of a pod, and keeps the cluster at one of them.
 
     Args:
-        wanted: Says which pods may be the wanted one.
+        wanted: Decides which pods may be the requested one.
         which: The first attempt, the last one, or the one of a number from 1.
         cluster: The cluster.
-        kinds: The kinds of plugins and packages, beside those of Kubernetes.
+        kinds: The kinds of plugins and packages, in addition to those of Kubernetes.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CapturingLog(AttemptLog):
         ]
 
     def _is_over(self, key: str) -> bool:
-        """Whether the attempt that is wanted has been captured before."""
+        """Whether the requested attempt was captured before."""
         if self._which_one is WhichAttempt.LAST or key not in self._captured:
             return False
         wanted = 1 if self._which_one is WhichAttempt.FIRST else self._which_one

@@ -1,4 +1,4 @@
-"""What counts as the same decision about a pod."""
+"""Defines when two decisions about a pod are the same."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ __all__ = ["Decision", "decision_of"]
 
 @attrs.frozen(kw_only=True)
 class Decision:
-    """What one attempt has decided, without what a smaller cluster may change.
+    """The decision of one attempt, without facts that a smaller cluster may change.
 
     Two decisions are the same if their outcomes are, the nodes, and the reasons for
     which nodes were rejected. How many nodes were rejected for each reason does not
@@ -21,12 +21,12 @@ class Decision:
     Attributes:
         outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
         node: The node that the pod got, or empty.
-        nominated_node: The node that was freed for it by preemption, or empty.
+        nominated_node: The node to which it was nominated by preemption, or empty.
         has_victims: Whether pods were preempted for it.
         rejected: The reasons for which nodes were rejected, each with its plugin and
             the kind of the verdict.
-        contest: ``won`` if the node was better than some other one, ``tied`` if it was
-            only as good as the best of the others, ``alone`` if there was none.
+        contest: ``won`` if the node was better than all others, ``tied`` if the best of
+            the others was as good, ``alone`` if no other was feasible.
         error: What ended the attempt early, or empty.
     """
 
@@ -39,20 +39,28 @@ class Decision:
     error: str
 
     def is_renamed(self, other: "Decision") -> bool:
-        """Whether another decision is the same but for names."""
+        """Whether another decision is the same except for names."""
 
-        def shape(one: "Decision") -> tuple[object, ...]:
+        def shape(decision: "Decision") -> tuple[object, ...]:
             plugins = sorted(
-                (plugin, code, len(reasons)) for plugin, code, reasons in one.rejected
+                (plugin, code, len(reasons))
+                for plugin, code, reasons in decision.rejected
             )
-            flags = bool(one.node), bool(one.nominated_node), one.has_victims
-            return one.outcome, *flags, plugins, one.contest, bool(one.error)
+            return (
+                decision.outcome,
+                bool(decision.node),
+                bool(decision.nominated_node),
+                decision.has_victims,
+                plugins,
+                decision.contest,
+                bool(decision.error),
+            )
 
         return shape(self) == shape(other)
 
 
 def decision_of(attempt: Attempt) -> Decision:
-    """Return what an attempt has decided; it must have been explained."""
+    """Return the decision of an explained attempt."""
     explanation = attempt.explanation
     status = None if explanation is None else explanation.status
     return Decision(

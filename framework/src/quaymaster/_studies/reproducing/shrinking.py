@@ -1,7 +1,7 @@
-"""Makes a failing example small: delta debugging over lists, then over fields.
+"""Shrinks a failing example: delta debugging over lists, then over fields.
 
-The lists are halved, then quartered and so on, as ``ddmin`` does (Zeller and
-Hildebrandt, 2002); fields are taken away the largest first.
+The lists are halved, then quartered and so on, as in ``ddmin`` (Zeller and Hildebrandt,
+2002); fields are removed, the largest first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,15 +25,15 @@ _FIXED: Final = frozenset(
 
 
 class BudgetSpent(Exception):
-    """There are no trials left."""
+    """No trials are left."""
 
 
 class Budget:
-    """How many trials there may be.
+    """Limits the number of trials.
 
     Args:
-        trials: The number.
-        on_trial: Called with how many there were, and how many there may be.
+        trials: The limit.
+        on_trial: Called with the number so far, and the limit.
     """
 
     def __init__(self, trials: int, on_trial: Callable[[int, int], None]) -> None:
@@ -45,7 +45,7 @@ class Budget:
         """Use one trial.
 
         Raises:
-            BudgetSpent: There is none left.
+            BudgetSpent: No trial is left.
         """
         if self.used >= self._trials:
             raise BudgetSpent
@@ -54,14 +54,14 @@ class Budget:
 
 
 def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T]:
-    """Return a part of a list for which something still holds.
+    """Return a part of a list for which a condition still holds.
 
     Args:
-        items: The list, for which it holds.
-        holds: Whether it does.
+        items: The list, for which the condition holds.
+        holds: Evaluates the condition.
 
     Returns:
-        A part from which no single item can be taken away.
+        A part from which no single item can be removed.
     """
     left, parts = list(items), 2
     if left and holds([]):
@@ -84,11 +84,11 @@ def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T
 
 
 def smaller_tree(tree: Tree, holds: Callable[[Tree], bool]) -> Tree:
-    """Return an object without the fields that something does not need.
+    """Return an object without the fields that a condition does not need.
 
     Args:
-        tree: The object, for which it holds.
-        holds: Whether it does.
+        tree: The object, for which the condition holds.
+        holds: Evaluates the condition.
     """
     tried: set[Path] = set()
     while True:
@@ -99,8 +99,8 @@ def smaller_tree(tree: Tree, holds: Callable[[Tree], bool]) -> Tree:
         without = _without(tree, path)
         if holds(without):
             tree = without
-            # Items behind a removed one have moved up.
-            tried = {one for one in tried if one[: len(path) - 1] != path[:-1]}
+            # Items after a removed one have moved up.
+            tried = {place for place in tried if place[: len(path) - 1] != path[:-1]}
 
 
 def _paths(tree: Tree) -> Iterator[Path]:
@@ -121,7 +121,7 @@ def _inside(value: object) -> Iterator[tuple[str | int, Any]]:
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, list | tuple):
-        # From the end, so that earlier items keep their places.
+        # From the end, so that earlier items keep their indices.
         yield from reversed(list(enumerate(value)))
 
 

@@ -38,15 +38,15 @@ def test_{name}() -> None:
 
 @attrs.frozen(kw_only=True)
 class TestSource:
-    """What the pytest file is made of.
+    """The parts of the pytest file.
 
     Attributes:
-        trees: The objects, as manifests have them.
-        explained: What is decided about the pod.
-        nominated_node: The node that preemption frees for it, or empty.
+        trees: The objects, as in manifests.
+        explained: The decision about the pod.
+        nominated_node: The node to which it is nominated, or empty.
         config: A shipped profile's name, or empty.
         config_text: A configuration's YAML, or empty.
-        kubernetes: The Kubernetes whose decision it is.
+        kubernetes: The version of Kubernetes.
         seed: The seed.
         story: How the file was made, for its reader.
     """
@@ -135,7 +135,7 @@ class TestSource:
         return "default_config(registry, kubernetes=KUBERNETES)"
 
     def _kubernetes(self) -> str:
-        """The Kubernetes as a constant: by name, so that defaults may change."""
+        """Return the version as a constant: by name, so that defaults may change."""
         version, gates = self.kubernetes.version, self.kubernetes.feature_gates
         if not gates:
             return f"\nKUBERNETES = Kubernetes({_quoted(version)})\n"
@@ -164,7 +164,7 @@ def _wrapped(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a text as Python has it, over several lines if it is long."""
+    """Return a text as a Python literal, over several lines if it is long."""
     parts = textwrap.wrap(
         text, 72, drop_whitespace=False, break_long_words=False, break_on_hyphens=False
     )
@@ -175,7 +175,7 @@ def _literal(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in double quotes, as formatters of Python have it."""
+    """Return a text in double quotes, as Python formatters write it."""
     return json.dumps(text)
 
 

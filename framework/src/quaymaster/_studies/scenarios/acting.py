@@ -1,4 +1,4 @@
-"""Makes the changes that steps ask for."""
+"""Makes the changes of steps."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,21 +41,21 @@ _MOST_MESSAGES: Final = 10
 
 
 class Actor:
-    """Makes the changes of one step, and keeps account of them.
+    """Makes the changes of one step, and records them.
 
     Args:
         step: The step.
         index: Its number, from 0.
-        part: What it needs that stands in other files.
-        scenario: Whose step it is.
+        part: What it needs from other files.
+        scenario: The scenario of the step.
         seed: Decides what is random.
-        simulation: Where the changes are made.
+        simulation: The simulation to change.
 
     Attributes:
         step: The step.
-        name: What it is called in results.
-        effects: What its changes have done; drains go on.
-        lost: The nodes that it has just lost.
+        name: Its name in results.
+        effects: The effects of its changes; those of drains grow.
+        lost: The nodes that its last failure has taken.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Actor:
         self.stream = random_stream(seed, self.name, "arrivals")
 
     def act(self) -> None:
-        """Make the step's changes, now; what is refused is noted."""
+        """Make the step's changes now, and record rejected ones."""
         self.note_time()
         if self.step.create is not None:
             self._create(self.step.create.count)
@@ -101,12 +101,12 @@ class Actor:
         self.note_end()
 
     def note_end(self) -> None:
-        """Note that what the step does has lasted until now."""
+        """Note that the step has lasted until now."""
         now = self._simulation.now
         self._times = [self._times[0] if self._times else now, now]
 
     def bring_back(self, nodes: Sequence[str]) -> None:
-        """Bring back nodes that the step has lost."""
+        """Return nodes that have failed in the step."""
         for node in nodes:
             try:
                 self.effects.append(ReturnNodes(nodes=node).apply(self._simulation))
@@ -114,14 +114,21 @@ class Actor:
                 self._refused[str(error)] += 1
 
     def result(self) -> StepResult:
-        """Return what the step did."""
+        """Return the result of the step."""
         effects = self.effects
         notes = [note for effect in effects for note in effect.notes]
+        began, last = self._times or (None, None)
+        is_going_on = any(effect.ended is None for effect in effects)
+        done = [effect.ended for effect in effects if effect.ended is not None]
+        ended = None if last is None else max([last, *done])
         return StepResult(
             name=self.name,
             action=ACTIONS[self.step.action],
-            began=self._times[0] if self._times else None,
-            ended=self._times[-1] if self._times else None,
+            began=began,
+            ended=ended,
+            took=None
+            if is_going_on or began is None or ended is None
+            else ended - began,
             times=self._count,
             objects=self._created + sum(len(effect.objects) for effect in effects),
             evicted=sum(len(effect.evicted) for effect in effects),
@@ -208,7 +215,7 @@ class Actor:
             yield attrs.evolve(change, nodes=name)
 
     def _changes_by_name(self) -> Iterator[ClusterChange]:
-        """The changes that need no more than the nodes' names."""
+        """Return the changes that need only the names of nodes."""
         step, action = self.step, self.step.action
         choice: model.NodeChoice | model.FailNodes = getattr(step, action)
         is_failure = step.fail_nodes is not None
@@ -226,7 +233,7 @@ class Actor:
     def _drawn(
         self, text: str, count: int | None, *, of_lost: bool = False
     ) -> Sequence[str]:
-        """The names of some nodes, drawn at random, or of all that a text names."""
+        """Return the names of all selected nodes, or of some drawn at random."""
         simulation = self._simulation
         there: Sequence[Node] = simulation.cluster.list(Node).items
         if of_lost:
@@ -240,7 +247,7 @@ class Actor:
 
 
 def _refusal(error: ApiError, obj: ApiObject) -> str:
-    """Why an object was refused, the same for each of many."""
+    """Return why an object was rejected, in words that are equal for its copies."""
     if isinstance(error, ForbiddenError):
         return f"{obj.kind}: {error.reason}"
     return f"{obj.kind}: {str(error).removeprefix(f'{place_of(obj)}: ')}"
@@ -252,4 +259,4 @@ _BY_NAME: Final[Mapping[str, Callable[[str], ClusterChange]]] = {
     "return_nodes": lambda nodes: ReturnNodes(nodes=nodes),
     "remove_nodes": lambda nodes: RemoveNodes(nodes=nodes),
 }
-"""The fields of a step whose changes need no more than nodes."""
+"""The fields of a step whose changes need only nodes."""

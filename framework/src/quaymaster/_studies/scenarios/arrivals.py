@@ -1,4 +1,4 @@
-"""Arrival processes: when a step that is repeated happens."""
+"""Arrival processes: the times of a repeated step."""
 
 import math
 from collections.abc import Iterator
@@ -93,15 +93,15 @@ class Diurnal:
 
 @attrs.frozen(kw_only=True)
 class Repeat:
-    """Has a step happen again and again. It needs one process, and an end.
+    """Repeats a step. It needs one process, and an end.
 
     Attributes:
         constant: At equal distances.
         poisson: As a Poisson process.
-        bursts: Many at once, again and again.
+        bursts: Many at once, repeatedly.
         diurnal: As a Poisson process whose rate goes up and down.
         times: How often it happens at most.
-        lasting: For how long; what would come at the end of that time does not come.
+        lasting: For how long; the end of that time is excluded.
     """
 
     constant: Constant | None = None
@@ -115,15 +115,15 @@ class Repeat:
 
     def validate(self) -> Iterator[ArgsError]:
         """Check that there is one process, and an end."""
-        given = [self.constant, self.poisson, self.bursts, self.diurnal]
-        if sum(one is not None for one in given) != 1:
+        processes = [self.constant, self.poisson, self.bursts, self.diurnal]
+        if sum(process is not None for process in processes) != 1:
             yield ArgsError("", "expected one of constant, poisson, bursts, diurnal")
         if self.times is None and self.lasting is None:
             yield ArgsError("", "expected an end: times, for, or both")
 
 
 def arrivals(repeat: Repeat, stream: np.random.Generator) -> Iterator[float]:
-    """The times at which a step happens, in seconds after its own time, ascending."""
+    """Yield the times of a step, in seconds after its own time, ascending."""
     end = math.inf if repeat.lasting is None else repeat.lasting.total_seconds()
     most = math.inf if repeat.times is None else repeat.times
     for number_, time in enumerate(_endless(repeat, stream)):
@@ -170,7 +170,7 @@ def _bursts(process: Bursts, stream: np.random.Generator) -> Iterator[float]:
 
 
 def _diurnal(process: Diurnal, stream: np.random.Generator) -> Iterator[float]:
-    """Draw at the highest rate, and keep each arrival as often as its rate says."""
+    """Draw at the highest rate, and keep each arrival with its rate's probability."""
     per, period = process.per.total_seconds(), process.period.total_seconds()
     peak = process.peak_at.total_seconds()
     middle, swing = (process.high + process.low) / 2, (process.high - process.low) / 2

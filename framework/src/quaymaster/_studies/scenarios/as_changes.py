@@ -1,4 +1,4 @@
-"""The steps of a scenario as changes, for who asks what each of them does."""
+"""Converts the steps of a scenario to changes, to report the effect of each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,10 +21,9 @@ _NO_CHANGES = ("wait_until", "check")
 def changes_of(scenario: Scenario, *, seed: int | None = None) -> list[ClusterChange]:
     """Return the steps of a scenario as changes, in their order.
 
-    Each is made when its time has come: at the step's ``at``, or as long ``after`` the
-    step before it, and at once if the simulation is beyond that. What a step does
-    again and again, and nodes that come back, belong to that step. Steps that wait or
-    check change nothing, and are left out.
+    Each is made at its time: at the step's ``at``, or ``after`` the previous step, and
+    at once if that time is over. Repetitions of a step, and nodes that return, belong
+    to that step. Steps that wait or check change nothing and are left out.
 
     Args:
         scenario: The scenario.
@@ -54,7 +53,7 @@ def notices_of_left_out(scenario: Scenario) -> Sequence[Notice]:
 
 @attrs.define
 class _Course:
-    """How far the steps of a scenario have come.
+    """The progress of the steps of a scenario.
 
     Attributes:
         scenario: The scenario.
@@ -67,7 +66,7 @@ class _Course:
     begun: float = 0.0
 
     def next_time(self, index: int, now: float) -> float:
-        """When a step is to be made: now, or later."""
+        """Return the time of a step: now, or later."""
         step = self.scenario.steps[index]
         if step.at is not None:
             return max(now, step.at.total_seconds())
@@ -80,7 +79,7 @@ class _StepChange:
     """A step as a change.
 
     Args:
-        course: How far the steps have come.
+        course: The progress of the steps.
         index: The step's number.
     """
 
@@ -88,7 +87,7 @@ class _StepChange:
         self._course = course
         self._index = index
         self._step = course.scenario.steps[index]
-        self._told: dict[str, None] = {}
+        self._noted: dict[str, None] = {}
 
     def __str__(self) -> str:
         action = ACTIONS[self._step.action]
@@ -98,7 +97,7 @@ class _StepChange:
         """Wait for the step's time, and make it; see `ClusterChange.apply`.
 
         Raises:
-            ChangeError: The cluster refuses it, and the step does not say that it may.
+            ChangeError: The cluster rejects it, and the step may not fail.
         """
         course, step = self._course, self._step
         scenario = course.scenario
@@ -121,7 +120,7 @@ class _StepChange:
         simulation: Simulation,
         times: Iterator[float],
     ) -> None:
-        """Have the step happen at the next of its times."""
+        """Schedule the next repetition of the step."""
         time = next(times, None)
         if time is None:
             return
@@ -133,30 +132,30 @@ class _StepChange:
         _call_at(simulation, effect.at + time, happen)
 
     def _act(self, actor: Actor, effect: Effect, simulation: Simulation) -> None:
-        known = len(actor.effects)
+        before = len(actor.effects)
         actor.act()
-        made = actor.effects[known:]
-        for one in made:
-            effect.take_in(one)
-        if not self._step.name and self._step.repeat is None and made:
-            effect.change = ", ".join(one.change for one in made)
-        self._tell_refused(actor, effect)
+        effects = actor.effects[before:]
+        for part in effects:
+            effect.take_in(part)
+        if not self._step.name and self._step.repeat is None and effects:
+            effect.change = ", ".join(part.change for part in effects)
+        self._note_refused(actor, effect)
         failure = self._step.fail_nodes or self._step.fail_zone
         if failure is not None and failure.back_after is not None and actor.lost:
             back = simulation.now + failure.back_after.total_seconds()
             lost = tuple(actor.lost)
             _call_at(simulation, back, partial(actor.bring_back, lost))
 
-    def _tell_refused(self, actor: Actor, effect: Effect) -> None:
+    def _note_refused(self, actor: Actor, effect: Effect) -> None:
         for message, _ in actor.result().refused:
-            if message in self._told:
+            if message in self._noted:
                 continue
             if not self._step.may_fail and self._step.repeat is None:
                 file = self._course.scenario.file or self._course.scenario.name
                 action = ACTIONS[self._step.action]
                 place = f"{file}: steps[{self._index}].{action}"
                 raise ChangeError(place, message)
-            self._told[message] = None
+            self._noted[message] = None
             effect.notes.append(f"refused: {message}")
 
 

@@ -1,4 +1,4 @@
-"""What a scenario checks: the conditions of assertions, waits and steps."""
+"""The conditions of assertions, waits and checks."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -239,7 +239,7 @@ class Checks:
             yield ArgsError("", f"expected exactly one of {names}")
 
     def given(self) -> list[str]:
-        """The names of the conditions that are there."""
+        """Return the names of the conditions that are set."""
         names = [field.name for field in attrs.fields(Checks)]
         return [name for name in names if getattr(self, name) is not None]
 
@@ -261,7 +261,7 @@ class Assertion(Checks):
     """A condition that has to hold, at a moment or for a while.
 
     Attributes:
-        name: What it is called in results.
+        name: Its name in results.
         at: The moment, once all that is due then has happened. Without it, and without
             from and to, it is the end of the scenario for pods, nodes, utilization and
             balance; placed, pendingTime and evictions look at everything.

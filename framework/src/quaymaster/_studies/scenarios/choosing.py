@@ -1,4 +1,4 @@
-"""Which pods and nodes a check is about."""
+"""Selects the pods and nodes of a check."""
 
 import fnmatch
 import re
@@ -18,35 +18,35 @@ NodeTest: TypeAlias = Callable[[Node], bool]
 
 
 def pod_test(choice: PodChoice) -> PodTest:
-    """Make the test whether a pod is meant; labels are those of its creation.
+    """Return a test of whether a pod is selected, by its labels at creation.
 
     Raises:
-        SelectorError: The selector is none.
+        SelectorError: The selector is invalid.
     """
     tests: list[PodTest] = []
     if choice.selector is not None:
         matches = read_selector(choice.selector).matches
-        tests.append(lambda one: matches(one.pod.labels))
+        tests.append(lambda life: matches(life.pod.labels))
     if choice.namespace is not None:
-        tests.append(lambda one: one.pod.namespace == choice.namespace)
+        tests.append(lambda life: life.pod.namespace == choice.namespace)
     if choice.of is not None:
         tests.append(_owner_test(choice.of))
     if choice.name is not None:
         name = re.compile(fnmatch.translate(choice.name))
-        tests.append(lambda one: name.match(one.pod.name) is not None)
+        tests.append(lambda life: name.match(life.pod.name) is not None)
     low, high = choice.priority_at_least, choice.priority_at_most
     if low is not None:
-        tests.append(lambda one: one.pod.priority >= low)
+        tests.append(lambda life: life.pod.priority >= low)
     if high is not None:
-        tests.append(lambda one: one.pod.priority <= high)
-    return lambda one: all(test(one) for test in tests)
+        tests.append(lambda life: life.pod.priority <= high)
+    return lambda life: all(test(life) for test in tests)
 
 
 def node_test(selector: str | None) -> NodeTest:
-    """Make the test whether a node is meant.
+    """Return a test of whether a node is selected.
 
     Raises:
-        SelectorError: The selector is none.
+        SelectorError: The selector is invalid.
     """
     if selector is None:
         return lambda _node: True
@@ -57,10 +57,10 @@ def node_test(selector: str | None) -> NodeTest:
 def _owner_test(text: str) -> PodTest:
     *namespaces, word, name = text.split("/")
 
-    def is_of(one: PodLife) -> bool:
-        return one.pod.namespace in (namespaces or [one.pod.namespace]) and any(
+    def is_of(life: PodLife) -> bool:
+        return life.pod.namespace in (namespaces or [life.pod.namespace]) and any(
             owner.name == name and kind_fits(word, owner.kind, owner.api_version)
-            for owner in one.owners
+            for owner in life.owners
         )
 
     return is_of

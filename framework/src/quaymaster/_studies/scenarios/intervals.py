@@ -1,4 +1,4 @@
-"""Numbers over virtual time, added up from what was there for a while."""
+"""Numbers over virtual time, as sums of amounts that existed for a while."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -24,7 +24,7 @@ Interval: TypeAlias = tuple[float, float | None, int]
 
 @attrs.frozen(kw_only=True)
 class Window:
-    """A time, both ends included, in seconds since the beginning.
+    """A period, both ends included, in seconds since the beginning.
 
     Attributes:
         since: Its beginning.
@@ -42,7 +42,7 @@ class Steps:
     Attributes:
         times: When it changes, ascending, in seconds since the beginning; the first one
             is 0. Shape ``(T,)``.
-        values: What it is from then on, once all that is due then has happened. Shape
+        values: Its value from then on, after everything due at that time. Shape
             ``(T,)``.
     """
 
@@ -50,16 +50,16 @@ class Steps:
     values: Int64Array
 
     def at(self, time: float) -> int:
-        """Return what it is once all that is due at a time has happened."""
+        """Return its value after everything due at a time."""
         return int(self.values[np.searchsorted(self.times, time, side="right") - 1])
 
     def on(self, times: Float64Array) -> Int64Array:
-        """Return what it is at some times."""
+        """Return its values at some times."""
         return self.values[np.searchsorted(self.times, times, side="right") - 1]
 
 
 def times_in(window: Window, *numbers: Steps) -> Float64Array:
-    """Return when anything changes in a window, and the window's beginning."""
+    """Return the times of changes in a window, and the window's beginning."""
     begin = np.array([window.since])
     changes = [number.times for number in numbers]
     every = np.unique(np.concatenate([begin, *changes]))
@@ -67,11 +67,11 @@ def times_in(window: Window, *numbers: Steps) -> Float64Array:
 
 
 def steps_of(intervals: Iterable[Interval]) -> Steps:
-    """Add up amounts, each of which is there for a while.
+    """Add amounts, each of which exists for a while.
 
     Args:
-        intervals: Beginning, end and amount. What has no end goes on; what ends as it
-            begins was never there.
+        intervals: Beginning, end and amount. An interval without an end goes on; an
+            interval that ends when it begins is ignored.
     """
     changes = [(0.0, 0)]
     for since, until, amount in intervals:

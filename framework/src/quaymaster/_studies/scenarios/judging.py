@@ -1,4 +1,4 @@
-"""Judges conditions by what has happened."""
+"""Evaluates conditions on the history of a simulation."""
 
 import math
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ __all__ = ["judge"]
 
 
 def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
-    """Judge a condition.
+    """Evaluate a condition.
 
     Args:
         check: The condition.
-        events: What has happened.
-        window: The time in which it has to hold; None: at the end, or, for what looks
-            at everything, from the beginning to the end.
+        events: The history.
+        window: The time in which it must hold. By default the end, or, for conditions
+            on the whole history, from the beginning to the end.
     """
     at_end = window or Window(since=events.end, to=events.end)
     always = window or Window(since=0.0, to=events.end)
@@ -50,15 +50,19 @@ def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
 def _judge_placed(check: Placed, events: Events) -> Verdict:
     end = events.end if check.by is None else check.by.total_seconds()
     is_meant = pod_test(check.pods)
-    meant = [pod for pod in events.history.pods if pod.created <= end and is_meant(pod)]
-    late = [one for one in meant if one.bound is None or one.bound > end]
-    placed = len(meant) - len(late)
-    # A pod that was deleted before it got a node is none that a node is missing for.
-    left = [one for one in late if _is_there(one, end)]
+    selected = [
+        pod for pod in events.history.pods if pod.created <= end and is_meant(pod)
+    ]
+    late = [life for life in selected if life.bound is None or life.bound > end]
+    placed = len(selected) - len(late)
+    # A pod that was deleted while it was pending does not lack a node.
+    left = [life for life in late if _is_there(life, end)]
     wanted = check.at_least
-    holds = placed >= wanted if wanted is not None else bool(meant) and not left
-    found = f"{placed} of {counted(len(meant), 'pod')} placed"
-    bound = [one.bound for one in meant if one.bound is not None and one.bound <= end]
+    holds = placed >= wanted if wanted is not None else bool(selected) and not left
+    found = f"{placed} of {counted(len(selected), 'pod')} placed"
+    bound = [
+        life.bound for life in selected if life.bound is not None and life.bound <= end
+    ]
     if holds and bound:
         found += f", the last one at {span(max(bound))}"
     what = "all pods" if wanted is None else f"at least {counted(wanted, 'pod')}"
@@ -66,7 +70,7 @@ def _judge_placed(check: Placed, events: Events) -> Verdict:
     return Verdict(
         holds=holds,
         expected=f"{what} placed{by}",
-        found=found if meant else "there was no such pod",
+        found=found if selected else "there was no such pod",
         failed_at=None if holds else end,
         objects=() if holds else _keys(left),
     )
@@ -92,13 +96,13 @@ def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> V
         return Verdict(holds=True, expected=expected, found="there was no such pod")
     lengths = sorted(length for length, _ in waits)
     rank = max(math.ceil(len(lengths) * check.percentile / _ALL), 1)
-    over = [one for length, one in waits if length > most]
+    over = [life for length, life in waits if length > most]
     allowed = len(lengths) - rank
     holds = len(over) <= allowed
     found = f"up to {span(lengths[rank - 1])}"
     if over:
         found += f"; {len(over)} of {counted(len(waits), 'pod')} waited longer"
-    times = sorted(one.created + most for one in over)
+    times = sorted(life.created + most for life in over)
     return Verdict(
         holds=holds,
         expected=expected,
@@ -129,14 +133,14 @@ def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdic
     causes = [
         f"{number} {cause.lower()}"
         for cause in ("Preempted", "Drained", "Lost")
-        if (number := sum(one.cause == cause for one in found))
+        if (number := sum(eviction.cause == cause for eviction in found))
     ]
     return Verdict(
         holds=holds,
         expected=f"at most {check.at_most} evicted",
         found=", ".join(causes) or "none",
         failed_at=None if holds else found[check.at_most].at,
-        objects=() if holds else _keys(one.life for one in found),
+        objects=() if holds else _keys(eviction.life for eviction in found),
     )
 
 

@@ -16,18 +16,18 @@ __all__ = ["junit_report"]
 
 _PACKAGE: Final = "quaymaster"
 _HOST: Final = "localhost"
-"""What the form has for a host that is not known: it plays no part here."""
+"""The format requires a host name; it has no meaning here."""
 
 
 def junit_report(results: Iterable[ScenarioResult]) -> str:
     """Write results as JUnit XML.
 
     Each scenario is a test suite, and each of its steps, waits, checks and assertions a
-    test case. All times are virtual, so that equal runs have equal reports. The form is
-    that of Ant's JUnit task, which is the strictest that is in use.
+    test case. All times are virtual, so that equal runs have equal reports. The format
+    is that of Ant's JUnit task, the strictest in use.
 
     Args:
-        results: What came of scenarios.
+        results: The results of scenarios.
     """
     root = ET.Element("testsuites")
     root.extend(_suite(result, number) for number, result in enumerate(results))
@@ -56,8 +56,8 @@ def _suite(result: ScenarioResult, number: int) -> ET.Element:
         timestamp=started,
     )
     properties = ET.SubElement(suite, "properties")
-    told = {"seed": str(result.seed), "file": _clean(result.file)}
-    for key, value in told.items():
+    values = {"seed": str(result.seed), "file": _clean(result.file)}
+    for key, value in values.items():
         if value:
             ET.SubElement(properties, "property", name=key, value=value)
     suite.extend(cases)
@@ -102,7 +102,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _clean(text: str) -> str:
-    """A text without what XML cannot hold."""
+    """Return a text without characters that XML does not allow."""
     return "".join(
         letter if letter.isprintable() else repr(letter)[1:-1] for letter in text
     )

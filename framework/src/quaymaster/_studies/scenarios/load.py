@@ -32,6 +32,14 @@ from quaymaster._studies.scenarios.model import (
 from quaymaster._studies.scenarios.reading import PartReader
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart
 from quaymaster._studies.scenarios.templates import Template, can_run_for
+from quaymaster._studies.simulation.autoscaling import (
+    notices_of_sizes,
+    with_autoscaler_size,
+)
+from quaymaster._studies.simulation.recommended_requests import (
+    notices_of_recommendations,
+    with_recommendation,
+)
 
 __all__ = ["load_scenario", "parse_scenario"]
 
@@ -42,12 +50,12 @@ def load_scenario(
     registry: PluginRegistry | None = None,
     kubernetes: Kubernetes | None = None,
 ) -> Scenario:
-    """Read a scenario file, and everything that it names.
+    """Read a scenario file, and all files that it names.
 
     Args:
-        file: The file; what it names is relative to it.
+        file: The file; paths in it are relative to its folder.
         registry: Where plugins are found by name; by default the installed plugins.
-        kubernetes: Whose decisions are made; None: what the file says.
+        kubernetes: The version of Kubernetes; None for the one in the file.
 
     Raises:
         ScenarioErrors: The file is invalid; the error lists all mistakes.
@@ -69,13 +77,13 @@ def parse_scenario(
     file: str = "scenario.yaml",
     kubernetes: Kubernetes | None = None,
 ) -> Scenario:
-    """Read a scenario from its text, and everything that it names.
+    """Read a scenario from its text, and all files that it names.
 
     Args:
         text: YAML or JSON.
         registry: Where plugins are found by name; by default the installed plugins.
-        file: Where it stands: what it names is relative to it.
-        kubernetes: Whose decisions are made; None: what the text says.
+        file: The path of the text: paths in it are relative to its folder.
+        kubernetes: The version of Kubernetes; None for the one in the text.
 
     Raises:
         ScenarioErrors: The file is invalid; the error lists all mistakes.
@@ -98,10 +106,10 @@ def parse_scenario(
 
 
 def _kubernetes(document: Document, findings: Findings) -> Kubernetes:
-    """The Kubernetes that a scenario names.
+    """Return the version of Kubernetes that a scenario names.
 
     Raises:
-        ScenarioErrors: It cannot be played.
+        ScenarioErrors: It is not supported.
     """
     try:
         return Kubernetes(document.kubernetes_version, document.feature_gates)
@@ -117,10 +125,10 @@ class _Loading:
     """Completes one scenario.
 
     Args:
-        file: Where it stands.
-        document: What it says.
+        file: Its path.
+        document: Its content.
         registry: The installed plugins.
-        findings: Where mistakes are noted.
+        findings: Receives mistakes.
     """
 
     def __init__(
@@ -174,20 +182,33 @@ class _Loading:
             description=document.description,
             config=config,
             seed=document.seed,
-            objects=[*nodes, *objects],
+            objects=with_recommendation(
+                with_autoscaler_size([*nodes, *objects], given.hpa),
+                given.vpa,
+            ),
             times=chosen_times(
-                _seconds(document.startup), _seconds(document.termination)
+                _seconds(document.startup),
+                _seconds(document.termination),
+                None if document.pull is None else float(document.pull.value),
             ),
             until=_seconds(document.until),
             steps=document.steps,
             parts=parts,
             assertions=document.assertions,
             kinds=reader.kinds,
-            notices=tuple(reader.notices),
+            notices=(
+                *reader.notices,
+                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
+                *notices_of_recommendations(
+                    objects,
+                    given.vpa,
+                    option="vpa: target or vpa: upper of the input",
+                ),
+            ),
         )
 
     def _part(self, step: Step, place: str) -> StepPart:
-        """What a step needs that stands elsewhere."""
+        """Return what a step needs from other files."""
         place = f"{place}.{ACTIONS[step.action]}"
         if step.create is not None:
             return self._creation(step, place)
@@ -231,7 +252,7 @@ class _Loading:
         return StepPart(templates=templates, run_times=times)
 
     def _check_times(self) -> None:
-        """Steps happen in their order, and nothing comes after the end."""
+        """Check that times ascend, and that nothing comes after the end."""
         end, before = self._document.until, timedelta()
         for index, step in enumerate(self._document.steps):
             place = f"steps[{index}].at"
@@ -270,7 +291,7 @@ class _Loading:
                 self._findings.add(f"steps[{index}].name", message)
 
     def _check_choices(self, check: Checks, place: str) -> None:
-        """The selectors of a check have to be such."""
+        """Check the selectors of a check."""
         for name, part in _given(check):
             for key in ("pods", "selector"):
                 value = getattr(part, key, None)

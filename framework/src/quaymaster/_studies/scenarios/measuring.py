@@ -1,4 +1,4 @@
-"""Judges conditions on numbers over time: pods, nodes, utilisation, balance."""
+"""Evaluates conditions on numbers over time: pods, nodes, utilisation, balance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -32,11 +32,11 @@ _ALL: Final = 100.0
 
 
 def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
-    """Judge how many pods are in a state."""
+    """Evaluate a condition on the number of pods in a state."""
     is_meant = pod_test(check.pods)
-    meant = [pod for pod in events.history.pods if is_meant(pod)]
+    selected = [pod for pod in events.history.pods if is_meant(pod)]
     number = steps_of(
-        interval for one in meant if (interval := _in_state(one, check.state))
+        interval for life in selected if (interval := _in_state(life, check.state))
     )
     what = "pods" if check.state == "Any" else f"{check.state.lower()} pods"
     times = times_in(window, number)
@@ -47,16 +47,16 @@ def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
         return verdict
     too_many = number.at(verdict.failed_at) > _upper(check.at_most, check.equals)
     blamed = [
-        one.pod.key
-        for one in meant
-        if _holds_at(_in_state(one, "Any"), verdict.failed_at)
-        and _holds_at(_in_state(one, check.state), verdict.failed_at) == too_many
+        life.pod.key
+        for life in selected
+        if _holds_at(_in_state(life, "Any"), verdict.failed_at)
+        and _holds_at(_in_state(life, check.state), verdict.failed_at) == too_many
     ]
     return attrs.evolve(verdict, objects=tuple(blamed))
 
 
 def judge_nodes(check: NodeCount, events: Events, window: Window) -> Verdict:
-    """Judge how many nodes there are, or are used, or are empty."""
+    """Evaluate a condition on the number of all, used or empty nodes."""
     is_meant = node_test(check.selector)
     spans = [node for node in events.history.nodes if is_meant(node.node)]
     every = steps_of((span.since, span.until, 1) for span in spans)
@@ -72,7 +72,7 @@ def judge_nodes(check: NodeCount, events: Events, window: Window) -> Verdict:
 
 
 def judge_utilization(check: Utilization, events: Events, window: Window) -> Verdict:
-    """Judge how much of what nodes have to give is requested."""
+    """Evaluate a condition on the utilisation of nodes."""
     is_meant = node_test(check.selector)
     spans = [node for node in events.history.nodes if is_meant(node.node)]
     names = dict.fromkeys(span.node.name for span in spans)
@@ -92,7 +92,7 @@ def judge_utilization(check: Utilization, events: Events, window: Window) -> Ver
 
 
 def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
-    """Judge how evenly running pods are spread over domains."""
+    """Evaluate a condition on the spread of running pods over domains."""
     expected = f"skew at most {check.max_skew}"
     domains: dict[str, list[NodeSpan]] = {}
     for node in events.history.nodes:
@@ -126,7 +126,7 @@ def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
 
 
 def _in_state(life: PodLife, state: str) -> Interval | None:
-    """When a pod is in a state, if ever."""
+    """Return the time in which a pod is in a state, if any."""
     if state == "Pending":
         return life.created, life.waited_until, 1
     if state == "Any":
@@ -144,7 +144,7 @@ def _holds_at(interval: Interval | None, time: float) -> bool:
 
 
 def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
-    """How many of some nodes have a pod that no DaemonSet made."""
+    """Count the nodes with a pod that no DaemonSet created."""
     on_node: dict[str, list[Interval]] = {}
     for pod in pods:
         if pod.bound is not None and pod.node in names and not _is_daemon(pod):
@@ -155,7 +155,7 @@ def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
 
 
 def _merged(intervals: Iterable[Interval]) -> Iterator[Interval]:
-    """The times in which any of some intervals goes on."""
+    """Return the union of intervals."""
     begin, end = -1.0, -1.0
     for since, until, _ in sorted(intervals, key=lambda interval: interval[0]):
         stop = np.inf if until is None else until
@@ -189,7 +189,7 @@ def _shares(
     resource: str,
     window: Window,
 ) -> tuple[Float64Array, Float64Array]:
-    """What share of a resource is requested, in percent: times and values."""
+    """Return the requested share of a resource in percent: times and values."""
     requested = steps_of(
         (pod.bound, pod.ran_until, _requested(pod, resource))
         for pod in pods
@@ -223,8 +223,8 @@ def _share_verdict(
     times: Float64Array,
     shares: Float64Array,
 ) -> Verdict:
-    known = ~np.isnan(shares)
-    times, shares = times[known], shares[known]
+    defined = ~np.isnan(shares)
+    times, shares = times[defined], shares[defined]
     bounds = [
         *([f"at least {check.at_least}"] if check.at_least else []),
         *([f"at most {check.at_most}"] if check.at_most else []),
@@ -251,8 +251,8 @@ def _share_verdict(
 
 
 def _worst(check: Utilization, verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
-    """Make one verdict of those of the nodes: the first failure counts."""
-    failed = [(name, one) for name, one in verdicts if not one.holds]
+    """Combine the verdicts of nodes: the first failure counts."""
+    failed = [(name, verdict) for name, verdict in verdicts if not verdict.holds]
     if not verdicts:
         return _share_verdict(check, None, None, np.empty(0), np.empty(0))
     if not failed:
@@ -287,7 +287,7 @@ def _pods_by_domain(
 def _skews(
     pods: Mapping[str, Steps], nodes: Mapping[str, Steps], times: Float64Array
 ) -> Float64Array:
-    """The fullest domain less the emptiest one that has nodes, at some times."""
+    """Return the fullest domain minus the emptiest one with nodes, at some times."""
     numbers = np.array([pod.on(times) for pod in pods.values()], dtype=np.float64)
     is_there = np.array([nodes[value].on(times) > 0 for value in pods])
     most = np.where(is_there, numbers, -np.inf).max(axis=0)
@@ -332,7 +332,7 @@ def _bounds(at_least: int | None, at_most: int | None, equals: int | None) -> st
 
 
 def _upper(at_most: int | None, equals: int | None) -> float:
-    limits = [one for one in (at_most, equals) if one is not None]
+    limits = [limit for limit in (at_most, equals) if limit is not None]
     return min(limits) if limits else np.inf
 
 

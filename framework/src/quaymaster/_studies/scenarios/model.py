@@ -6,9 +6,11 @@ from typing import Final
 
 import attrs
 
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
 from quaymaster._core.config.errors import ArgsError
 from quaymaster._core.config.fields import (
+    Rule,
     duration,
     integer,
     matching,
@@ -19,6 +21,8 @@ from quaymaster._studies.changes.node_changes import FailureMode
 from quaymaster._studies.scenarios.arrivals import Repeat
 from quaymaster._studies.scenarios.checks import Assertion, Checks, WaitUntil
 from quaymaster._studies.scenarios.run_times import RunTime
+from quaymaster._studies.simulation.autoscaling import AutoscalerSize
+from quaymaster._studies.simulation.recommended_requests import Recommendation
 
 __all__ = [
     "ACTIONS",
@@ -47,6 +51,10 @@ API_VERSION: Final = "simulation.quaymaster.io/v1alpha1"
 KIND: Final = "Scenario"
 
 _time: Final = duration(timedelta())
+_rate: Final = Rule(
+    "bytes per second such as 50Mi",
+    lambda rate: isinstance(rate, Quantity) and rate.value >= 1,
+)
 _target: Final = matching(
     "[^/]+/[^/]+(?:/[^/]+)?", "KIND/NAME or NAMESPACE/KIND/NAME, such as deploy/web"
 )
@@ -85,6 +93,10 @@ class StartInput:
         custom_kinds: Where custom kinds keep their pod templates: files, relative to
             the scenario, or names of shipped mappings.
         run_cron_jobs: Whether to create one Job for each CronJob.
+        hpa: The size of workloads with an autoscaler: its minimum, its maximum, or as
+            it is, within these limits, which is the default.
+        vpa: What new pods of workloads with a VerticalPodAutoscaler request: what their
+            template says, or the target or upper bound of the recommendation.
     """
 
     nodes: tuple[str, ...] = ()
@@ -93,6 +105,8 @@ class StartInput:
     namespace: str | None = attrs.field(default=None, validator=_a_name)
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
+    hpa: AutoscalerSize | None = None
+    vpa: Recommendation = Recommendation.IGNORE
 
 
 @attrs.frozen(kw_only=True)
@@ -412,6 +426,8 @@ class Document:
         startup: How long pods need until they are ready; by default five seconds for
             pods of workloads, and nothing for other pods.
         termination: How long a deleted pod needs to end; by default its grace period.
+        pull: How much of an image a node pulls in a second, such as 50Mi; by default
+            pulls take no time.
         input: The objects at the start.
         until: When the scenario ends. By default after all steps and all times of
             assertions, when the cluster has settled.
@@ -429,6 +445,7 @@ class Document:
     seed: int = attrs.field(default=0, validator=integer(0))
     startup: timedelta | None = attrs.field(default=None, validator=_time)
     termination: timedelta | None = attrs.field(default=None, validator=_time)
+    pull: Quantity | None = attrs.field(default=None, validator=_rate)
     input: StartInput = StartInput()
     until: timedelta | None = attrs.field(default=None, validator=_time)
     steps: tuple[Step, ...] = ()

@@ -1,6 +1,6 @@
-"""Reads what the parts of a scenario name: manifests, nodes, configurations, run times.
+"""Reads what a scenario refers to: manifests, nodes, configurations, run times.
 
-Whatever is wrong is noted, with the place in the scenario or in the file it names.
+Every mistake is recorded with its place in the scenario or in the other file.
 """
 
 import os
@@ -32,18 +32,18 @@ __all__ = ["PartReader"]
 
 
 class PartReader:
-    """Reads parts of one scenario, and collects what is wrong with them.
+    """Reads parts of one scenario, and collects their mistakes.
 
     Args:
         file: The scenario's file; other files are relative to it.
         registry: The installed plugins.
-        findings: Where mistakes in the scenario itself are noted.
-        kubernetes: The Kubernetes whose decisions are made.
+        findings: Receives mistakes in the scenario itself.
+        kubernetes: The simulated version of Kubernetes.
 
     Attributes:
         problems: Mistakes in other files.
         notices: What was left out or assumed.
-        kinds: The kinds that plugins declare, beside those of Kubernetes.
+        kinds: The kinds that plugins declare, in addition to those of Kubernetes.
     """
 
     def __init__(
@@ -64,25 +64,25 @@ class PartReader:
         self.kinds: Sequence[type[ApiObject]] = ()
 
     def path_of(self, name: str) -> str:
-        """A file that the scenario names, relative to itself."""
+        """Return the path of a file, relative to the scenario."""
         return os.path.normpath(self._folder / name)
 
     def config(self, name: str | None) -> SchedulerConfig | None:
-        """A configuration by its file, or by the name of a profile that is shipped."""
+        """Read a configuration by its file, or by the name of a shipped profile."""
         source = "" if name is None else self._config_source(name)
         if source not in self._configs:
             self._configs[source] = self._read_config(source)
         return self._configs[source]
 
     def knows_kinds_of(self, config: SchedulerConfig) -> None:
-        """Let objects be of the kinds that a configuration's plugins declare."""
+        """Allow objects of the kinds that a configuration's plugins declare."""
         try:
             self.kinds = tuple(declared_kinds(config, self._registry))
         except KindError as error:
             self.problems.append(Problem(where=self._file, message=str(error)))
 
     def nodes(self, specs: Sequence[str], place: str) -> list[Node]:
-        """The nodes that some lines describe."""
+        """Return the nodes that lines describe."""
         made: list[Node] = []
         for index, spec in enumerate(specs):
             try:
@@ -101,7 +101,7 @@ class PartReader:
         custom_kinds: Sequence[str] = (),
         run_cron_jobs: bool = False,
     ) -> list[ApiObject]:
-        """Objects from files, and objects that stand in the scenario."""
+        """Read objects from files and from the scenario itself."""
         paths = self._existing(files, f"{place}.files")
         try:
             loaded = load(
@@ -120,7 +120,7 @@ class PartReader:
         return list(loaded.objects)
 
     def run_times(self, name: str, place: str) -> list[float]:
-        """The run times that a file lists, in seconds."""
+        """Read the run times of a file, in seconds."""
         path = self.path_of(name)
         try:
             text = bytes(read_file(path)).decode()
@@ -155,7 +155,7 @@ class PartReader:
             return None
 
     def _config_source(self, name: str) -> str:
-        """A file beside the scenario, or else a name as it stands."""
+        """Return a file relative to the scenario, or else the name unchanged."""
         path = self.path_of(name)
         return path if Path(path).exists() or Path(name).suffix else name
 

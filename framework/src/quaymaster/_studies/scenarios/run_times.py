@@ -1,4 +1,4 @@
-"""How long pods run: distributions, and what is drawn from them."""
+"""Distributions of the run times of pods."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ __all__ = [
 _NOTHING: Final = timedelta()
 _some_time: Final = duration(timedelta(microseconds=1))
 _LONGEST: Final = 9e9
-"""Some 285 years, less than what the simulated kubelet takes."""
+"""About 285 years, which the simulated kubelet still accepts."""
 
 
 @attrs.frozen(kw_only=True)
@@ -121,7 +121,7 @@ def run_times(
 
     Args:
         run_time: Their distribution.
-        measured: What an empirical one is drawn from, in seconds.
+        measured: The measured run times of an empirical one, in seconds.
         stream: The random stream.
     """
     low = 0.0 if run_time.at_least is None else run_time.at_least.total_seconds()

@@ -23,13 +23,13 @@ __all__ = ["AssertionResult", "Scenario", "ScenarioResult", "StepPart", "StepRes
 
 @attrs.frozen(kw_only=True, eq=False)
 class StepPart:
-    """What a step needs that stands in other files.
+    """What a step needs from other files.
 
     Attributes:
-        templates: What it creates.
-        objects: What it applies.
+        templates: The objects that it creates.
+        objects: The objects that it applies.
         run_times: Measured run times, in seconds.
-        config: The configuration that it lets the scheduler go on with.
+        config: The configuration with which it lets the scheduler continue.
     """
 
     templates: Sequence[Template] = ()
@@ -40,21 +40,21 @@ class StepPart:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Scenario:
-    """A scenario with everything that its file names.
+    """A scenario with the content of all files that it names.
 
     Attributes:
-        name: What it is called.
-        file: Where it stands; empty if it was no file.
+        name: Its name.
+        file: Its path; empty if it was not read from a file.
         description: A description.
         config: The scheduler's configuration.
-        seed: Decides what is random.
+        seed: The seed of random choices.
         objects: The objects at the start.
         times: How long pods need to start and to end.
         until: When it ends, in seconds since the beginning; None: once all is done.
         steps: The steps, in order.
-        parts: What each step needs besides, in the same order.
+        parts: What each step needs from other files, in the same order.
         assertions: The assertions.
-        kinds: The kinds that plugins declare, beside those of Kubernetes.
+        kinds: The kinds that plugins declare, in addition to Kubernetes' own.
         notices: What was left out or assumed while reading.
     """
 
@@ -80,10 +80,10 @@ class Scenario:
 
 @attrs.frozen(kw_only=True)
 class AssertionResult:
-    """What came of an assertion, of a check, or of a wait.
+    """The result of an assertion, of a check, or of a wait.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         passed: Whether it held.
         expected: What was expected, in words.
         found: What was found, in words.
@@ -101,20 +101,23 @@ class AssertionResult:
 
 @attrs.frozen(kw_only=True)
 class StepResult:
-    """What a step did.
+    """The result of a step.
 
     Attributes:
-        name: What it is called.
-        action: What it does: the key in the file.
+        name: Its name.
+        action: Its action: the key in the file.
         began: When it happened first, in seconds since the beginning; None if the
             scenario ended before.
-        ended: When it happened last, or when its wait was over.
+        ended: When it happened last, when its wait was over, or when its drains and
+            rotations were done.
+        took: How long that was, in seconds; None if it did not happen, or if a drain
+            was not done at the end.
         times: How often it happened.
-        objects: How many objects it made, changed or deleted.
+        objects: How many objects it created, changed or deleted.
         evicted: How many pods its drains evicted.
-        lost: How many pods went together with their nodes.
-        refused: What the cluster refused, each message once, and how often.
-        may_fail: Whether what was refused does no harm.
+        lost: How many pods were lost together with their nodes.
+        refused: The messages of the cluster's rejections, each with its number.
+        may_fail: Whether rejections are allowed.
         notes: What else a user should know.
         placed: The pods that got a node before the next step began, or the end, and
             still had it then; by workload and key.
@@ -128,6 +131,7 @@ class StepResult:
     action: str
     began: float | None = None
     ended: float | None = None
+    took: float | None = None
     times: int = 0
     objects: int = 0
     evicted: int = 0
@@ -141,27 +145,30 @@ class StepResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was refused that should not be."""
+        """Whether nothing was rejected, or rejections are allowed."""
         return self.may_fail or not self.refused
 
 
 @attrs.frozen(kw_only=True)
 class ScenarioResult:
-    """What came of a scenario. Times are seconds since the beginning.
+    """The result of a scenario. Times are seconds since the beginning.
 
     Attributes:
-        name: What the scenario is called.
-        file: Where it stands; empty if it was no file.
-        seed: What its random choices were made with.
-        assertions: What came of waits and checks, in the order of the steps, then of
-            the assertions, in their order.
-        steps: What the steps did.
+        name: The name of the scenario.
+        file: Its path; empty if it was not read from a file.
+        seed: The seed of its random choices.
+        assertions: The results of waits and checks, in the order of the steps, then
+            those of the assertions, in their order.
+        steps: The results of the steps.
         ended: When it ended.
-        simulation: Where pods went, and why others have no node.
-        history: What became of every pod and node.
+        simulation: The placements, and why other pods have no node.
+        history: The history of every pod and node.
         stuck_rollouts: The rollouts that are not complete and make no progress at the
             end.
         observed: The observed run for a report; None unless requested.
+        states: The observed run before the first step, and after each step until the
+            next one began; of long scenarios of large clusters only the last ones.
+            Empty unless requested.
     """
 
     name: str
@@ -174,9 +181,10 @@ class ScenarioResult:
     history: History = attrs.field(repr=False, eq=False)
     stuck_rollouts: tuple[StuckRollout, ...] = ()
     observed: ObservedRun | None = attrs.field(default=None, repr=False, eq=False)
+    states: tuple[ObservedRun, ...] = attrs.field(default=(), repr=False, eq=False)
 
     @property
     def passed(self) -> bool:
-        """Whether everything holds, and every step could be made."""
+        """Whether all conditions hold and every step succeeded."""
         held = all(assertion.passed for assertion in self.assertions)
         return held and all(step.passed for step in self.steps)

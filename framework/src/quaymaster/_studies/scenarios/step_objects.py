@@ -14,15 +14,15 @@ __all__ = ["step_problems"]
 
 
 def step_problems(scenario: Scenario, cluster: InMemoryCluster) -> Iterator[Problem]:
-    """Find what no cluster stores, of the objects that steps create and apply.
+    """Find objects of steps that no cluster would store.
 
-    What depends on the moment, such as a quota or a name that is taken, is left to the
-    run; so is all of steps that may fail.
+    Errors that depend on the moment, such as quotas and taken names, are left to the
+    run. So are all errors of steps that may fail.
 
     Args:
         scenario: The scenario.
-        cluster: A cluster with its input; the objects of the steps are put there, one
-            after the other, since those of later steps may need them.
+        cluster: A cluster with its input. The objects of the steps are created there
+            one after the other, since later steps may need them.
     """
     for index, (step, part) in enumerate(
         zip(scenario.steps, scenario.parts, strict=True)
@@ -38,11 +38,11 @@ def step_problems(scenario: Scenario, cluster: InMemoryCluster) -> Iterator[Prob
                         where=place, path=problem.path, message=problem.message
                     )
             except ApiError:
-                pass  # it may be otherwise by then
+                pass  # may be valid by then
 
 
 def _first_objects(step: Step, part: StepPart) -> Sequence[ApiObject]:
-    """What a step applies, or creates first."""
+    """Return the objects that a step applies, or creates first."""
     create = step.create
     if create is None:
         return part.objects

@@ -1,4 +1,4 @@
-"""Random numbers: each purpose has a stream of its own."""
+"""Random numbers: each purpose has its own stream."""
 
 import hashlib
 
@@ -8,14 +8,14 @@ __all__ = ["random_stream"]
 
 
 def random_stream(seed: int, *names: str) -> np.random.Generator:
-    """Make the generator that has some names.
+    """Make the random generator of a purpose.
 
-    Streams of different names have nothing to do with each other, so what one step
-    draws does not depend on the other steps.
+    Streams with different names are independent, so the draws of a step do not depend
+    on the other steps.
 
     Args:
         seed: The seed of the whole scenario.
-        names: What it is for.
+        names: The purpose.
     """
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()

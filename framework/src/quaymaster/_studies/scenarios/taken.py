@@ -1,4 +1,4 @@
-"""Finds the pods that were taken off their node against their will."""
+"""Finds the pods that lost their node: preempted, drained or lost with it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,28 +13,28 @@ __all__ = ["evictions_of"]
 def evictions_of(
     history: History, effects: Iterable[Effect], preempted: Iterable[Preemption]
 ) -> Sequence[Eviction]:
-    """The evictions, in the order of time.
+    """Return the evictions, in the order of time.
 
-    The pods that a DaemonSet has on a lost node are none: they are gone for good.
+    Pods of a DaemonSet on a lost node do not count: they are gone for good.
 
     Args:
-        history: What became of the pods.
+        history: The history of the pods.
         effects: What changes have done.
         preempted: The pods that were preempted.
     """
-    told: list[tuple[str, float, Cause]] = []
-    told += [(victim.pod, victim.at, "Preempted") for victim in preempted]
+    losses: list[tuple[str, float, Cause]] = []
+    losses += [(victim.pod, victim.at, "Preempted") for victim in preempted]
     for effect in effects:
-        told += [(eviction.pod, eviction.at, "Drained") for eviction in effect.evicted]
-        told += [(key, effect.at, "Lost") for key in effect.lost]
-        told += [(eviction.pod, eviction.at, "Lost") for eviction in effect.timed_out]
-    if not told:
+        losses += [(victim.pod, victim.at, "Drained") for victim in effect.evicted]
+        losses += [(key, effect.at, "Lost") for key in effect.lost]
+        losses += [(victim.pod, victim.at, "Lost") for victim in effect.timed_out]
+    if not losses:
         return ()
     lives: dict[str, list[PodLife]] = {}
     for life in history.pods:
         lives.setdefault(life.pod.key, []).append(life)
     found: list[Eviction] = []
-    for key, at, cause in sorted(told, key=lambda one: one[1]):
+    for key, at, cause in sorted(losses, key=lambda loss: loss[1]):
         found += [
             Eviction(life=life, at=at, cause=cause)
             for life in lives.get(key, ())

@@ -1,4 +1,4 @@
-"""Counts pods by state as they change, so that a wait need not look at all of them."""
+"""Counts pods by state as they change, so that a wait need not scan all pods."""
 
 from collections import Counter
 from typing import Final
@@ -17,7 +17,7 @@ class Tally:
     """Checks cheaply whether a condition cannot hold yet.
 
     Args:
-        history: What becomes of the pods; it must be up to date for each question.
+        history: The history of the pods; it must be current for each call.
         check: The condition.
     """
 
@@ -32,7 +32,7 @@ class Tally:
             self._note(life)
 
     def may_hold(self) -> bool:
-        """Whether the condition may hold now; if so, it has to be judged."""
+        """Whether the condition may hold now; if so, it must be evaluated."""
         for life in self._history.changed[self._read :]:
             self._note(life)
         self._read = len(self._history.changed)

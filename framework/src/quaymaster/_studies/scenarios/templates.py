@@ -1,4 +1,4 @@
-"""Objects that a step creates in numbers."""
+"""Templates of objects that a step creates many times."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
@@ -20,12 +20,12 @@ NUMBER: Final = "$(number)"
 
 @attrs.frozen(eq=False)
 class Template:
-    """An object of which there may be many.
+    """A template of many objects.
 
     Attributes:
         obj: The object.
         text: Its JSON, if the number occurs in it; else None.
-        pool: What all that is made shares its parts with.
+        pool: The pool of parts that all its objects share.
     """
 
     obj: ApiObject
@@ -39,7 +39,7 @@ class Template:
         return cls(obj, text if NUMBER.encode() in text else None, pool)
 
     def numbered(self, number: int | None) -> ApiObject:
-        """Make one of them.
+        """Make one of the objects.
 
         Args:
             number: Its number; None if there is only one.
@@ -75,7 +75,7 @@ def made(
 
 
 def can_run_for(obj: ApiObject) -> bool:
-    """Whether the pods of an object may have a time to run."""
+    """Whether the pods of an object may have a run time."""
     return isinstance(obj, Pod | Job)
 
 

@@ -36,6 +36,7 @@ from quaymaster._studies.scenarios.tally import Tally
 from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.history import History
+from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.step_placements import (
@@ -63,7 +64,7 @@ def run_scenario(
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
     times: PodTimes | None = None,
 ) -> ScenarioResult:
-    """Run a scenario in virtual time, and judge its assertions.
+    """Run a scenario in virtual time, and evaluate its assertions.
 
     Args:
         scenario: The scenario.
@@ -95,10 +96,13 @@ def run_scenario(
         observe=observe,
     ) as simulation:
         placements = PlacementTracker(history, topology_keys)
-        run = _Run(scenario, chosen, simulation, history, placements, on_progress)
+        states = ObservedStates(simulation if observe else None)
+        run = _Run(
+            scenario, chosen, simulation, history, placements, states, on_progress
+        )
         run.play()
         seen = simulation.observed(scenario.name) if observe else None
-        return attrs.evolve(run.result(), observed=seen)
+        return attrs.evolve(run.result(), observed=seen, states=states.runs)
 
 
 def check_input(scenario: Scenario) -> None:
@@ -137,7 +141,7 @@ def _filled(
 
 
 class _Run:
-    """A scenario that is being run."""
+    """A running scenario."""
 
     def __init__(
         self,
@@ -146,6 +150,7 @@ class _Run:
         simulation: Simulation,
         history: History,
         placements: PlacementTracker,
+        states: ObservedStates,
         on_progress: ProgressFn | None,
     ) -> None:
         self._scenario = scenario
@@ -154,6 +159,7 @@ class _Run:
         self._history = history
         self._placements = placements
         self._placed: list[StepPlacements] = []
+        self._states = states
         self._rollouts = RolloutTracker(simulation, history)
         self._stuck: list[tuple[StuckRollout, ...]] = []
         self._on_progress = on_progress
@@ -168,8 +174,8 @@ class _Run:
         ]
 
     def play(self) -> None:
-        """Play all steps, and go on until the end."""
-        begun = 0.0
+        """Play all steps, and continue until the end."""
+        begun, last = 0.0, "before"
         for actor in self._actors:
             step = actor.step
             if step.at is not None:
@@ -179,14 +185,15 @@ class _Run:
             if self._is_over(begun):
                 break
             self._go_on(begun)
-            self._end_step(is_settled=False)
+            self._end_step(last, is_settled=False)
+            last = actor.name
             self._play(actor)
             begun = self._simulation.now
         self._finish()
-        self._end_step(is_settled=self._scenario.until is None)
+        self._end_step(last, is_settled=self._scenario.until is None)
 
     def result(self) -> ScenarioResult:
-        """Judge the assertions, and return everything."""
+        """Evaluate the assertions, and return the result."""
         scenario, events = self._scenario, self._events()
         results = [
             _named(assertion, judge(assertion, events, _window(assertion, events.end)))
@@ -204,14 +211,15 @@ class _Run:
             stuck_rollouts=self._stuck[-1],
         )
 
-    def _end_step(self, *, is_settled: bool) -> None:
-        """Keep where the pods of a step landed, and which rollouts are stuck."""
+    def _end_step(self, name: str, *, is_settled: bool) -> None:
+        """Record the placements of a step, the stuck rollouts, and the state."""
+        self._states.look(name)
         self._placed.append(self._placements.take())
         self._stuck.append(self._rollouts.take(is_settled=is_settled))
 
     def _step_results(self) -> Iterator[StepResult]:
-        """Return what each step did, and where its pods landed."""
-        # The first of each are those before the first step.
+        """Return the result of each step, with the placements of its pods."""
+        # The first entries are those before the first step.
         placements = chain(self._placed[1:], repeat(StepPlacements()))
         rollouts = chain(self._stuck[1:], repeat(()))
         for actor, step, stuck in zip(self._actors, placements, rollouts, strict=False):
@@ -247,7 +255,7 @@ class _Run:
             self._call_at(back, partial(actor.bring_back, tuple(actor.lost)))
 
     def _repeat(self, actor: Actor, begun: float, times: Iterator[float]) -> None:
-        """Have a step happen at the next of its times."""
+        """Schedule the next repetition of a step."""
         time = next(times, None)
         if time is None:
             return
@@ -283,7 +291,7 @@ class _Run:
         self._results.append(_result(actor.name, self._with_reasons(verdict)))
 
     def _with_reasons(self, verdict: Verdict) -> Verdict:
-        """Add why the pods for which a condition fails have no node, as of now."""
+        """Add the current reasons why the pods that fail a condition have no node."""
         blamed = set(verdict.objects)
         waiting = [
             pod
@@ -300,7 +308,7 @@ class _Run:
         return attrs.evolve(verdict, found=f"{verdict.found} ({listed})")
 
     def _next_moment(self) -> float:
-        """The next time at which anything may happen."""
+        """Return the next time at which anything may happen."""
         simulation = self._simulation
         due = simulation.cluster.clock.next_due()
         times = [self._due[0][0]] if self._due else []
@@ -320,14 +328,14 @@ class _Run:
         self._history.catch_up()
 
     def _go_on(self, time: float) -> None:
-        """Let time pass, with what is due on the way; the past is over."""
+        """Run everything that is due until a time; do nothing for the past."""
         while self._due and self._due[0][0] <= time:
             due, _, call = heapq.heappop(self._due)
             self._simulation.run_until(due)
             call()
-            self._tell_progress()
+            self._report_progress()
         self._simulation.run_until(max(time, self._simulation.now))
-        self._tell_progress()
+        self._report_progress()
 
     def _call_at(self, time: float, call: Callable[[], None]) -> None:
         heapq.heappush(self._due, (time, next(self._sequence), call))
@@ -337,7 +345,7 @@ class _Run:
         return until is not None and max(time, self._simulation.now) > until
 
     def _events(self) -> Events:
-        """What has happened so far."""
+        """Return the history so far."""
         self._history.catch_up()
         effects: list[Effect] = [
             effect for actor in self._actors for effect in actor.effects
@@ -349,7 +357,7 @@ class _Run:
             end=self._simulation.now,
         )
 
-    def _tell_progress(self) -> None:
+    def _report_progress(self) -> None:
         if self._on_progress is not None:
             self._on_progress(self._history.placed, len(self._history.pods))
 

@@ -1,4 +1,4 @@
-"""What a check finds, and what it is found in."""
+"""The verdict of a check, and the events that it is based on."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,15 +14,15 @@ __all__ = ["Cause", "Events", "Eviction", "Verdict", "span"]
 Cause = Literal["Preempted", "Drained", "Lost"]
 
 _LONGEST: Final = timedelta.max.total_seconds() / 2
-"""Longer times are shown as this one, which a timedelta can hold."""
+"""Longer times are shown as this one, which still fits into a timedelta."""
 
 
 @attrs.frozen(kw_only=True)
 class Eviction:
-    """A pod that was taken off its node against its will.
+    """A pod that lost its node: preempted, drained or lost with it.
 
     Attributes:
-        life: What became of the pod.
+        life: The history of the pod.
         at: When, in seconds since the beginning.
         cause: Why.
     """
@@ -34,11 +34,11 @@ class Eviction:
 
 @attrs.frozen(kw_only=True)
 class Events:
-    """What checks look at.
+    """The input of checks.
 
     Attributes:
-        history: What became of pods and nodes.
-        evictions: The pods that were taken off their node, in order.
+        history: The history of pods and nodes.
+        evictions: The pods that lost their node, in order.
         end: The end of the observed time.
     """
 
@@ -49,7 +49,7 @@ class Events:
 
 @attrs.frozen(kw_only=True)
 class Verdict:
-    """What a check has found.
+    """The result of a check.
 
     Attributes:
         holds: Whether the condition holds.
@@ -67,5 +67,5 @@ class Verdict:
 
 
 def span(seconds: float) -> str:
-    """A length of time such as ``1m30s``, to the millisecond."""
+    """Return a duration such as ``1m30s``, to the millisecond."""
     return format_duration(timedelta(seconds=min(round(seconds, 3), _LONGEST)))

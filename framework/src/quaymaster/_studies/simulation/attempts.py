@@ -1,7 +1,6 @@
 """Explains the attempts of a pod while they are made."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import attrs
 
@@ -19,23 +18,7 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.names import PodNotFoundError, Wanted
 
-__all__ = ["AttemptLog", "FollowsAttempts", "shown_attempt"]
-
-
-class FollowsAttempts(Protocol):
-    """Follows attempts, each from its beginning to its end."""
-
-    def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
-        """Called just before an attempt of a pod."""
-
-    def fail(self, pod: Pod, failure: Failure, /) -> None:
-        """Called when a pod got no node."""
-
-    def bind(self, pod: Pod, node_name: str, /) -> None:
-        """Called when a pod was bound."""
-
-    def preempt(self, victim: str, by: str, /) -> None:
-        """Called when a pod was preempted for another one."""
+__all__ = ["AttemptLog", "shown_attempt"]
 
 
 class AttemptLog:

@@ -63,8 +63,8 @@ class Run:
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: Decides the choice between equally good nodes, and generated names.
-        options: What else can be set about the scheduler; with ``verify`` every Nth
-            decision is checked.
+        options: Other settings of the scheduler; with ``verify`` every Nth decision is
+            checked.
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the run, as for `Simulation`.
 
@@ -314,7 +314,7 @@ class Run:
         return self._simulation.result()
 
     def close(self) -> None:
-        """Close the plugins, after the last call; a second time does no harm."""
+        """Close the plugins, after the last call; later calls do nothing."""
         self._simulation.close()
 
     def _attempt(self, *, explain: bool) -> Step | None:

@@ -111,7 +111,7 @@ class Wanted:
         """Return the requested pod among existing pods and pods that were tried.
 
         Raises:
-            PodNotFoundError: There is none, or more than one.
+            PodNotFoundError: No pod matches, or several do.
         """
         now = {pod.key: pod for pod in self._cluster.list(Pod).items}
         pods = [now.get(key, pod) for key, pod in self._tried.items()]

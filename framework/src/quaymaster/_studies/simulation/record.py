@@ -10,7 +10,7 @@ from quaymaster._core.contract.cluster import EventNote
 from quaymaster._core.contract.options import HookError, SlowHook
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
-from quaymaster._studies.simulation.attempts import FollowsAttempts
+from quaymaster._studies.simulation.followers import FollowsAttempts
 from quaymaster._studies.simulation.results import Placement, Preemption, ProgressFn
 
 __all__ = ["Record"]

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import starmap
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._base.natural_order import natural_key
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
@@ -20,9 +21,8 @@ from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.simulation.attempts import FollowsAttempts
 from quaymaster._studies.simulation.clusters import filled_cluster
-from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.followers import FollowsAttempts
 from quaymaster._studies.simulation.observers import (
     AnyObserver,
     begin_observers,
@@ -37,9 +37,12 @@ from quaymaster._studies.simulation.results import (
     SimulationResult,
     UnscheduledPod,
 )
-from quaymaster._studies.simulation.run_observer import RunObserver, observed_run
 from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.verdicts import unscheduled_pod
+
+if TYPE_CHECKING:
+    from quaymaster._studies.simulation.observed import ObservedRun
+    from quaymaster._studies.simulation.run_observer import RunObserver
 
 __all__ = ["Simulation"]
 
@@ -133,7 +136,7 @@ class Simulation:
         self._record.unobserved = self._scheduler.hooks_unobserved
         self._is_started = False
         self._trials = 0
-        self._seen = RunObserver() if observe else None
+        self._seen = _run_observer() if observe else None
         if log is not None:
             self.follow_attempts(log)
         all_following = (self._seen, *following) if self._seen else following
@@ -329,13 +332,17 @@ class Simulation:
         """
         self._record.logs.append(log)
 
-    def observed(self, name: str = "") -> ObservedRun:
+    def observed(self, name: str = "") -> "ObservedRun":
         """Return the record of the run; samples and attempts need ``observe``.
 
         Args:
             name: The name of the run in comparisons.
         """
         if self._seen is None:
+            from quaymaster._studies.simulation.run_observer import (  # noqa: PLC0415 - below
+                observed_run,
+            )
+
             return observed_run(self, name)
         return self._seen.run_so_far(self, name)
 
@@ -345,7 +352,10 @@ class Simulation:
         return SimulationResult(
             placements=tuple(starmap(self._ended, record.placements)),
             unscheduled=tuple(
-                sorted(map(self.unscheduled, waiting), key=lambda entry: entry.pod)
+                sorted(
+                    map(self.unscheduled, waiting),
+                    key=lambda pod: natural_key(pod.pod),
+                )
             ),
             preempted=tuple(record.preempted),
             pods=len(record.placements) + len(waiting),
@@ -405,3 +415,12 @@ class Simulation:
             if condition.type == "Ready" and condition.last_transition_time is not None:
                 return self._record.since(condition.last_transition_time)
         return None
+
+
+def _run_observer() -> "RunObserver":
+    # Few runs are observed, and a small simulation takes about as long as its imports.
+    from quaymaster._studies.simulation.run_observer import (  # noqa: PLC0415 - above
+        RunObserver,
+    )
+
+    return RunObserver()

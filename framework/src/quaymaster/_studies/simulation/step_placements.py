@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._base.natural_order import natural_key
 from quaymaster._studies.simulation.history import History, PodLife
 from quaymaster._studies.simulation.owners import workload_name
 
@@ -99,15 +100,16 @@ class PlacementTracker:
         counts: dict[str, Counter[str]] = {}
         for life in lives:
             self._count(life, counts)
+        counts = {key: counts[key] for key in sorted(counts, key=natural_key)}
         labels, self._labels = self._labels, _labels_of_nodes(self._history)
         spread = [
             _spread(workload, key, (before, labels), (after, self._labels))
-            for workload, before in sorted(counts.items())
+            for workload, before in counts.items()
             for after in (self._pods_per_node[workload],)
             for key in self._topology_keys
         ]
         return StepPlacements(
-            placed=tuple(sorted(placed, key=lambda pod: (pod.workload, pod.pod))),
+            placed=tuple(sorted(placed, key=_order)),
             spread=tuple(item for item in spread if item.before or item.after),
         )
 
@@ -154,6 +156,10 @@ def _placed_pod(life: PodLife) -> PlacedPod:
     )
 
 
+def _order(pod: PlacedPod) -> tuple[object, ...]:
+    return natural_key(pod.workload), natural_key(pod.pod)
+
+
 def _labels_of_nodes(history: History) -> _Labels:
     """Return the labels of the nodes that exist now, by name."""
     return {
@@ -174,7 +180,8 @@ def _spread(
             for _, labels in (before, after)
             for node in labels.values()
             if (value := node.get(topology_key)) is not None
-        }
+        },
+        key=natural_key,
     )
     return WorkloadSpread(
         workload=workload,

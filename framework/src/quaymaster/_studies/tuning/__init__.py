@@ -1,1 +1,1 @@
-"""Tuning: the weights and arguments of a profile that serve an objective best."""
+"""Tuning: finds the best weights and arguments of a profile for an objective."""

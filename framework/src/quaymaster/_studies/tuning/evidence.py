@@ -1,4 +1,4 @@
-"""Writes what a tuning has found: configurations with their evidence, and tables."""
+"""Writes the results of a tuning: configurations with their evidence, and tables."""
 
 import json
 import platform
@@ -12,7 +12,7 @@ from quaymaster._base.yaml_text import yaml_text
 from quaymaster._studies.comparing.estimates import Estimate
 from quaymaster._studies.experiments.experiment import Part
 from quaymaster._studies.experiments.store import write_csv
-from quaymaster._studies.tuning.judging import Contender, Judged, told
+from quaymaster._studies.tuning.judging import Contender, Judged, mean_text
 from quaymaster._studies.tuning.trials import Trial, TrialOutcome
 from quaymaster._studies.tuning.tuning import Tuning
 
@@ -24,35 +24,35 @@ _LIBRARIES: Final = ("quaymaster", "optuna", "numpy")
 def write_found(
     tuning: Tuning, judged: Judged, trials: Sequence[Trial], folder: Path
 ) -> Sequence[Path]:
-    """Write the configurations that were found, as files that any command takes.
+    """Write the best configurations, as files that all commands accept.
 
     Args:
         tuning: The tuning.
-        judged: What was found.
+        judged: The evaluated configurations.
         trials: All trials.
-        folder: Where the files go.
+        folder: The folder of the files.
 
     Returns:
         The files.
     """
     files = []
-    for one in judged.found:
-        file = folder / f"{one.name.replace(' ', '-')}.yaml"
-        lines = _evidence(tuning, judged, one, trials)
+    for contender in judged.found:
+        file = folder / f"{contender.name.replace(' ', '-')}.yaml"
+        lines = _evidence(tuning, judged, contender, trials)
         comments = "".join(f"# {line}".rstrip() + "\n" for line in lines)
-        text = comments + yaml_text(dict(one.profile.config or {}))
+        text = comments + yaml_text(dict(contender.profile.config or {}))
         write_whole(file, text.encode())
         files.append(file)
     return files
 
 
 def write_trials(tuning: Tuning, trials: Iterable[Trial], folder: Path) -> None:
-    """Write ``trials.csv``: what was tried, and what it came to.
+    """Write ``trials.csv``: the trials and their results.
 
     Args:
         tuning: The tuning.
         trials: The trials.
-        folder: Where it goes.
+        folder: The folder of the file.
     """
     fields = [parameter.name for parameter in tuning.search]
     metrics = [objective.metric for objective in tuning.objectives]
@@ -72,12 +72,12 @@ def write_trials(tuning: Tuning, trials: Iterable[Trial], folder: Path) -> None:
 
 
 def write_summary(tuning: Tuning, judged: Judged, folder: Path) -> None:
-    """Write ``tuning.json``: the estimates, the differences, and where they come from.
+    """Write ``tuning.json``: the estimates, the differences, and their origin.
 
     Args:
         tuning: The tuning.
-        judged: What was found.
-        folder: Where it goes.
+        judged: The evaluated configurations.
+        folder: The folder of the file.
     """
     document = {
         "tuning": tuning.file,
@@ -93,8 +93,8 @@ def write_summary(tuning: Tuning, judged: Judged, folder: Path) -> None:
             }
             for objective in tuning.objectives
         ],
-        "known": [_summary(tuning, one) for one in judged.known],
-        "found": [_summary(tuning, one) for one in judged.found],
+        "known": [_summary(tuning, contender) for contender in judged.known],
+        "found": [_summary(tuning, contender) for contender in judged.found],
         "failed": dict(judged.failed),
         "versions": {name: metadata.version(name) for name in _LIBRARIES},
         "python": platform.python_version(),
@@ -129,7 +129,7 @@ def _numbers(estimate: Estimate) -> dict[str, float | None]:
 def _evidence(
     tuning: Tuning, judged: Judged, contender: Contender, trials: Sequence[Trial]
 ) -> Iterator[str]:
-    """The facts about a configuration that the search has found."""
+    """Yield the facts about a configuration of the search."""
     assert contender.trial is not None, "it was found by a trial"
     complete = sum(trial.outcome is TrialOutcome.COMPLETE for trial in trials)
     fields = ", ".join(
@@ -150,7 +150,8 @@ def _evidence(
         yield ""
         yield f"{objective.metric} ({goal} is better)"
         for each in (*judged.known, contender):
-            tuned, held_out = told(each.tuned[number]), told(each.held_out[number])
+            tuned = mean_text(each.tuned[number])
+            held_out = mean_text(each.held_out[number])
             yield f"  {each.name}: tuned {tuned}, held out {held_out}"
         for difference in contender.differences:
             if difference.objective == objective:
@@ -163,7 +164,7 @@ def _runs_of(inputs: Sequence[Part], seeds: Sequence[int]) -> str:
 
 
 def _in_cells(values: Sequence[float], count: int) -> Sequence[object]:
-    """A cell for each value; empty ones if there are none."""
+    """Return a cell for each value; empty cells without values."""
     return values or [None] * count
 
 

@@ -1,4 +1,4 @@
-"""Judges configurations on runs that the search has not seen."""
+"""Evaluates configurations on runs that the search has not used."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,17 +10,17 @@ from quaymaster._studies.tuning.runs import FailedRunError, Runs
 from quaymaster._studies.tuning.trials import Trial
 from quaymaster._studies.tuning.tuning import Objective, Tuning
 
-__all__ = ["Contender", "HeldOutDifference", "Judged", "judge", "told"]
+__all__ = ["Contender", "HeldOutDifference", "Judged", "judge", "mean_text"]
 
 
 @attrs.frozen(kw_only=True)
 class HeldOutDifference:
-    """How two configurations differ in one objective, on the runs that were held out.
+    """The difference of two configurations in one objective, on held-out runs.
 
     Attributes:
         objective: The objective.
         against: The name of the other configuration.
-        estimate: The mean of what this one has more than the other, run by run.
+        estimate: The mean difference to the other one, run by run.
     """
 
     objective: Objective
@@ -29,7 +29,7 @@ class HeldOutDifference:
 
     @property
     def verdict(self) -> str:
-        """``better``, ``worse``, or ``no difference`` that is certain."""
+        """``better``, ``worse``, or ``no difference`` if none is certain."""
         if not self.estimate.is_certain:
             return "no difference"
         has_more = self.estimate.mean > 0
@@ -39,23 +39,23 @@ class HeldOutDifference:
         sign = "+" if self.estimate.mean >= 0 else ""
         return (
             f"held out, {self.objective.metric} than {self.against}: "
-            f"{sign}{told(self.estimate)}: {self.verdict}"
+            f"{sign}{mean_text(self.estimate)}: {self.verdict}"
         )
 
 
 @attrs.frozen(kw_only=True)
 class Contender:
-    """A configuration, and what it came to.
+    """A configuration and its results.
 
     Attributes:
-        name: What it is called: the name of a profile, or of the tuned one with a
-            number if there are several.
+        name: Its name: that of a profile, or ``tuned``, with a number if there are
+            several.
         profile: The configuration.
-        trial: The trial that it comes from; None for a profile of the experiment.
+        trial: Its trial; None for a profile of the experiment.
         tuned: For each objective the mean over the runs of the search.
-        held_out: For each objective the mean over the runs that were held out.
-        differences: From the tuned profile as it was, and from its rivals; of a trial
-            only.
+        held_out: For each objective the mean over the held-out runs.
+        differences: The differences to the original profile and its rivals; only for
+            trials.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Contender:
 
 @attrs.frozen(kw_only=True)
 class Judged:
-    """All contenders: the profiles of the experiment, and what the search has found.
+    """All contenders: the profiles of the experiment, and the results of the search.
 
     Attributes:
-        known: The tuned profile as it was, and its rivals.
-        found: The configurations that the search has found.
-        failed: Profile -> why it could not be measured.
+        known: The original profile and its rivals.
+        found: The best configurations of the search.
+        failed: Profile -> why it could not be evaluated.
     """
 
     known: Sequence[Contender]
@@ -82,17 +82,17 @@ class Judged:
 
 
 def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
-    """Judge what the search has found beside the profiles of the experiment.
+    """Evaluate the results of the search and the profiles of the experiment.
 
     Args:
         tuning: The tuning.
         runs: Makes the runs.
-        best: The trials that the search has found best.
+        best: The best trials of the search.
 
     Raises:
         ExperimentErrors: The experiment does not measure an objective.
     """
-    known: list[Contender] = []
+    existing: list[Contender] = []
     failed: dict[str, str] = {}
     values: dict[str, Sequence[Sequence[float]]] = {}
     for profile in (tuning.profile, *tuning.rivals):
@@ -105,7 +105,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
             values.pop(name, None)
             continue
         held_out = _estimates(values[name])
-        known.append(
+        existing.append(
             Contender(name=name, profile=profile, tuned=tuned, held_out=held_out)
         )
     found: list[Contender] = []
@@ -125,27 +125,29 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
                 tuned=_estimates(runs.all(tuning.cells(profile))),
                 held_out=_estimates(own),
                 differences=[
-                    HeldOutDifference(objective=one, against=other, estimate=difference)
+                    HeldOutDifference(
+                        objective=objective, against=other, estimate=difference
+                    )
                     for other, theirs in values.items()
-                    for one, difference in zip(
+                    for objective, difference in zip(
                         tuning.objectives, _differences(own, theirs), strict=True
                     )
                 ],
             )
         )
-    return Judged(known=known, found=found, failed=failed)
+    return Judged(known=existing, found=found, failed=failed)
 
 
-def told(one: Estimate) -> str:
-    """A mean with its interval, in as many digits as people read."""
-    if one.half_width is None:
-        return f"{one.mean:.4g}"
-    return f"{one.mean:.4g} ± {one.half_width:.2g}"
+def mean_text(estimate: Estimate) -> str:
+    """Return a mean with its interval, rounded for people."""
+    if estimate.half_width is None:
+        return f"{estimate.mean:.4g}"
+    return f"{estimate.mean:.4g} ± {estimate.half_width:.2g}"
 
 
 def _name_of(profile: Part) -> str:
-    told = ", ".join(f"{name} {value}" for name, value in profile.values.items())
-    return f"{profile.name} ({told})" if told else profile.name
+    values = ", ".join(f"{name} {value}" for name, value in profile.values.items())
+    return f"{profile.name} ({values})" if values else profile.name
 
 
 def _estimates(found: Sequence[Sequence[float]]) -> Sequence[Estimate]:

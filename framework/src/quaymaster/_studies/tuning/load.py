@@ -24,10 +24,10 @@ __all__ = ["load_tuning"]
 
 
 def load_tuning(file: str | PathLike[str]) -> Tuning:
-    """Read a tuning file, and the experiment that it names.
+    """Read a tuning file and its experiment.
 
     Args:
-        file: The file; what it names is relative to it.
+        file: The file; paths in it are relative to its folder.
 
     Raises:
         ExperimentErrors: A file is invalid; the error lists all mistakes.
@@ -71,7 +71,7 @@ class _Loading:
         held_out = self._inputs(document.held_out.inputs, "heldOut.inputs")
         inputs = self._inputs(document.inputs, "inputs")
         if not document.inputs:
-            kept = [one.name for one in held_out]
+            kept = [part.name for part in held_out]
             inputs = [part for part in experiment.inputs if part.name not in kept]
             inputs = inputs or list(experiment.inputs)
         held_out = held_out or inputs
@@ -86,7 +86,9 @@ class _Loading:
             sha256=sha256,
             experiment=experiment,
             profile=profile,
-            rivals=[one for one in experiment.profiles if one.name != profile.name],
+            rivals=[
+                rival for rival in experiment.profiles if rival.name != profile.name
+            ],
             search=document.search,
             objectives=[
                 Objective(objective.metric, objective.goal == "max")
@@ -118,11 +120,11 @@ class _Loading:
         return found[0]
 
     def _inputs(self, names: Sequence[str], place: str) -> Sequence[Part]:
-        known = list(dict.fromkeys(part.name for part in self._experiment.inputs))
+        existing = list(dict.fromkeys(part.name for part in self._experiment.inputs))
         for index, name in enumerate(names):
-            if name not in known:
-                hint = did_you_mean(name, known)
-                message = f"expected one of {', '.join(known)}, got {name!r}{hint}"
+            if name not in existing:
+                hint = did_you_mean(name, existing)
+                message = f"expected one of {', '.join(existing)}, got {name!r}{hint}"
                 self._findings.add(f"{place}[{index}]", message)
         return [part for part in self._experiment.inputs if part.name in names]
 
@@ -136,9 +138,9 @@ class _Loading:
     def _check_held_out(
         self, inputs: Sequence[Part], held_out: Sequence[Part], seeds: Sequence[int]
     ) -> None:
-        """What is held out is nowhere seen by the search."""
+        """Check that the search does not use held-out runs."""
         names = [part.name for part in inputs]
-        both = [one.name for one in held_out if one.name in names]
+        both = [part.name for part in held_out if part.name in names]
         for seed in seeds:
             if both and seed in self._experiment.seeds:
                 message = (

@@ -20,15 +20,15 @@ __all__ = ["FailedRunError", "Runs"]
 
 
 class FailedRunError(QuaymasterError):
-    """A run of a configuration that has no result."""
+    """A run of a configuration has failed."""
 
 
 class Runs:
-    """The runs of a tuning: what is done is kept, and not done again.
+    """The runs of a tuning; finished runs are stored and not repeated.
 
     Args:
         tuning: The tuning.
-        folder: Where results are kept.
+        folder: The folder of stored results.
         workers: How many processes make runs.
 
     Attributes:
@@ -51,7 +51,7 @@ class Runs:
             raise ExperimentErrors([Problem(where=where, message=message)]) from error
 
     def in_order(self, cells: Sequence[Cell]) -> Generator[Sequence[float]]:
-        """Make runs; yield what each came to for each objective, in their order.
+        """Make runs; yield the value of each objective for each run, in order.
 
         The caller may close it; then no more runs start.
 
@@ -64,33 +64,35 @@ class Runs:
         """
         keys = [self._key(cell) for cell in cells]
         missing = [n for n, key in enumerate(keys) if not self._store.has(key)]
-        asked = [cells[n] for n in missing]
-        ended = run_in_processes(self._tuning.experiment, asked, workers=self._workers)
+        requested = [cells[n] for n in missing]
+        runs = run_in_processes(
+            self._tuning.experiment, requested, workers=self._workers
+        )
         done = set(range(len(cells))) - set(missing)
-        with closing(ended):
+        with closing(runs):
             for number, cell in enumerate(cells):
                 while number not in done:
-                    one = next(ended)
-                    if isinstance(one.told, RunFailure):
-                        failed = cells[missing[one.number]]
-                        raise FailedRunError(f"{failed}: {one.told.cause}")
-                    self._store.write(keys[missing[one.number]], one.told)
-                    done.add(missing[one.number])
+                    run = next(runs)
+                    if isinstance(run.outcome, RunFailure):
+                        failed = cells[missing[run.number]]
+                        raise FailedRunError(f"{failed}: {run.outcome.cause}")
+                    self._store.write(keys[missing[run.number]], run.outcome)
+                    done.add(missing[run.number])
                     self.made += 1
                 yield self._objectives(cell, self._store.read(keys[number]).values)
 
     def making(
         self, cells: Sequence[Cell]
     ) -> "AbstractContextManager[Generator[Sequence[float]]]":
-        """Return `in_order` as a context, behind which no run goes on."""
+        """Return `in_order` as a context; no run goes on after its exit."""
         return closing(self.in_order(cells))
 
     def all(self, cells: Sequence[Cell]) -> Sequence[Sequence[float]]:
-        """Make runs; return what each came to for each objective."""
+        """Make runs; return the value of each objective for each run."""
         return list(self.in_order(cells))
 
     def _key(self, cell: Cell) -> str:
-        """The hash of a run: what a configuration is called does not count."""
+        """Return the hash of a run, independent of the configuration's name."""
         plain = Part(name="", values={}, config=cell.profile.config)
         return self._fingerprints.of(attrs.evolve(cell, profile=plain))
 

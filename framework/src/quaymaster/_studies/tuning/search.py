@@ -1,4 +1,4 @@
-"""The search: which configurations are tried, and what each comes to."""
+"""The search: chooses configurations to try, and evaluates them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ from quaymaster._studies.tuning.tuning import Tuning
 __all__ = ["search"]
 
 _BEFORE_PRUNING: Final = 5
-"""How many configurations are tried to the end before any is given up early."""
+"""How many configurations are tried completely before any is stopped early."""
 
 _STATES: Final = {
     TrialOutcome.COMPLETE: TrialState.COMPLETE,
@@ -37,12 +37,12 @@ _STATES: Final = {
 def search(
     tuning: Tuning, runs: Runs, on_trial: Callable[[Trial], None]
 ) -> tuple[Sequence[Trial], Sequence[Trial]]:
-    """Try configurations, one after the other.
+    """Try configurations one after the other.
 
-    What comes next depends on the seed and on what came of those before, so a search
-    that is repeated with the runs of the last one tries the same. The sampler is a
-    tree-structured Parzen estimator. With one objective a configuration is given up
-    when its mean so far is worse than the median of others after as many runs.
+    The next configuration depends on the seed and on the earlier results, so a repeated
+    search with the stored runs tries the same configurations. The sampler is a
+    tree-structured Parzen estimator. With one objective, a configuration is stopped
+    early when its mean is worse than the median of others after as many runs.
 
     Args:
         tuning: The tuning.
@@ -50,8 +50,8 @@ def search(
         on_trial: Called with each trial when it has ended.
 
     Returns:
-        All trials; and the best one, or with several objectives those that none beats
-        in all of them.
+        All trials; and the best one, or with several objectives the Pareto-optimal
+        ones.
 
     Raises:
         ExperimentErrors: The experiment does not measure an objective.
@@ -71,21 +71,21 @@ def search(
     }
     trials: list[Trial] = []
     for number in range(tuning.trials):
-        asked = study.ask(distributions)
-        drawn = asked.params
+        optuna_trial = study.ask(distributions)
+        drawn = optuna_trial.params
         values = {
             parameter.name: _value(parameter, drawn[parameter.name])
             for parameter in tuning.search
         }
-        trial = _tried(tuning, runs, number, values, asked)
-        study.tell(asked, trial.values or None, state=_STATES[trial.outcome])
+        trial = _tried(tuning, runs, number, values, optuna_trial)
+        study.tell(optuna_trial, trial.values or None, state=_STATES[trial.outcome])
         trials.append(trial)
         on_trial(trial)
     if not any(trial.outcome is TrialOutcome.COMPLETE for trial in trials):
         return trials, []
     if len(goals) == 1:
         return trials, [trials[study.best_trial.number]]
-    # Of configurations that come to the same the first one is as good as any.
+    # Of configurations with equal results, the first one counts.
     front = sorted(best_trial.number for best_trial in study.best_trials)
     first = {tuple(trials[number].values): number for number in reversed(front)}
     return trials, [trials[number] for number in sorted(first.values())]
@@ -96,7 +96,7 @@ def _tried(
     runs: Runs,
     number: int,
     values: Mapping[str, object],
-    asked: Asked,
+    optuna_trial: Asked,
 ) -> Trial:
     trial = Trial(number=number, fields=values, outcome=TrialOutcome.FAILED)
     cause = tuning.why_not(values)
@@ -109,8 +109,8 @@ def _tried(
             for numbers in made:
                 found.append(numbers)
                 if len(tuning.objectives) == 1 and len(found) < len(cells):
-                    asked.report(_means(found)[0], len(found))
-                    if asked.should_prune():
+                    optuna_trial.report(_means(found)[0], len(found))
+                    if optuna_trial.should_prune():
                         return attrs.evolve(
                             trial, outcome=TrialOutcome.PRUNED, runs=len(found)
                         )
@@ -135,7 +135,7 @@ def _distribution(dimension: Dimension) -> BaseDistribution:
             dimension.numbers.highest,
             log=dimension.numbers.log,
         )
-    # By number: choices may be anything that a document has.
+    # By number: choices may be any values of a document.
     return CategoricalDistribution(range(len(dimension.choices)))
 
 

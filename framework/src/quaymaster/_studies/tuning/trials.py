@@ -1,4 +1,4 @@
-"""What came of a configuration that was tried."""
+"""The result of trying a configuration."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ __all__ = ["Trial", "TrialOutcome"]
 
 
 class TrialOutcome(enum.Enum):
-    """How a trial has ended."""
+    """The outcome of a trial."""
 
     COMPLETE = "complete"
     PRUNED = "pruned"
@@ -18,15 +18,15 @@ class TrialOutcome(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class Trial:
-    """A configuration that was tried.
+    """A tried configuration.
 
     Attributes:
-        number: Which one it was, from 0.
+        number: Its number, from 0.
         fields: Searched field by its name -> value.
-        outcome: Whether all runs were made, it was given up early, or it failed.
+        outcome: Whether all runs were made, it was stopped early, or it failed.
         runs: How many of its runs count.
         values: The mean of each objective; empty unless it is complete.
-        cause: Why it failed.
+        cause: The cause of a failure.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Does a tuning, and says what came of it."""
+"""Runs a tuning, and returns its result."""
 
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ from quaymaster._studies.tuning.tuning import Tuning
 __all__ = ["TuneProgressFn", "TuneResult", "tune"]
 
 TuneProgressFn: TypeAlias = Callable[[Trial], None]
-"""Is called with each trial when it has ended."""
+"""Called with each trial when it has ended."""
 
 
 @attrs.frozen(kw_only=True)
 class TuneResult:
-    """What came of a tuning.
+    """The result of a tuning.
 
     Attributes:
-        folder: Where the results are.
-        trials: What was tried, in order.
-        judged: What was found, beside the profiles of the experiment.
-        files: The configurations that were found, in the order of ``judged.found``.
+        folder: The folder of the results.
+        trials: The trials, in order.
+        judged: The evaluated configurations and profiles.
+        files: The files of the best configurations, in the order of ``judged.found``.
         made: How many runs were made now.
     """
 
@@ -43,9 +43,10 @@ class TuneResult:
 
     @property
     def is_progress(self) -> bool:
-        """Whether something that was found is better than the profile as it was.
+        """Whether a found configuration is better than the original profile.
 
-        On held-out runs, with certainty, in an objective at least, and worse in none.
+        It must be better in at least one objective and worse in none, with certainty,
+        on held-out runs.
         """
         return any(map(_is_better, self.judged.found))
 
@@ -57,19 +58,20 @@ def tune(
     workers: int | None = None,
     on_trial: TuneProgressFn | None = None,
 ) -> TuneResult:
-    """Search fields of a profile, and judge what is found on runs that are held out.
+    """Search the best fields of a profile, and evaluate them on held-out runs.
 
-    It may be ended at any moment and called again: runs that are done are not made
-    again, and the search goes the same way. A script that calls it needs the line
-    ``if __name__ == "__main__":``, since runs are made in processes of their own.
+    It may be ended at any moment and called again: finished runs are not repeated, and
+    the search takes the same course. A script that calls it needs the line ``if
+    __name__ == "__main__":``, since runs are made in separate processes.
 
-    The folder gets a configuration for each that was found, with its evidence in
-    comments; ``trials.csv``, what was tried; and ``tuning.json``, what it came to.
+    It writes each best configuration with its evidence in comments; ``trials.csv`` with
+    all trials; and ``tuning.json`` with the results.
 
     Args:
         tuning: The tuning.
-        folder: Where the results go.
-        workers: How many processes on this machine; by default one for each processor.
+        folder: The folder of the results.
+        workers: How many processes to use on this machine; by default one per
+            processor.
         on_trial: Called with each trial when it has ended.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A tuning that is ready to be done."""
+"""A tuning that is ready to run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,11 +28,11 @@ __all__ = ["Objective", "Tuning"]
 
 @attrs.frozen
 class Objective:
-    """A column, and whether more of it is better.
+    """A column, and whether higher values are better.
 
     Attributes:
         metric: The column.
-        is_more_better: Whether its mean is to be as large as possible.
+        is_more_better: Whether its mean should be as large as possible.
     """
 
     metric: str
@@ -41,22 +41,22 @@ class Objective:
 
 @attrs.frozen(kw_only=True)
 class Tuning:
-    """A tuning with everything that its file names.
+    """A tuning with the content of all files that it names.
 
     Attributes:
-        file: Where it stands.
+        file: Its path.
         sha256: The hash of its text.
         experiment: The experiment.
-        profile: The profile that is tuned, as it is.
+        profile: The original profile, which is tuned.
         rivals: The other profiles.
         search: The fields that are searched.
-        objectives: An objective.
-        inputs: The inputs that it is tuned for.
-        seeds: The seeds that it is tuned on.
-        held_out_inputs: The inputs that it is judged on.
-        held_out_seeds: The seeds that it is judged on.
+        objectives: The objectives.
+        inputs: The inputs of the search.
+        seeds: The seeds of the search.
+        held_out_inputs: The inputs of the evaluation.
+        held_out_seeds: The seeds of the evaluation.
         trials: How many configurations to try.
-        seed: Decides which.
+        seed: Decides which configurations are tried.
     """
 
     file: str
@@ -75,15 +75,15 @@ class Tuning:
 
     @property
     def name(self) -> str:
-        """The name of its file, without what comes behind the first dot."""
+        """The name of its file, up to the first dot."""
         return Path(self.file).name.partition(".")[0]
 
     def cells(self, profile: Part) -> Sequence[Cell]:
-        """Return the runs by which a configuration is tuned, in order."""
+        """Return the runs of the search for a configuration, in order."""
         return self._cells(profile, self.inputs, self.seeds)
 
     def held_out_cells(self, profile: Part) -> Sequence[Cell]:
-        """Return the runs by which a configuration is judged, in order."""
+        """Return the runs of the evaluation for a configuration, in order."""
         return self._cells(profile, self.held_out_inputs, self.held_out_seeds)
 
     def candidate(self, values: Mapping[str, object]) -> Part:
@@ -94,7 +94,7 @@ class Tuning:
 
         Raises:
             ConfigErrors: The result is not a valid configuration.
-            ExperimentErrors: A field has no place in it.
+            ExperimentErrors: A field does not exist in it.
         """
         document: object = self.profile.config
         for index, parameter in enumerate(self.search):
@@ -115,7 +115,7 @@ class Tuning:
         return Part(name=self.profile.name, values=values, config=config)
 
     def why_not(self, values: Mapping[str, object]) -> str:
-        """Say why values make no configuration; nothing if they do."""
+        """Return why values do not make a valid configuration; empty if they do."""
         try:
             self.candidate(values)
         except (ConfigErrors, ExperimentErrors) as error:
@@ -126,8 +126,8 @@ class Tuning:
         self, profile: Part, inputs: Sequence[Part], seeds: Sequence[int]
     ) -> Sequence[Cell]:
         return tuple(
-            Cell(input=one, profile=profile, seed=seed, repetition=repetition)
-            for one in inputs
+            Cell(input=part, profile=profile, seed=seed, repetition=repetition)
+            for part in inputs
             for seed in seeds
             for repetition in range(self.experiment.repetitions)
         )

@@ -1,1 +1,1 @@
-"""Why a pod is where it is, and what would change that."""
+"""Explains why pods are pending, and finds changes that place them."""

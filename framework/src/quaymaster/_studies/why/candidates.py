@@ -1,4 +1,4 @@
-"""The changes that may place a pod, by the verdicts about the nodes."""
+"""Finds changes that may place a pod, from the verdicts about the nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -52,13 +52,13 @@ _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
 def candidates(
     run: Simulation, pods: Sequence[Pod], subject: Subject, profiles: Sequence[str]
 ) -> list[Candidate]:
-    """Return what may place a pod, what is likely to be smaller first.
+    """Return the changes that may place a pod, probably smaller ones first.
 
     Args:
         run: A simulation that has settled, in which the pods have no node.
         pods: The pods of the subject, of which the first is examined.
-        subject: What a user would change.
-        profiles: The scheduler names that there are.
+        subject: The object that a user would change.
+        profiles: The scheduler names of all profiles.
     """
     pod = pods[0]
     editing = Editing(subject, run.cluster)
@@ -86,8 +86,8 @@ def _of_spec(
     spec = pod.spec
     yield from changed_policies(editing, spec)
     yield from lowered_requests(editing, spec, _lacking(rejections))
-    # Whichever plugin rejects a node first hides the others: what the pod requires is
-    # offered in any case.
+    # The first plugin that rejects a node hides the others, so changes of what the pod
+    # requires are offered in any case.
     yield from tolerations(
         editing, _taints(pod, _nodes(cluster).values(), cluster.kubernetes)
     )
@@ -125,7 +125,7 @@ def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:
 
 
 def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
-    """The resources that some node lacks, in the order in which they are named."""
+    """Return the resources that some node lacks, in the order of the messages."""
     reasons = chain.from_iterable(rejection.reasons for rejection in rejections)
     names = (
         reason.removeprefix(_INSUFFICIENT)
@@ -141,7 +141,7 @@ def _is_closed(pod: Pod, node: Node, kubernetes: Kubernetes) -> bool:
 
 
 def _taints(pod: Pod, nodes: Iterable[Node], kubernetes: Kubernetes) -> Sequence[Taint]:
-    """The taints of some nodes that keep a pod off, each once."""
+    """Return the taints of some nodes that reject a pod, each once."""
     compares = kubernetes.enabled(TOLERATION_COMPARISONS)
     tolerations_of_pod = pod.spec.tolerations
     found = {
@@ -155,7 +155,7 @@ def _taints(pod: Pod, nodes: Iterable[Node], kubernetes: Kubernetes) -> Sequence
 
 
 def _volumes(pod: Pod, cluster: InMemoryCluster) -> Iterator[PersistentVolume]:
-    """The volumes that the claims of a pod are bound to."""
+    """Return the volumes that the claims of a pod are bound to."""
     for volume in pod.spec.volumes:
         claim = volume.persistent_volume_claim
         if claim is None:

@@ -1,4 +1,4 @@
-"""One change of the input that may place a pod, and what it takes to make it."""
+"""One change of the input that may place a pod, and how to make it."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -19,18 +19,18 @@ __all__ = [
 ]
 
 Apply: TypeAlias = Callable[[Sequence[ApiObject]], list[ApiObject]]
-"""Makes a change: returns the objects of an input with it."""
+"""Makes a change: returns the changed objects of an input."""
 
 
 class ChangeKind(enum.StrEnum):
-    """What a change is about.
+    """The kind of a change.
 
-    The order is that of suggestions: first changes of the workload, those that cost the
-    least first, then another node, then changes that other pods may feel.
+    The order is that of suggestions: first changes of the workload, the cheapest first,
+    then another node, then changes that affect other pods.
     """
 
     SCHEDULER = "scheduler"
-    """Another ``schedulerName``, of a profile that there is."""
+    """Another ``schedulerName``, of an existing profile."""
 
     GATES = "gates"
     """The scheduling gates are opened."""
@@ -57,7 +57,7 @@ class ChangeKind(enum.StrEnum):
     """One taint is tolerated."""
 
     STORAGE_CLASS = "storage-class"
-    """One claim is of another class."""
+    """One claim has another class."""
 
     SELECTOR = "selector"
     """One node label is not selected."""
@@ -69,7 +69,7 @@ class ChangeKind(enum.StrEnum):
     """One request of one container is lowered by more than a quarter."""
 
     ADD_NODE = "add-node"
-    """There are more nodes like one that there is."""
+    """Nodes like an existing one are added."""
 
     UNCORDON = "uncordon"
     """One node may be used again."""
@@ -86,11 +86,11 @@ class FieldChange:
     """A field that is changed.
 
     Attributes:
-        object: The object, as kubectl names it: ``deployment/web``, ``node/a``.
+        object: The object in kubectl's notation: ``deployment/web``, ``node/a``.
         namespace: Its namespace; empty if it has none.
         path: The path of the field.
-        old: What it is; empty if it is not there.
-        new: What it has to be; empty if it has to go.
+        old: The current value; empty if the field is missing.
+        new: The required value; empty if the field must be removed.
     """
 
     object: str
@@ -105,13 +105,14 @@ class SuggestedChange:
     """A tried change that places the requested pods.
 
     Attributes:
-        kinds: What it is about: one kind, or two for two changes together.
+        kinds: Its kind, or two kinds for two changes together.
         text: The change as a sentence.
-        fields: What exactly is changed.
+        fields: The changed fields.
         command: The kubectl command that makes the change, if there is a short one.
-        placed: How many pods more have a node with it, of all pods of the input.
+        placed: How many more pods of the input have a node with it.
         evicted: How many other pods lose their nodes, or get none, because of it.
-        apply: Makes the change: given the objects of the input, returns them with it.
+        apply: Makes the change: takes the objects of the input and returns them
+            changed.
     """
 
     kinds: tuple[ChangeKind, ...]
@@ -125,12 +126,12 @@ class SuggestedChange:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Candidate:
-    """A change that has not been tried out, or a series of smaller and larger ones.
+    """A change that has not been tried yet, or a series of smaller and larger ones.
 
     Attributes:
         kind: A description.
-        levels: How many levels there are. The first is the largest change and the last
-            one the smallest: the largest level that does is wanted.
+        levels: The number of levels. The first is the largest change and the last one
+            the smallest. The search returns the highest level that works.
         may_evict: Whether pods of lower priority may lose their nodes.
         at: Makes the change of a level, from 0.
     """
@@ -147,7 +148,7 @@ def single(change: SuggestedChange) -> Candidate:
 
 
 def both(first: SuggestedChange, second: SuggestedChange) -> SuggestedChange:
-    """Make one change of two."""
+    """Combine two changes into one."""
     return SuggestedChange(
         kinds=(*first.kinds, *second.kinds),
         text=f"{first.text}, and {second.text}",

@@ -22,7 +22,7 @@ class Editing:
 
     Attributes:
         subject: The subject.
-        cluster: Knows the owners of pods.
+        cluster: The cluster, to look up the owners of pods.
     """
 
     subject: Subject
@@ -33,8 +33,8 @@ class Editing:
 
         Args:
             path: Its path in the spec.
-            old: What it is; empty if it is not there.
-            new: What it has to be; empty if it has to go.
+            old: The current value; empty if the field is missing.
+            new: The required value; empty if the field must be removed.
         """
         return FieldChange(
             object=str(self.subject),
@@ -45,7 +45,7 @@ class Editing:
         )
 
     def apply(self, edit: EditSpec) -> Apply:
-        """Return what makes the change of an input."""
+        """Return the function that makes the change of an input."""
         subject, cluster = self.subject, self.cluster
         return lambda objects: subject.edited(objects, edit, cluster)
 

@@ -1,4 +1,4 @@
-"""Changes that add nodes: copies of nodes of the input, with what comes with a node."""
+"""Changes that add nodes: copies of nodes of the input with their driver objects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -29,11 +29,11 @@ from quaymaster._studies.why.node_facts import (
 __all__ = ["added_nodes"]
 
 _SHAPES: Final = 8
-"""So many kinds of nodes are tried as one more node."""
+"""How many kinds of nodes are tried as one more node."""
 _SERIES: Final = 3
-"""So many kinds of nodes are tried as several more nodes."""
+"""How many kinds of nodes are tried as several more nodes."""
 _MOST: Final = 64
-"""At most so many nodes are added."""
+"""How many nodes are added at most."""
 _ARCHITECTURES: Final = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
 _SYSTEMS: Final = ("kubernetes.io/os", "beta.kubernetes.io/os")
 _INSTANCE_TYPES: Final = (
@@ -41,7 +41,7 @@ _INSTANCE_TYPES: Final = (
     "beta.kubernetes.io/instance-type",
 )
 _TWINS: Final = (ZONE_LABELS, _ARCHITECTURES, _SYSTEMS, _INSTANCE_TYPES)
-"""Labels that say the same: a node has one value for all of a line."""
+"""Labels with the same meaning: a node has one value for all labels of a line."""
 _REGIONS: Final = (
     "topology.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/region",
@@ -56,12 +56,12 @@ def added_nodes(
     requirements: Iterable[Mapping[str, str]],
     pending: int,
 ) -> Iterator[Candidate]:
-    """Offer one more node like each kind of node that there is, then several.
+    """Offer one more node of each existing kind, then several.
 
     Args:
         nodes: The nodes of the input.
         requirements: Labels that the pods require of a node; each is an alternative.
-        pending: How many pods are pending: more nodes are not offered.
+        pending: How many pods are pending: the most nodes that are offered.
     """
     shapes = list(islice(_shapes(nodes), _SHAPES))
     alternatives = list(requirements)
@@ -99,7 +99,7 @@ def _shapes(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _shape(node: Node) -> object:
-    """What two nodes have to have in common to be alike for a scheduler."""
+    """Return a key that is equal for nodes that a scheduler treats as equal."""
     labels = {k: v for k, v in node.labels.items() if v != node.name and k != HOSTNAME}
     offered = node.status.allocatable or node.status.capacity
     taints = set(node.spec.taints) - set(passing_taints(node.spec.taints))
@@ -113,7 +113,7 @@ def _shape(node: Node) -> object:
 def _with_labels(
     nodes: Sequence[Node], node: Node, alternatives: Iterable[Mapping[str, str]]
 ) -> Iterator[SuggestedChange]:
-    """A node like another one, with the fewest other labels that pods require.
+    """Return a copy of a node with the fewest changed labels that pods require.
 
     Only a node that can exist is offered.
     """
@@ -136,7 +136,7 @@ def _can_exist(labels: Mapping[str, str]) -> bool:
 def _added(
     nodes: Sequence[Node], node: Node, labels: Mapping[str, str], count: int
 ) -> SuggestedChange:
-    """The change that adds nodes like another one, with some labels instead."""
+    """Return the change that adds copies of a node with some other labels."""
     taken = {each.name for each in nodes}
     names = _free_names(node.name, taken, count)
     consistent = _consistent(node, labels, nodes)
@@ -192,10 +192,10 @@ def _group(node: Node, changes: Mapping[str, str | None]) -> str:
 def _consistent(
     node: Node, labels: Mapping[str, str], nodes: Iterable[Node]
 ) -> dict[str, str | None]:
-    """Add to labels what follows from them; None takes a label away.
+    """Add the labels that follow from others; None removes a label.
 
-    All labels that name the zone get one value, and so on. Another zone may be in
-    another region; another architecture is another instance type and node group.
+    For example, all labels that name the zone get the same value. Another zone may be
+    in another region; another architecture is another instance type and node group.
     """
     changes: dict[str, str | None] = dict(labels)
     for twins in _TWINS:
@@ -214,7 +214,7 @@ def _consistent(
 
 
 def _regions(node: Node, zone: str, nodes: Iterable[Node]) -> dict[str, str | None]:
-    """The labels of the region, as a node of the zone has them; None if unknown."""
+    """Return the region labels of a node in the zone; None if unknown."""
     for other in nodes:
         if any(other.labels.get(key) == zone for key in ZONE_LABELS):
             return {
@@ -233,7 +233,7 @@ def _copies(
     name: str,
     labels: Mapping[str, str | None],
 ) -> Iterator[ApiObject]:
-    """Yield the new node, and copies of the objects that belong to the old one."""
+    """Yield the new node, and copies of the objects that describe the old one."""
     yield _copied_node(node, name, labels)
     for obj in objects:
         if not isinstance(obj, Node) and _belongs(obj, node.name):
@@ -286,7 +286,7 @@ def _renamed(obj: ApiObject, old: str, new: str) -> ApiObject:
 
 
 def _replaced(value: Json, old: str, new: str) -> Json:
-    """A tree in which every text that is one name is another one."""
+    """Return a tree in which every text that equals one name is replaced."""
     if isinstance(value, dict):
         return {key: _replaced(each, old, new) for key, each in value.items()}
     if isinstance(value, list):

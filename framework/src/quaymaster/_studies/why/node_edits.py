@@ -1,4 +1,4 @@
-"""Changes of nodes that exist: one is used again, one gets a label."""
+"""Changes of existing nodes: a node is uncordoned or gets a label."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -31,12 +31,12 @@ from quaymaster._studies.why.node_facts import (
 __all__ = ["labelled_nodes", "required_labels", "uncordoned_nodes", "zones_of_volumes"]
 
 _TRIED: Final = 5
-"""So many nodes are tried that could get the same label, or be used again."""
+"""How many nodes are tried for the same label, or for being uncordoned."""
 _UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 
 
 def uncordoned_nodes(nodes: Iterable[Node]) -> Iterator[Candidate]:
-    """Offer to use each of some cordoned nodes again."""
+    """Offer to uncordon each of some nodes."""
     usable = (node for node in nodes if not _is_protected(node))
     for node in islice(usable, _TRIED):
         yield single(
@@ -65,10 +65,10 @@ def _uncordoned(node: Node) -> Node:
 
 
 def labelled_nodes(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[Candidate]:
-    """Offer a label to nodes that lack only one of those that a pod requires.
+    """Offer a label for nodes that lack only one of the labels that a pod requires.
 
-    Labels that say what a node is are never offered, nor another value for a label that
-    a node has.
+    Labels that describe what a node is are never offered, and neither is another value
+    for a label that a node has.
     """
     tried: dict[tuple[str, str], int] = {}
     for node in nodes:
@@ -101,7 +101,7 @@ def _labelled(node: Node, key: str, value: str) -> SuggestedChange:
 
 
 def _missing_labels(spec: PodSpec, node: Node) -> dict[str, str]:
-    """The fewest labels that a pod requires and a node lacks."""
+    """Return the fewest labels that a pod requires and a node lacks."""
     missing = (
         {key: each for key, each in labels.items() if node.labels.get(key) != each}
         for labels in required_labels(spec, node)
@@ -114,7 +114,7 @@ def required_labels(spec: PodSpec, node: Node | None = None) -> list[dict[str, s
 
     Args:
         spec: The spec of the pod.
-        node: A node whose values are taken where several would do.
+        node: A node whose values are used where several values are possible.
     """
     rules = spec.affinity.node_affinity if spec.affinity else None
     required = (
@@ -127,7 +127,7 @@ def required_labels(spec: PodSpec, node: Node | None = None) -> list[dict[str, s
 
 
 def _term_labels(term: NodeSelectorTerm, node: Node | None) -> dict[str, str] | None:
-    """The labels that a term requires; None if labels are not enough."""
+    """Return the labels that a term requires; None if labels are not enough."""
     own = node.labels if node is not None else {}
     labels: dict[str, str] = {}
     for expression in term.match_expressions:
@@ -147,7 +147,7 @@ def _term_labels(term: NodeSelectorTerm, node: Node | None) -> dict[str, str] | 
 
 
 def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
-    """Return the labels that nodes need to reach some volumes, as far as one does."""
+    """Return the labels that nodes need to reach some volumes, if one label does."""
     found: dict[str, str] = {}
     for volume in volumes:
         for key in ZONE_LABELS:

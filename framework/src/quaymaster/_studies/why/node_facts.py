@@ -1,4 +1,4 @@
-"""Labels and taints of nodes that are facts: no advice may change or ignore them."""
+"""Labels and taints of nodes that are facts: advice must not change or ignore them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -29,7 +29,7 @@ ZONE_LABELS: Final = (
     "topology.cinder.csi.openstack.org/zone",
     "topology.diskplugin.csi.alibabacloud.com/zone",
 )
-"""Labels that name the zone of a node. Those that a node has all have one value."""
+"""Labels that name the zone of a node. All of them have the same value on a node."""
 
 GROUP_LABELS: Final = (
     "karpenter.sh/nodepool",
@@ -40,7 +40,7 @@ GROUP_LABELS: Final = (
     "agentpool",
     "node.kubernetes.io/instance-type",
 )
-"""Labels that name the group of a node, the most telling first."""
+"""Labels that name the group of a node, the most specific first."""
 
 SHAPE_LABELS: Final = frozenset(
     {
@@ -54,7 +54,7 @@ SHAPE_LABELS: Final = frozenset(
         *GROUP_LABELS,
     }
 )
-"""Labels that come with a kind of machine: another value means another machine."""
+"""Labels that depend on the machine: another value means another machine."""
 
 _DOMAINS: Final = (
     # Kubernetes and its subprojects.
@@ -150,7 +150,7 @@ _WORDS: Final = frozenset(
 """Names of labels that describe a machine, in any domain, without hyphens."""
 
 _RUN_ON: Final = frozenset({"arch", "architecture", "os", "windowsbuild"})
-"""What a container's image is built for."""
+"""Labels that a container image is built for."""
 _DEVICE_DOMAINS: Final = (
     "nvidia.com",
     "amd.com",
@@ -174,7 +174,7 @@ _PROTECTIVE_DOMAINS: Final = (
     "medik8s.io",
     "aws-node-termination-handler",
 )
-"""Domains of taints that no workload is meant to tolerate."""
+"""Domains of taints that no workload should tolerate."""
 _PROTECTIVE_KEYS: Final = frozenset(
     {
         "ToBeDeletedByClusterAutoscaler",
@@ -208,7 +208,7 @@ _PASSING_DOMAINS: Final = ("node.kubernetes.io", "karpenter.sh")
 
 
 def is_fact(key: str) -> bool:
-    """Return whether a label says what a node is, so that advice must not set it.
+    """Return whether a label describes what a node is, so that advice must not set it.
 
     Kubelets, cloud controllers and drivers write such labels: arch, zone, instance
     type, GPU model, node group and so on.
@@ -257,7 +257,7 @@ def is_control_plane(node: Node) -> bool:
 
 
 def passing_taints(taints: Iterable[Taint]) -> Iterator[Taint]:
-    """Yield the taints that tell of a node's present state: a new node lacks them."""
+    """Yield the taints of a node's current state: a new node does not have them."""
     for taint in taints:
         domain, _, _ = taint.key.rpartition("/")
         if taint.key in _PASSING_KEYS or _is_in(domain, _PASSING_DOMAINS):

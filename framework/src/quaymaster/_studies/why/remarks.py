@@ -1,4 +1,4 @@
-"""Facts that no change can alter: what no node has, and who cannot be evicted."""
+"""Facts that no single change alters, such as labels that no node has."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,11 +25,11 @@ __all__ = ["remarks"]
 
 _NO_VICTIMS: Final = "No preemption victims found"
 _VALUES: Final = 5
-"""So many values of a label are listed."""
+"""How many values of a label are listed."""
 
 
 def remarks(pod: Pod, message: str, cluster: InMemoryCluster) -> list[str]:
-    """Return what one has to know before one changes anything for a pending pod.
+    """Return facts that matter before anything is changed for a pending pod.
 
     Args:
         pod: The pod.
@@ -49,7 +49,7 @@ def remarks(pod: Pod, message: str, cluster: InMemoryCluster) -> list[str]:
 
 
 def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
-    """Labels that every alternative requires in a value that no node has."""
+    """Yield remarks on labels that are required with values that no node has."""
     alternatives = required_labels(pod.spec)
     keys: Iterable[str] = dict.fromkeys(chain.from_iterable(alternatives))
     for key in keys:
@@ -100,7 +100,7 @@ def _offered(node: Node, name: str) -> Quantity:
 
 
 def _claims(pod: Pod, cluster: InMemoryCluster) -> Iterator[str]:
-    """Where the volumes of a pod are, and which claims do not exist."""
+    """Yield remarks on the places of a pod's volumes, and on missing claims."""
     for volume in pod.spec.volumes:
         source = volume.persistent_volume_claim
         if source is None:
@@ -139,7 +139,7 @@ def _binds_at_once(storage_class: StorageClass) -> bool:
 
 
 def _priorities(pod: Pod, pods: Iterable[Pod]) -> Iterator[str]:
-    """That no pod can be evicted for this one, and why."""
+    """Yield a remark if no pod can be evicted for this one, with the reason."""
     running = [each.spec.priority or 0 for each in pods if _is_running(each)]
     priority = pod.spec.priority or 0
     if not running or min(running) < priority:

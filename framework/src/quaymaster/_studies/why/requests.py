@@ -16,11 +16,11 @@ from quaymaster._studies.why.editing import Editing
 __all__ = ["lowered_requests", "units_of"]
 
 _STEPS: Final = 64
-"""A request is lowered in steps of about so many parts."""
+"""The number of steps in which a request is lowered, about."""
 _CONTAINERS: Final = 3
-"""The requests of so many containers are tried, the largest first."""
+"""How many containers' requests are tried, the largest first."""
 _FAR: Final = 4
-"""A request that is lowered by more than one part in so many is lowered far."""
+"""A request counts as lowered far if it loses more than one part in so many."""
 _NANO: Final = 10**9
 _MICRO: Final = 10**6
 _CPU: Final = "cpu"
@@ -30,13 +30,13 @@ _PATHS: Final = {"containers": "containers", "init_containers": "initContainers"
 
 @attrs.frozen
 class _Place:
-    """Where a request stands.
+    """The place of a request.
 
     Attributes:
         field: The field of the pod's spec; empty for the pod as a whole.
         index: The number of the container.
         path: Its path in the pod's spec.
-        amount: What is requested.
+        amount: The requested amount.
     """
 
     field: str
@@ -48,11 +48,11 @@ class _Place:
 def lowered_requests(
     editing: Editing, spec: PodSpec, resources: Iterable[str]
 ) -> Iterator[Candidate]:
-    """Offer to lower what containers request of some resources.
+    """Offer to lower the containers' requests of some resources.
 
     Args:
         editing: Makes the changes.
-        spec: The spec as the cluster has it, with what admission has filled in.
+        spec: The spec as stored in the cluster, with defaults from admission.
         resources: The resources that nodes lack.
     """
     for resource in resources:
@@ -80,7 +80,7 @@ def units_of(resource: str, amount: Quantity) -> Sequence[Quantity]:
 
 
 def _round_unit(least: int, is_binary: bool) -> int:
-    """Return the smallest round number that is at least so much, and at least 1."""
+    """Return the smallest round number that is at least a number, and at least 1."""
     if is_binary:
         return 1 << max(0, (least - 1).bit_length()) if least > 1 else 1
     unit = 1
@@ -92,7 +92,7 @@ def _round_unit(least: int, is_binary: bool) -> int:
 
 
 def _quantity(nanos: int, like: Quantity) -> Quantity:
-    """Return an amount, written as another one is."""
+    """Return an amount in the notation of another one."""
     kibi, rest = divmod(nanos, 1024 * _NANO)
     if like.format is QuantityFormat.BINARY_SI and not rest:
         return Quantity(f"{kibi}Ki")
@@ -157,5 +157,5 @@ def _with(
 
 
 def _is_counted(resource: str) -> bool:
-    """Whether requests and limits of a resource have to be the same."""
+    """Whether requests and limits of a resource must be equal."""
     return "/" in resource or resource.startswith("hugepages-")

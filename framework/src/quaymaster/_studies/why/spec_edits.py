@@ -36,7 +36,7 @@ _PYTHON_REQUIRED: Final = "required_during_scheduling_ignored_during_execution"
 def other_schedulers(
     editing: Editing, spec: PodSpec, names: Iterable[str]
 ) -> Iterator[Candidate]:
-    """Offer the scheduler names that profiles have."""
+    """Offer the scheduler names of the profiles."""
     for name in sorted(names):
         edit = partial(_replaced, scheduler_name=name)
         old = spec.scheduler_name
@@ -80,7 +80,7 @@ def tolerations(editing: Editing, taints: Iterable[Taint]) -> Iterator[Candidate
 
 
 def _as_text(toleration: Toleration) -> str:
-    """A toleration in YAML. The value is quoted: it may look like a number."""
+    """Return a toleration as YAML. The value is quoted: it may look like a number."""
     value = f", value: {json.dumps(toleration.value)}" if toleration.value else ""
     return (
         f"{{key: {toleration.key}, operator: {toleration.operator}{value}, "
@@ -89,7 +89,7 @@ def _as_text(toleration: Toleration) -> str:
 
 
 def dropped_ports(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
-    """Offer to do without each host port."""
+    """Offer to drop each host port."""
     for index, container in enumerate(spec.containers):
         for number, port in enumerate(container.ports):
             if not port.host_port:
@@ -113,13 +113,13 @@ def _without_port(spec: PodSpec, index: int, number: int) -> PodSpec:
 
 
 def dropped_selectors(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
-    """Offer to do without each label of the node selector."""
+    """Offer to drop each label of the node selector."""
     for key, value in sorted(spec.node_selector.items()):
         if not can_be_ignored(key):
             continue
 
         def edit(spec: PodSpec, gone: str = key) -> PodSpec:
-            left = {one: spec.node_selector[one] for one in spec.node_selector}
+            left = {label: spec.node_selector[label] for label in spec.node_selector}
             left.pop(gone, None)
             return _replaced(spec, node_selector=left)
 
@@ -129,7 +129,7 @@ def dropped_selectors(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
 
 
 def dropped_affinity(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
-    """Offer to do without each required term of affinity and anti-affinity."""
+    """Offer to drop each required term of affinity and anti-affinity."""
     affinity = spec.affinity
     if affinity is None:
         return
@@ -156,7 +156,7 @@ def dropped_affinity(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
 
 
 def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candidate]:
-    """Offer to do without each expression of the required node affinity."""
+    """Offer to drop each expression of the required node affinity."""
     rules = affinity.node_affinity
     required = getattr(rules, _PYTHON_REQUIRED) if rules is not None else None
     terms: Sequence[NodeSelectorTerm] = (
@@ -210,7 +210,7 @@ def _without_expression(spec: PodSpec, number: int, index: int) -> PodSpec:
 
 
 def _without(items: Collection[object], index: int) -> tuple[object, ...]:
-    return tuple(one for number, one in enumerate(items) if number != index)
+    return tuple(item for number, item in enumerate(items) if number != index)
 
 
 def _replaced(spec: PodSpec, **changes: object) -> PodSpec:

@@ -13,7 +13,7 @@ from quaymaster._studies.why.editing import Editing
 __all__ = ["changed_policies", "relaxed_spreading"]
 
 _SKEWS: Final = 4
-"""By so much a maximal skew is raised; beyond that, it is no longer required."""
+"""How far a maximal skew is raised at most; beyond, it is no longer required."""
 _HONOR: Final = "Honor"
 _REVISION: Final = "pod-template-hash"
 
@@ -21,9 +21,9 @@ _REVISION: Final = "pod-template-hash"
 def changed_policies(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
     """Offer to leave out nodes with taints, and pods of other revisions.
 
-    Both are what the maintainers of the scheduler advise (kubernetes#106396, #116118
-    and #121284): by default, nodes that a pod cannot use count as domains, and so do
-    the pods of a Deployment's older revisions.
+    The maintainers of the scheduler advise both (kubernetes#106396, #116118 and
+    #121284). By default, nodes that a pod cannot use count as domains, and pods of a
+    Deployment's older revisions count as well.
     """
     for index, constraint in enumerate(spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
@@ -70,7 +70,7 @@ def _changed(spec: PodSpec, *, index: int, changes: dict[str, object]) -> PodSpe
 
 
 def relaxed_spreading(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
-    """Offer for each constraint a larger skew, and not to require it."""
+    """Offer a larger skew for each constraint, and to require it no longer."""
     for index, constraint in enumerate(spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
@@ -84,7 +84,7 @@ def relaxed_spreading(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
 def _relaxed(
     editing: Editing, constraint: TopologySpreadConstraint, index: int, level: int
 ) -> SuggestedChange:
-    """At the first level spreading is not required; the others raise the skew."""
+    """Drop the requirement at the first level; raise the skew at the others."""
     old, key = constraint.max_skew, constraint.topology_key
     if level:
         new = old + _SKEWS + 1 - level

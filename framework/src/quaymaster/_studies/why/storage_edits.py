@@ -1,4 +1,4 @@
-"""Changes of claims, and of what claims are made from: another storage class."""
+"""Changes of the storage class of claims and of claim templates."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -37,7 +37,8 @@ def other_classes(
 ) -> Iterator[Candidate]:
     """Offer other storage classes for the claims of a pod that have no volume yet.
 
-    A claim that a StatefulSet or the pod itself has a template for gets it there.
+    If a StatefulSet or the pod itself has a template for the claim, the template is
+    changed.
     """
     classes = sorted(
         storage_class.name
@@ -82,7 +83,7 @@ def _claim_without_volume(
 def _template_of(
     claim: PersistentVolumeClaim, pod: Pod, cluster: InMemoryCluster
 ) -> tuple[StatefulSet, int] | None:
-    """The StatefulSet that makes a claim for a pod, and the number of the template."""
+    """Return the StatefulSet with the template of a pod's claim, and its index."""
     for owner in owners_of(pod, cluster):
         if owner.kind != StatefulSet.kind:
             continue
@@ -116,7 +117,7 @@ def _of_claim(claim: PersistentVolumeClaim, old: str, new: str) -> SuggestedChan
 def _of_template(
     owner: StatefulSet, index: int, claim: PersistentVolumeClaim, old: str, new: str
 ) -> SuggestedChange:
-    """The template is changed, and the claim if it is in the input already."""
+    """Change the template, and the claim if the input has it already."""
     name = owner.spec.volume_claim_templates[index].name
     change_claim = _claim_change(claim, new)
 
@@ -197,7 +198,7 @@ def _with_class(
 
 
 def _is_same(given: ApiObject, stored: ApiObject) -> bool:
-    """Whether an object of the input is what a cluster has made of it."""
+    """Whether an object of the input is the same as a stored one."""
     return (given.name, given.namespace or "default") == (stored.name, stored.namespace)
 
 

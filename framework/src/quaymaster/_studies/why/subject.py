@@ -1,4 +1,4 @@
-"""What a user would change to change a pod: itself, or the workload that makes it."""
+"""The object to edit to change a pod: the pod, or the workload that creates it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
@@ -22,7 +22,7 @@ _TEMPLATE_PATH: Final = "spec.template.spec"
 
 @attrs.frozen
 class Subject:
-    """A pod of the input, or a workload of the input and all pods that it makes.
+    """A pod of the input, or a workload of the input with all its pods.
 
     Attributes:
         kind: Its kind.
@@ -52,7 +52,7 @@ class Subject:
         return self in _line(pod, cluster)
 
     def spec(self, objects: Sequence[ApiObject]) -> PodSpec | None:
-        """Return the spec of its pods as the input has it; None if it does not."""
+        """Return the spec of its pods in the input, or None."""
         for obj in objects:
             if self._is(obj):
                 return obj.spec if isinstance(obj, Pod) else _template(obj)
@@ -63,13 +63,13 @@ class Subject:
     ) -> list[ApiObject]:
         """Change the spec of its pods, and return the objects of the input.
 
-        Pods of a workload that are in the input, and have no node, are changed as well:
-        they are what the workload would create again.
+        Pending pods of a workload in the input are changed as well, since the workload
+        would create them again.
 
         Args:
             objects: The input.
             edit: The change.
-            cluster: Knows the owners of pods.
+            cluster: The cluster, to look up the owners of pods.
         """
         return [self._edited(obj, edit, cluster) for obj in objects]
 
@@ -93,7 +93,7 @@ class Subject:
 
 
 class Subjects:
-    """Finds what pods belong to.
+    """Finds the subjects of pods.
 
     Args:
         objects: The input.
@@ -107,21 +107,21 @@ class Subjects:
         }
 
     def of(self, pod: Pod, cluster: InMemoryCluster) -> Subject:
-        """Return the highest owner of a pod that the input has, or the pod itself.
+        """Return the topmost owner of a pod in the input, or the pod itself.
 
         Args:
             pod: The pod.
-            cluster: Knows the owners of pods.
+            cluster: The cluster, to look up the owners of pods.
         """
         found = Subject("Pod", pod.namespace, pod.name)
-        for one in _line(pod, cluster):
-            if one in self._given:
-                found = one
+        for owner in _line(pod, cluster):
+            if owner in self._given:
+                found = owner
         return found
 
 
 def _line(pod: Pod, cluster: InMemoryCluster) -> Iterator[Subject]:
-    """The pod, its controller, the controller's own one, and so on."""
+    """Yield the pod, its controller, the controller's own controller, and so on."""
     yield Subject("Pod", pod.namespace, pod.name)
     for owner in owners_of(pod, cluster):
         yield Subject(owner.kind, pod.namespace, owner.name)

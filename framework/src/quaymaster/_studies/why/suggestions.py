@@ -1,4 +1,4 @@
-"""The smallest changes that place a pod, each of which was tried out."""
+"""Finds the smallest changes that place a pod, and tries each of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -34,7 +34,7 @@ MAX_TRIALS: Final = 100
 _PAIRS: Final = 3
 """How many pairs are reported."""
 _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
-# All nodes are equal here: the first that works is reported.
+# All nodes are equal here: the first one that works is reported.
 _ONE_OF: Final = frozenset(
     {ChangeKind.UNCORDON, ChangeKind.LABEL_NODE, ChangeKind.ADD_NODE}
 )
@@ -46,18 +46,18 @@ class Suggestions:
 
     Attributes:
         pod: The key of the pod; empty if the request names no pod.
-        subject: What a user would change, as kubectl names it: ``deployment/web``.
+        subject: The object that a user would change, such as ``deployment/web``.
         namespace: Its namespace.
-        pending: How many pods of it have no node without any change.
+        pending: How many of its pods have no node without any change.
         changes: The changes, the smallest first; pairs only if no single one does.
-            With each of them the pod has a node (of a workload whose pods have names
-            by chance: all its pods). No other pod loses its own, except with a higher
-            priority: then ``evicted`` is their number.
-        candidates: How many single changes there were to try.
+            With each of them the pod has a node; if its workload generates pod names,
+            all pods of the workload have one. No other pod loses its node, except by a
+            higher priority: ``evicted`` is the number of these pods.
+        candidates: How many single changes could be tried.
         trials: How many simulations were run.
-        is_complete: Whether everything was tried; if not, more trials may find more.
+        is_complete: Whether all changes were tried; if not, more trials may find more.
         remarks: Facts that explain why the pod is pending and that no single change
-            alters: labels and resources that no node has, and so on.
+            alters, such as labels and resources that no node has.
     """
 
     pod: str
@@ -84,7 +84,7 @@ def suggest_changes(
     on_trial: Callable[[int, int], None] | None = None,
     as_it_is: bool = False,
 ) -> Suggestions:
-    """Find the smallest changes of an input that place a pod which has no node.
+    """Find the smallest changes of an input that place a pending pod.
 
     Each reported change was simulated with the whole input, from the beginning.
 
@@ -94,7 +94,7 @@ def suggest_changes(
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
-        namespace: Where to look for the pod only; empty for all namespaces.
+        namespace: The only namespace to search; empty for all namespaces.
         max_pods: As for `simulate`.
         max_trials: How many simulations are run at most.
         on_trial: Called before each with its number from 1, and with ``max_trials``.
@@ -104,7 +104,7 @@ def suggest_changes(
         The changes; none if the pod has a node.
 
     Raises:
-        PodNotFoundError: Nothing, or too much, has that name.
+        PodNotFoundError: No object or several objects have that name.
     """
     config, registry = with_defaults(config, registry)
     given = Input(
@@ -129,7 +129,7 @@ def suggest_changes(
 
 
 def _pending(wanted: Wanted, run: Simulation) -> list[Pod]:
-    """Return the pods of a name that have no node."""
+    """Return the pending pods with a name."""
     waiting = {pod.key for pod in pending_pods(run.cluster)}
     return [pod for pod in wanted.matching() if pod.key in waiting]
 
@@ -161,7 +161,7 @@ def search(
         pods: Pods without a node, all of one subject.
         name: The key of the requested pod, or empty.
         trials: Tries changes out.
-        is_one_enough: Whether to stop at the first change that does.
+        is_one_enough: Whether to stop at the first change that works.
     """
     given = trials.given
     subject = Subjects(given.objects).of(pods[0], run.cluster)
@@ -174,7 +174,7 @@ def search(
     try:
         for change in _singles(offered, goal, trials):
             changes.append(change)
-            # How far a request has to be lowered is only known here.
+            # Only the trials show how far a request must be lowered.
             if is_one_enough and ChangeKind.LOWER_REQUEST_FAR not in change.kinds:
                 break
         if not changes:
@@ -204,7 +204,7 @@ def search(
 def _behind_gates(
     answer: Suggestions, opening: SuggestedChange, trials: Trials, is_one_enough: bool
 ) -> Suggestions:
-    """Find what places pods that stay pending after their gates are opened.
+    """Find changes that place pods that stay pending after their gates are opened.
 
     Args:
         answer: The answer so far.
@@ -266,11 +266,11 @@ def _smallest(
     trials: Trials,
     whole: Callable[[SuggestedChange], SuggestedChange] = lambda change: change,
 ) -> SuggestedChange | None:
-    """Return the smallest level of a candidate that does, by bisection; or None.
+    """Return the smallest level of a candidate that works, by bisection; or None.
 
     Args:
         candidate: The candidate.
-        goal: What it has to bring about.
+        goal: The required result.
         trials: Tries changes out.
         whole: Adds the other half of a pair.
     """
@@ -303,7 +303,7 @@ def _smallest(
 def _pairs(
     offered: Sequence[Candidate], goal: Goal, trials: Trials
 ) -> Iterator[SuggestedChange]:
-    """Find two changes that do together: first whether, then how much of each."""
+    """Find two changes that work together: first whether, then how much of each."""
     harmless = [candidate for candidate in offered if not candidate.may_evict]
     for first, second in combinations(harmless, 2):
         if first.kind == second.kind and first.kind in _ONE_OF:
@@ -318,7 +318,7 @@ def _pairs(
 
 
 def _level(first: Candidate, second: Candidate, goal: Goal, trials: Trials) -> int:
-    """Return the smallest level of the first that does with all of the second."""
+    """Return the smallest level of the first that works with all of the second."""
     low, high = 0, first.levels
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Why many pods have no node: a summary by what they belong to, and by cause."""
+"""Explains why many pods have no node: a summary by owner and by cause."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -25,13 +25,13 @@ __all__ = ["Cause", "PendingGroup", "PendingSummary", "explain_pending"]
 
 @attrs.frozen(kw_only=True)
 class Cause:
-    """What keeps a pod off some nodes, or from being tried at all.
+    """The reason why some nodes were rejected for a pod, or why it was not tried.
 
     Attributes:
-        plugin: The plugin that rejected; empty if none did, or PreFilter left the nodes
-            out.
-        reason: What it said.
-        nodes: For how many nodes; 0 if the cause is about no node.
+        plugin: The plugin that rejected; empty if none did, or if PreFilter excluded
+            the nodes.
+        reason: Its message.
+        nodes: The number of nodes; 0 if the cause does not concern nodes.
     """
 
     plugin: str
@@ -41,20 +41,19 @@ class Cause:
 
 @attrs.frozen(kw_only=True)
 class PendingGroup:
-    """Pods that belong together and have no node for the same causes.
+    """Pending pods of the same owner with the same causes.
 
     Attributes:
-        subject: What they belong to, as kubectl names it: ``deployment/web``.
+        subject: Their owner in kubectl's notation: ``deployment/web``.
         namespace: Its namespace.
-        scheduler: The profile that the pods ask for.
+        scheduler: The scheduler name of the pods.
         reason: One word, as in `UnscheduledPod.reason`.
         pods: The keys of the pods, sorted.
         message: Why the first of them has no node, in upstream's words.
         causes: The causes for the first of them, the most frequent first.
-        change: The smallest change that places all of them, if one was requested and
-            found.
+        change: The smallest change that places all of them, if requested and found.
         remarks: Facts about the first of them, as in `Suggestions`, if a change was
-            looked for.
+            requested.
     """
 
     subject: str
@@ -70,13 +69,13 @@ class PendingGroup:
 
 @attrs.frozen(kw_only=True)
 class PendingSummary:
-    """Why many pods have no node.
+    """The reasons why pods are pending, in groups.
 
     Attributes:
         groups: The largest first.
         placed: How many pods have got a node.
         nodes: How many nodes there are.
-        trials: How many simulations were run to try changes out.
+        trials: How many simulations were run to try changes.
         is_complete: Whether all changes were tried; if not, more trials may find more.
         notices: What was left out or assumed.
     """
@@ -117,18 +116,18 @@ def explain_pending(
         registry: Where plugins are found by name; by default the installed plugins.
         pods: The pods to explain, each as for `explain_pod`; a workload means all its
             pods. By default all pods that have no node.
-        namespace: Where to look for pods only; empty for all namespaces.
+        namespace: The only namespace to search; empty for all namespaces.
         seed: As for `simulate`.
-        suggest: Whether to look for a change that places each group.
+        suggest: Whether to find a change that places each group.
         on_progress: Called with the progress.
-        on_trial: Called before each simulation that tries a change out, with its
-            number from 1, and with ``max_trials``.
+        on_trial: Called before each simulation of a change, with its number from 1, and
+            with ``max_trials``.
         max_pods: As for `simulate`.
-        max_trials: How many simulations try changes out at most, for all groups.
+        max_trials: How many changes are simulated at most, for all groups together.
         as_it_is: As for `explain_pod`.
 
     Raises:
-        PodNotFoundError: Nothing has one of the names.
+        PodNotFoundError: No object has one of the names.
     """
     config, registry = with_defaults(config, registry)
     given = Input(
@@ -164,9 +163,9 @@ def _waiting(run: Simulation, wanted: Sequence[Wanted], namespace: str) -> list[
     if not wanted:
         return [pod for pod in pending if namespace in ("", pod.namespace)]
     keys: set[str] = set()
-    for one in wanted:
-        one.find()
-        keys.update(pod.key for pod in one.matching())
+    for request in wanted:
+        request.find()
+        keys.update(pod.key for pod in request.matching())
     return [pod for pod in pending if pod.key in keys]
 
 
@@ -228,7 +227,7 @@ def _said(plugins: Sequence[str], message: str) -> list[Cause]:
 def _suggested(
     run: Simulation, groups: Sequence[PendingGroup], trials: Trials
 ) -> tuple[list[PendingGroup], bool]:
-    """Add the change that places each group; say whether everything was tried."""
+    """Add the change that places each group; return whether all changes were tried."""
     by_key = {pod.key: pod for pod in pending_pods(run.cluster)}
     result = run.result()
     found: list[PendingGroup] = []

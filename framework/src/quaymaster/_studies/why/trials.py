@@ -1,4 +1,4 @@
-"""Tries changes out: each is simulated with the whole input, from the beginning."""
+"""Tries changes: each is simulated with the whole input, from the beginning."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ __all__ = ["Goal", "Input", "OutOfTrialsError", "Outcome", "Trials", "pending_po
 
 
 class OutOfTrialsError(Exception):
-    """As many simulations have been run as were allowed."""
+    """The allowed number of simulations has been run."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Input:
-    """What is simulated.
+    """The input of the simulations.
 
     Attributes:
         objects: The objects, as in manifests.
@@ -45,7 +45,7 @@ class Input:
     as_it_is: bool = False
 
     def simulation(self, objects: Sequence[ApiObject] | None = None) -> Simulation:
-        """Make a simulation of these objects, or of others instead.
+        """Make a simulation of these objects, or of other objects.
 
         Raises:
             AdmissionError: Some objects break rules.
@@ -68,10 +68,10 @@ class Input:
 
 @attrs.frozen
 class Outcome:
-    """What a change has brought about that meets a goal.
+    """The effect of a change that meets a goal.
 
     Attributes:
-        placed: How many pods more have a node.
+        placed: How many more pods have a node.
         evicted: How many other pods lose their nodes, or get none.
     """
 
@@ -91,12 +91,12 @@ def pending_pods(cluster: InMemoryCluster) -> list[Pod]:
 
 @attrs.frozen(eq=False)
 class Goal:
-    """What a change has to bring about.
+    """The required effect of a change.
 
     Attributes:
-        subject: What is to be placed.
-        keys: The pods that have to have a node then, if their names are stable.
-        others: How many other pods may be pending, by what they belong to.
+        subject: The subject whose pods must be placed.
+        keys: The pods that must have a node, if their names are stable.
+        others: How many other pods may be pending, by owner.
         preempted: How many pods may be preempted.
         placed: How many pods have a node without any change.
     """
@@ -131,7 +131,7 @@ class Goal:
         *,
         may_evict: bool = False,
     ) -> bool:
-        """Whether a simulation that has settled has brought it about."""
+        """Whether a settled simulation meets it."""
         pending = _pending_by_subject(run.cluster, objects)
         own = pending.pop(self.subject, 0)
         if not may_evict and self.losses(run, objects, result):
@@ -162,7 +162,7 @@ class Trials:
     """Runs simulations, up to a number of them.
 
     Args:
-        given: What is simulated.
+        given: The input.
         most: How many simulations are run at most.
         on_trial: Called before each with its number from 1, and with ``most``.
 
@@ -185,15 +185,15 @@ class Trials:
     def meets(
         self, goal: Goal, objects: Sequence[ApiObject], *, may_evict: bool = False
     ) -> Outcome | None:
-        """Simulate other objects; return what changes, if that meets a goal.
+        """Simulate changed objects; return the effect if it meets a goal.
 
         Args:
-            goal: What has to be so then.
+            goal: The required effect.
             objects: The objects.
             may_evict: Whether pods of lower priority may lose their nodes.
 
         Returns:
-            None if the goal is not met, or the objects are not admitted.
+            The effect; None if the goal is not met, or the objects are not admitted.
 
         Raises:
             OutOfTrialsError: No more simulations may be run.

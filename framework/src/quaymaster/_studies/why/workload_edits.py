@@ -1,4 +1,4 @@
-"""Changes of workloads as a whole: how they roll out, and their priority."""
+"""Changes of whole workloads: their rollouts and their priority."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -39,13 +39,13 @@ _ONE_BY_ONE: Final = DeploymentStrategy(
 def changed_rollouts(
     editing: Editing, deployments: Iterable[Deployment]
 ) -> Iterator[Candidate]:
-    """Offer that a Deployment deletes an old pod before it creates a new one.
+    """Offer to let a Deployment delete an old pod before it creates a new one.
 
     A pod that shares a host port, an anti-affinity term or a ReadWriteOnce volume with
     the pods of the older revision cannot run beside them.
 
     Args:
-        editing: Knows the subject.
+        editing: Makes the changes of the subject.
         deployments: The Deployments of the cluster.
     """
     subject = editing.subject
@@ -103,7 +103,7 @@ def higher_priorities(
     """Offer the lowest priority class with which a pod finds pods to evict.
 
     Args:
-        editing: Knows the subject.
+        editing: Makes the changes of the subject.
         pod: The pod.
         classes: The priority classes of the cluster. Those of the system are offered
             only to DaemonSets.

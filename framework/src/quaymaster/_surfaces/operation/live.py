@@ -16,6 +16,7 @@ from quaymaster._core.engine.reports import Observer
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._surfaces.operation.suspects import hold_suspects
 
 __all__ = ["ClusterLostError", "KubernetesScheduler"]
 
@@ -83,7 +84,8 @@ class KubernetesScheduler:
         self.clock = RealClock()
         self.stopping = threading.Event()
         begin = first_message(config, kubeconfig, context, logging_format)
-        self.cluster = KubernetesCluster(begin, wait_for)
+        self.cluster = KubernetesCluster(begin, wait_for, is_watched=True)
+        watch = self.cluster.engine_watch
         try:
             self.scheduler = Scheduler(
                 self.cluster,
@@ -95,6 +97,7 @@ class KubernetesScheduler:
                 observer=observer,
                 options=options,
                 metrics=metrics,
+                marks=watch.board if watch is not None else None,
             )
         except BaseException:
             self.cluster.close()
@@ -133,6 +136,7 @@ class KubernetesScheduler:
         """
         self.lead()
         if not self.stopping.is_set():
+            hold_suspects(self.scheduler.queue, self.cluster)
             self.scheduler.start()
             self.cluster.attend(self.clock)
             with meanwhile():

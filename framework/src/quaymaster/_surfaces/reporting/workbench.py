@@ -18,8 +18,9 @@ from quaymaster._core.config.load import parse_config, shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.yaml_file import read_yaml
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.simulation.calls import explain_pod, observe
+from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.explained import WhichAttempt
+from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.sampled_attempts import shortened
 from quaymaster._surfaces.reporting.columns import attempt_document
 from quaymaster._surfaces.reporting.report import report_document

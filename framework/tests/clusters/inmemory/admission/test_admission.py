@@ -1,4 +1,4 @@
-"""What the in-memory cluster fills into objects before it stores them."""
+"""The in-memory cluster fills in defaults before it stores objects."""
 
 import pytest
 from msgspec.structs import replace
@@ -39,10 +39,10 @@ def amounts(**texts: str) -> dict[str, Quantity]:
     return {name.replace("_", "-"): Quantity(text) for name, text in texts.items()}
 
 
-# Pods: what is filled in
+# Pods: defaults
 
 
-def test_pod_gets_what_every_pod_has() -> None:
+def test_pod_gets_the_defaults_of_every_pod() -> None:
     pod = admitted(bare_pod())
     spec = pod.spec
     assert pod.namespace == "default"
@@ -53,7 +53,7 @@ def test_pod_gets_what_every_pod_has() -> None:
     assert (spec.priority, spec.preemption_policy) == (0, "PreemptLowerPriority")
 
 
-def test_pod_keeps_what_it_says() -> None:
+def test_pod_keeps_its_own_values() -> None:
     spec = PodSpec(
         scheduler_name="mine",
         restart_policy="Never",
@@ -157,7 +157,7 @@ def test_cluster_wide_objects_have_no_namespace() -> None:
     assert cluster.create(Node(metadata=metadata)).namespace == ""
 
 
-def test_gated_pod_says_that_it_is_gated() -> None:
+def test_gated_pod_gets_the_condition_scheduling_gated() -> None:
     pod = admitted(make_pod(scheduling_gates=["wait"]))
     (condition,) = pod.status.conditions
     assert (condition.type, condition.status) == ("PodScheduled", "False")
@@ -227,14 +227,14 @@ def test_label_keys_narrow_affinity_terms_both_ways() -> None:
 def test_pods_with_the_same_label_values_share_the_narrowed_spec() -> None:
     constraint = make_spread_constraint(selector={}, match_label_keys=["version"])
     cluster = make_cluster()
-    one, two, three = (
+    first, second, third = (
         cluster.create(
             make_pod(name=name, labels={"version": version}, spread=[constraint])
         )
         for name, version in (("a", "1"), ("b", "1"), ("c", "2"))
     )
-    assert one.spec is two.spec
-    assert one.spec != three.spec
+    assert first.spec is second.spec
+    assert first.spec != third.spec
 
 
 def test_narrowed_selectors_are_not_narrowed_twice() -> None:
@@ -325,7 +325,7 @@ def test_priorities_of_the_system_are_refused() -> None:
 # Nodes
 
 
-def test_capacity_is_allocatable_where_nothing_else_is_said() -> None:
+def test_allocatable_defaults_to_capacity() -> None:
     capacity = amounts(cpu="4")
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(capacity=capacity))
     assert make_cluster().create(node).status.allocatable == capacity
@@ -372,7 +372,7 @@ SELECTOR = LabelSelector(match_labels={"app": "a"})
 ONCE = template(restart_policy="Never")
 
 
-def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
+def test_workloads_have_one_replica_by_default() -> None:
     cluster = make_cluster(controllers=False)
     metadata = ObjectMeta(name="w")
     deployment = cluster.create(

@@ -1,4 +1,4 @@
-"""Which objects the in-memory cluster refuses, and what it says about them."""
+"""The in-memory cluster rejects invalid objects with upstream's messages."""
 
 import pytest
 from msgspec.structs import replace
@@ -339,7 +339,7 @@ def test_pods_bound_to_missing_nodes_are_found() -> None:
     ]
 
 
-def test_cluster_itself_takes_pods_of_missing_nodes() -> None:
+def test_cluster_itself_accepts_pods_of_missing_nodes() -> None:
     assert admitted(make_pod(node="gone")).node_name == "gone"
 
 

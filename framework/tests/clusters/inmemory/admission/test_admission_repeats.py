@@ -1,4 +1,4 @@
-"""Pods that are let in since others were: what became of others changes nothing."""
+"""The admission of a pod does not depend on the pods admitted before."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ STATUSES = (
 
 
 def outcome(cluster: InMemoryCluster, pod: Pod) -> object:
-    """What became of a pod, without what every pod has of its own; it is removed."""
+    """Return the stored pod without its individual fields, and delete it."""
     try:
         stored = cluster.create(pod)
     except ApiError as error:
@@ -121,8 +121,8 @@ def test_a_pod_is_stored_as_if_it_were_the_first(seed: int) -> None:
         found = outcome(cluster, new)
         unlike_any = replace(new, spec=replace(new.spec))
         assert found == outcome(cluster_with(value), unlike_any)
-        kept.append(found)  # else nobody has its spec any more
-        if isinstance(found, Pod):  # what is wrong stays so for long
+        kept.append(found)  # keeps its spec in use
+        if isinstance(found, Pod):  # an error is cached for long
             pod = new
 
 
@@ -140,7 +140,7 @@ CHANGE: Mapping[str, Callable[[random.Random, Pod, str], Pod]] = {
 }
 
 
-def test_a_beginning_is_looked_at_although_a_whole_name_came_with_it_before() -> None:
+def test_a_generate_name_is_checked_although_a_full_name_contained_it() -> None:
     cluster = make_cluster()
     named = ObjectMeta(name="right", generate_name="a.-", namespace="default")
     cluster.create(Pod(metadata=named, spec=PLAIN))

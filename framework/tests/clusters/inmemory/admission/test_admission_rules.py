@@ -1,6 +1,6 @@
-"""Which fields the in-memory cluster finds wrong, by the server's paths.
+"""The in-memory cluster reports wrong fields with the server's paths.
 
-Each case is what an API server 1.36 says of such an object.
+Each case is the answer of an API server 1.36.
 """
 
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ CONTAINER = {"name": "c", "image": "i"}
 
 
 def paths_of(kind: str, tree: Tree) -> list[str]:
-    """The fields for which a new object is refused; none if it is taken."""
+    """Return the wrong fields of a new object, or nothing if it is accepted."""
     cluster = make_cluster(controllers=False)
     try:
         cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, KINDS[kind]))
@@ -37,7 +37,7 @@ def resources(**fields: object) -> Tree:
 
 
 def volumes(*given: Tree) -> Tree:
-    return {"volumes": [{"name": f"v{i}", **one} for i, one in enumerate(given)]}
+    return {"volumes": [{"name": f"v{i}", **source} for i, source in enumerate(given)]}
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -279,7 +279,7 @@ PODS: dict[str, tuple[Tree, list[str]]] = {
         },
         ["spec.volumes[1].persistentVolumeClaim.claimName"],
     ),
-    # What is let in:
+    # Accepted:
     "a host port of containers and init containers": (
         {
             **container(ports=[{"containerPort": 1, "hostPort": 8}]),
@@ -596,7 +596,7 @@ def test_amounts_of_nodes_are_rounded_up_to_thousandths() -> None:
     assert str(node.status.allocatable["cpu"]) == "1501m"
 
 
-def test_templates_are_stored_with_what_templates_get() -> None:
+def test_templates_are_stored_with_their_defaults() -> None:
     pod = container(resources={"limits": {"cpu": 1}}, ports=[{"containerPort": 1}])
     spec = stored(Deployment, workload(pod)).spec.template.spec
     assert (spec.scheduler_name, spec.restart_policy) == ("default-scheduler", "Always")
@@ -611,7 +611,7 @@ def test_volumes_that_scheduling_does_not_read_are_dropped_when_stored() -> None
     assert [volume.name for volume in spec.volumes] == ["v1"]
 
 
-def test_claim_that_names_its_class_the_old_way_gets_no_other() -> None:
+def test_claim_with_the_class_annotation_gets_no_other_class() -> None:
     annotations = {"volume.beta.kubernetes.io/storage-class": ""}
     metadata = {"name": "a", "annotations": annotations}
     claim = stored(PersistentVolumeClaim, {"metadata": metadata, "spec": CLAIM})

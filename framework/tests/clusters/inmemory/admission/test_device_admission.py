@@ -1,4 +1,4 @@
-"""Which devices, classes and claims the in-memory cluster fills in and refuses.
+"""The in-memory cluster completes and rejects devices, classes and claims.
 
 Each path is the one that an API server 1.36 names.
 """
@@ -72,12 +72,12 @@ def slice_of(*devices: Tree, **fields: object) -> Tree:
     }
 
 
-def test_request_is_for_one_device_unless_it_says_otherwise() -> None:
+def test_request_is_for_one_device_by_default() -> None:
     alternatives = first_of({"name": "s", "deviceClassName": "gpu"})
     spec = stored(ResourceClaim, claim(exactly("one"), alternatives)).spec
-    one, other = spec.devices.requests
-    assert one.exactly is not None
-    assert (one.exactly.allocation_mode, one.exactly.count) == ("ExactCount", 1)
+    first, other = spec.devices.requests
+    assert first.exactly is not None
+    assert (first.exactly.allocation_mode, first.exactly.count) == ("ExactCount", 1)
     [alternative] = other.first_available
     assert (alternative.allocation_mode, alternative.count) == ("ExactCount", 1)
 
@@ -89,11 +89,13 @@ def test_request_for_all_devices_has_no_count() -> None:
     assert request.exactly.count == 0
 
 
-def test_toleration_compares_values_unless_it_says_otherwise() -> None:
+def test_toleration_compares_values_by_default() -> None:
     given = claim(exactly(tolerations=[{"key": "k", "value": "v"}]))
     [request] = stored(ResourceClaim, given).spec.devices.requests
     assert request.exactly is not None
-    assert [one.operator for one in request.exactly.tolerations] == ["Equal"]
+    assert [toleration.operator for toleration in request.exactly.tolerations] == [
+        "Equal"
+    ]
 
 
 def test_template_is_filled_in_as_its_claims_are() -> None:
@@ -245,13 +247,13 @@ def test_new_selectors_take_attributes_for_any(version: str) -> None:
         )
 
 
-def test_devices_say_for_themselves_where_they_are_if_the_slice_leaves_it() -> None:
+def test_devices_name_their_nodes_if_the_slice_leaves_it_to_them() -> None:
     spec = slice_of({"nodeName": "node-a"}, {}, perDeviceNodeSelection=True)
     del spec["nodeName"]
     assert paths_of(ResourceSlice, spec) == ["spec.devices[1]"]
 
 
-def test_class_stands_for_an_extended_resource_alone() -> None:
+def test_extended_resource_belongs_to_one_class() -> None:
     assert paths_of(DeviceClass, {"extendedResourceName": "example.com/gpu"}) == []
     path = "spec.extendedResourceName"
     assert paths_of(DeviceClass, {"extendedResourceName": "cpu"}) == [path]
@@ -360,7 +362,7 @@ def test_written_object_is_read_as_the_same(kind: str) -> None:
 
 
 def gated_slice() -> ResourceSlice:
-    """A slice with a field of each gate that is off by default in 1.37."""
+    """Return a slice with a field of each gate that is off by default in 1.37."""
     consumption = DeviceCounterConsumption(
         counter_set="set",
         counters={"units": Counter(value=Quantity(1))},
@@ -388,7 +390,7 @@ def test_fields_of_gates_are_kept_while_these_are_on() -> None:
 
 
 def test_fields_of_gates_are_dropped_while_these_are_off() -> None:
-    """An attribute that was a list has no value then."""
+    """An attribute that was a list has no value afterwards."""
     lists_on = Kubernetes(feature_gates={"DRAListTypeAttributes": True})
     stored = make_cluster(kubernetes=lists_on).create(gated_slice())
     assert stored.spec.skip_node_operations == ()

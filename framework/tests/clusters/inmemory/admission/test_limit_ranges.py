@@ -1,4 +1,4 @@
-"""LimitRanges: what they add to new pods, and which pods and claims they keep out.
+"""LimitRanges set defaults of new pods and reject pods and claims.
 
 Cases follow upstream's ``plugin/pkg/admission/limitranger/admission_test.go``
 (Kubernetes v1.36).
@@ -97,7 +97,7 @@ def resources(spec: Tree) -> Tree:
         ),
     ],
 )
-def test_containers_get_what_they_do_not_ask_for(
+def test_containers_get_missing_requests_and_limits(
     limit: Tree, own: Tree, expected: Tree
 ) -> None:
     limits = make_range({"type": "Container", **limit})
@@ -168,7 +168,7 @@ def test_limits_are_those_of_the_namespace() -> None:
         ),
     ],
 )
-def test_pods_beyond_the_bounds_are_kept_out(
+def test_pods_beyond_the_bounds_are_rejected(
     limit: Tree, own: Tree, message: str
 ) -> None:
     assert refusal(make_pod_of(container(**own)), make_range(limit)) == message
@@ -185,7 +185,7 @@ def test_the_bounds_of_a_pod_are_for_all_its_containers_together() -> None:
     )
 
 
-def test_resources_of_the_pod_as_a_whole_stand_for_its_containers() -> None:
+def test_pod_level_resources_replace_those_of_the_containers() -> None:
     limits = make_range({"type": "Pod", "max": {"cpu": "2"}})
     whole = {"limits": {"cpu": "3"}}
     assert (
@@ -203,7 +203,7 @@ def test_defaults_that_clash_with_a_request_are_found_by_the_usual_check() -> No
         stored(pod, limits)
 
 
-def test_claims_are_held_to_their_bounds() -> None:
+def test_claims_beyond_the_bounds_are_rejected() -> None:
     tree = {
         "metadata": {"name": "data"},
         "spec": {
@@ -225,7 +225,7 @@ def test_claims_are_held_to_their_bounds() -> None:
     make_cluster(from_wire(tree, PersistentVolumeClaim), small)
 
 
-def test_a_workload_whose_pods_are_kept_out_tells_why() -> None:
+def test_a_workload_whose_pods_are_rejected_reports_why() -> None:
     template = {"spec": {"containers": [container()], "restartPolicy": "Never"}}
     spec = {"template": template, "parallelism": 2, "completions": 2}
     job = from_wire({"metadata": {"name": "sum"}, "spec": spec}, Job)

@@ -1,4 +1,4 @@
-"""Resources of a pod as a whole: what is filled in, and in which order.
+"""Pod-level resources: their defaults, and the order of these.
 
 Cases follow upstream's ``pkg/api/pod/util_test.go`` and
 ``pkg/apis/core/v1/defaults_test.go`` (Kubernetes v1.37).

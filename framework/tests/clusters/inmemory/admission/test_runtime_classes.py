@@ -1,4 +1,4 @@
-"""RuntimeClasses: what they add to new pods, and which pods they keep out.
+"""RuntimeClasses add fields to new pods and reject some pods.
 
 Cases follow upstream's ``plugin/pkg/admission/runtimeclass/admission_test.go`` and
 ``pkg/util/tolerations/tolerations_test.go`` (Kubernetes v1.36).
@@ -66,7 +66,7 @@ def test_a_class_adds_overhead_node_selector_and_tolerations() -> None:
     ]
 
 
-def test_an_unknown_class_keeps_its_pods_out() -> None:
+def test_pods_of_an_unknown_class_are_rejected() -> None:
     assert refusal(make_pod_of({"runtimeClassName": "vm"})) == (
         'Pod default/pod: forbidden: pod rejected: RuntimeClass "vm" not found'
     )
@@ -97,7 +97,7 @@ def test_overhead_must_be_that_of_the_class(
     assert stored(pod, same)["overhead"] == {"cpu": "1"}
 
 
-def test_overhead_without_a_class_keeps_a_pod_out() -> None:
+def test_pod_with_overhead_but_without_a_class_is_rejected() -> None:
     assert "Pod Overhead set without" in refusal(make_pod_of({"overhead": {"cpu": 1}}))
 
 
@@ -162,7 +162,11 @@ def test_tolerations_that_others_cover_are_dropped(
 ) -> None:
     pod = make_pod_of({"runtimeClassName": "vm", "tolerations": own})
     tolerations = stored(pod, make_class(scheduling={"tolerations": more}))
-    found = [one for one in tolerations["tolerations"] if one not in KEPT_ANYWAY]
+    found = [
+        toleration
+        for toleration in tolerations["tolerations"]
+        if toleration not in KEPT_ANYWAY
+    ]
     assert found == merged
 
 

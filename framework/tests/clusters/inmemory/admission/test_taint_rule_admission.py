@@ -1,4 +1,4 @@
-"""Rules that taint devices, and taints of slices, as the cluster stores them.
+"""The cluster checks and completes DeviceTaintRules and taints of slices.
 
 Cases follow upstream's ``pkg/apis/resource/validation`` and
 ``pkg/registry/resource/devicetaintrule`` (Kubernetes v1.37). Each path is the one that
@@ -109,7 +109,7 @@ def test_taint_of_a_slice_begins_when_it_is_stored() -> None:
     assert times == [cluster.clock.now(), 5.0]
 
 
-def test_another_effect_begins_anew_and_another_value_does_not() -> None:
+def test_a_new_effect_renews_the_time_and_a_new_value_does_not() -> None:
     cluster = make_cluster(RULE, controllers=False)
     stored = cluster.get(DeviceTaintRule, "rule")
     pass_time(cluster, 10)

@@ -1,4 +1,4 @@
-"""Which tolerations the cluster takes: ``ValidateTolerations`` of Kubernetes 1.37."""
+"""The cluster checks tolerations as ``ValidateTolerations`` of Kubernetes 1.37."""
 
 import pytest
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ OFF = (
 def problems_with(*tolerations: Toleration, kubernetes: Kubernetes) -> list[str]:
     with pytest.raises(AdmissionError) as caught:
         make_cluster(make_pod(tolerations=tolerations), kubernetes=kubernetes)
-    return [f"{one.path}: {one.message}" for one in caught.value.problems]
+    return [f"{problem.path}: {problem.message}" for problem in caught.value.problems]
 
 
 def test_comparisons_are_taken_while_the_gate_is_on() -> None:
@@ -67,13 +67,13 @@ def test_templates_and_runtime_classes_follow_the_gate() -> None:
     make_cluster(make_daemon_set(template), runtime_class, kubernetes=ON)
     with pytest.raises(AdmissionError) as caught:
         make_cluster(make_daemon_set(template), runtime_class)
-    assert [one.path for one in caught.value.problems] == [
+    assert [problem.path for problem in caught.value.problems] == [
         "spec.template.spec.tolerations[0].operator",
         "scheduling.tolerations[0].operator",
     ]
 
 
-def test_pod_that_a_cluster_has_let_in_keeps_its_comparisons() -> None:
+def test_pod_that_a_cluster_has_admitted_keeps_its_comparisons() -> None:
     """As ``allowTaintTolerationComparisonOperators`` (``pkg/api/pod/util.go``)."""
     pod = make_pod(name="old", node="n0", tolerations=[FASTER])
     cluster = make_cluster(pod, nodes=1)

@@ -1,4 +1,4 @@
-"""Workloads that come into the in-memory cluster with pods of their own."""
+"""Workloads that are loaded with their pods adopt them."""
 
 from collections.abc import Callable, Iterable
 
@@ -21,7 +21,7 @@ from tests.kit.workloads import (
 
 
 def dump(*objects: ApiObject) -> list[ApiObject]:
-    """Everything of a cluster, as ``kubectl get -o json`` would give it."""
+    """Return all objects of a cluster as ``kubectl get -o json`` does."""
     cluster = make_cluster(*objects, nodes=1)
     schedule(cluster)
     kinds = (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, Pod, Node)
@@ -29,24 +29,24 @@ def dump(*objects: ApiObject) -> list[ApiObject]:
 
 
 def without_uid(obj: ApiObject) -> ApiObject:
-    """An object whose own uid was stripped, as tools that tidy manifests do."""
+    """Remove the uid of an object, as tools that clean manifests do."""
     return replace(obj, metadata=replace(obj.metadata, uid=""))
 
 
 def without_owner_uids(obj: ApiObject) -> ApiObject:
-    """An object that names its owners, but not by their uids."""
+    """Remove the uids of the owners of an object."""
     metadata = obj.metadata
     references = tuple(replace(r, uid="") for r in metadata.owner_references)
     return replace(obj, metadata=replace(metadata, owner_references=references))
 
 
 def without_owners(obj: ApiObject) -> ApiObject:
-    """An object that does not say at all to whom it belongs."""
+    """Remove the owner references of an object."""
     return replace(obj, metadata=replace(obj.metadata, uid="", owner_references=()))
 
 
 def as_it_was(obj: ApiObject) -> ApiObject:
-    """The object itself."""
+    """Return the object itself."""
     return obj
 
 
@@ -89,7 +89,7 @@ def keys_of_pods(objects: Iterable[ApiObject]) -> set[str]:
 
 
 def check_owners(cluster: InMemoryCluster) -> None:
-    """Every pod names a workload that is there, by its uid."""
+    """Check that every pod names an existing workload by its uid."""
     kinds = (ReplicaSet, StatefulSet, DaemonSet, Job)
     uids = {each.uid for kind in kinds for each in cluster.list(kind).items}
     for pod in pods_of(cluster):
@@ -118,7 +118,7 @@ def test_deployment_with_pods_but_without_its_replica_set_keeps_them() -> None:
     assert len(pods_of(cluster)) == 3
 
 
-def test_pods_whose_owner_is_not_there_stay_as_they_are() -> None:
+def test_pods_whose_owner_is_missing_stay_unchanged() -> None:
     objects = [o for o in dump(make_deployment(3)) if isinstance(o, Pod | Node)]
     cluster = make_cluster(*objects, seed=99)
     cluster.delete(Pod, pods_of(cluster)[0].key, grace_period_seconds=0)

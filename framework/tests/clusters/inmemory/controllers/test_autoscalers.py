@@ -1,4 +1,4 @@
-"""Autoscalers keep workloads between two sizes.
+"""Autoscalers keep the size of workloads within limits.
 
 As ``pkg/controller/podautoscaler/horizontal.go`` (Kubernetes v1.37) without metrics.
 """
@@ -71,7 +71,8 @@ def cluster_of(version: str) -> InMemoryCluster:
 
 def test_autoscalers_scale_to_zero_if_the_gate_is_on() -> None:
     # HPAScaleToZero is on by default since 1.37.
-    metrics = [{"type": "External"}]
+    source = {"metric": {"name": "m"}, "target": {"type": "Value", "value": "1"}}
+    metrics = [{"type": "External", "external": source}]
     scaler = make_autoscaler(0, 4, metrics=metrics)
     cluster_of("1.37").load([scaler])
     with pytest.raises(AdmissionError, match=r"spec\.minReplicas"):

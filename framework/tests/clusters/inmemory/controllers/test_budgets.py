@@ -38,7 +38,7 @@ def make_budget(**spec: int | str) -> PodDisruptionBudget:
         pytest.param(make_budget(min_available=9), 9, 0, id="more than there are"),
     ],
 )
-def test_budget_says_how_many_pods_may_go(
+def test_budget_reports_how_many_disruptions_are_allowed(
     budget: PodDisruptionBudget, desired: int, allowed: int
 ) -> None:
     cluster = make_cluster(make_deployment(5), budget, nodes=1)

@@ -1,4 +1,4 @@
-"""The in-memory cluster binds claims, and makes volumes for them."""
+"""The in-memory cluster binds claims and provisions volumes for them."""
 
 import pytest
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ def claim_in(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolumeC
 
 
 def volume_of(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolume:
-    """The volume of a claim, both of which must agree."""
+    """Return the volume of a claim, and check that both agree."""
     claim = claim_in(cluster, name)
     assert is_fully_bound(claim)
     assert claim.status.phase == "Bound"
@@ -83,7 +83,7 @@ def test_volumes_without_a_status_become_available() -> None:
     assert cluster.get(PersistentVolume, "volume").status.phase == "Available"
 
 
-def test_claim_waits_for_a_volume_if_nobody_makes_any() -> None:
+def test_claim_waits_for_a_volume_without_a_provisioner() -> None:
     static = make_storage_class(
         provisioner=NO_PROVISIONER, volume_binding_mode="Immediate"
     )
@@ -111,7 +111,7 @@ def test_delayed_claim_does_not_take_free_volumes_by_itself() -> None:
     assert not is_fully_bound(claim_in(cluster))
 
 
-def test_volume_that_is_kept_for_a_delayed_claim_is_bound_to_it() -> None:
+def test_volume_that_is_reserved_for_a_delayed_claim_is_bound_to_it() -> None:
     claim = make_persistent_volume_claim()
     cluster = make_cluster(make_storage_class(), claim, make_persistent_volume())
     volume = cluster.get(PersistentVolume, "volume")
@@ -129,7 +129,7 @@ def test_claim_that_names_its_volume_is_bound_to_that_one() -> None:
     assert volume_of(cluster).name == "wanted"
 
 
-def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
+def test_topology_labels_of_the_driver_decide_where_a_new_volume_is() -> None:
     csi_node = make_csi_node(limits={"csi.example.com": 9})
     (driver,) = csi_node.spec.drivers
     drivers = (replace(driver, topology_keys=("rack",)),)
@@ -144,7 +144,7 @@ def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
     assert not topology.includes({ZONE: "a"})
 
 
-def test_allowed_topologies_say_where_a_new_volume_is() -> None:
+def test_allowed_topologies_decide_where_a_new_volume_is() -> None:
     storage_class = make_storage_class(allowed_topologies=[{"rack": ["r1", "r2"]}])
     cluster = make_cluster(NODE, storage_class, make_persistent_volume_claim())
     select(cluster, "node")
@@ -158,7 +158,7 @@ def test_a_lost_node_is_given_back_to_the_scheduler() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Delete", "Retain"])
-def test_volume_goes_with_its_claim_if_it_may(policy: str) -> None:
+def test_volume_is_deleted_with_its_claim_if_its_policy_is_delete(policy: str) -> None:
     storage_class = replace(IMMEDIATE, reclaim_policy=policy)
     cluster = make_cluster(storage_class, make_persistent_volume_claim())
     name = volume_of(cluster).name
@@ -207,8 +207,8 @@ def test_given_classes_replace_the_default_one(name: str) -> None:
     given = make_storage_class(name=name)
     claim = make_persistent_volume_claim(storage_class=None)
     loaded = make_cluster(given, claim)
-    assert [one.name for one in loaded.list(StorageClass).items] == [name]
+    assert [item.name for item in loaded.list(StorageClass).items] == [name]
     assert claim_in(loaded).spec.storage_class_name is None
     created = make_cluster()
     created.create(given)
-    assert [one.name for one in created.list(StorageClass).items] == [name]
+    assert [item.name for item in created.list(StorageClass).items] == [name]

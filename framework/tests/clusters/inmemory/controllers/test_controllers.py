@@ -1,4 +1,4 @@
-"""What the controllers of the in-memory cluster do for Deployments, and all of them."""
+"""Controllers of the in-memory cluster: Deployments, and rules of all controllers."""
 
 from msgspec.structs import replace
 
@@ -77,7 +77,7 @@ def test_controllers_react_when_the_clock_runs_its_timers() -> None:
     assert len(pods_of(cluster)) == 1
 
 
-def test_changed_template_is_rolled_out_step_by_step() -> None:
+def test_changed_template_is_rolled_out_in_steps() -> None:
     clock = VirtualClock()
     cluster = make_cluster(make_deployment(8), clock=clock, nodes=1)
     schedule(cluster)

@@ -12,7 +12,7 @@ from tests.kit.clusters import make_cluster, pods_of, react, schedule, target_of
 from tests.kit.workloads import LABELS, make_daemon_set, make_template
 
 
-def test_every_node_gets_one_pod_that_is_held_to_it() -> None:
+def test_every_node_gets_one_pod_that_is_bound_to_it() -> None:
     cluster = make_cluster(make_daemon_set(), nodes=3)
     assert [target_of(pod) for pod in pods_of(cluster)] == ["n0", "n1", "n2"]
     assert {pod.node_name for pod in pods_of(cluster)} == {""}
@@ -148,7 +148,7 @@ def test_pods_go_with_their_daemon_set() -> None:
     assert pods_of(cluster) == []
 
 
-def test_pod_that_waits_for_a_lost_node_is_deleted() -> None:
+def test_pending_pod_of_a_deleted_node_is_deleted() -> None:
     cluster = make_cluster(make_daemon_set(), nodes=2)
     cluster.delete(Node, "n1")
     react(cluster)

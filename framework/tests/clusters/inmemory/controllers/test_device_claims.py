@@ -1,4 +1,4 @@
-"""Claims of devices come, are reserved, are freed, and go with their pods.
+"""Resource claims are created, reserved, freed and deleted with their pods.
 
 Cases follow upstream's ``pkg/controller/resourceclaim/controller_test.go``
 (Kubernetes v1.36).
@@ -36,7 +36,7 @@ TEMPLATE = make_resource_claim_template()
 def make_user(
     name: str = "pod", *, template: str | None = None, node: str | None = None
 ) -> Pod:
-    """A pod with a claim: one of a template, or the one that is called ``claim``."""
+    """Return a pod with a claim of a template, or with the claim ``claim``."""
     wanted = PodResourceClaim(
         name="gpu",
         resource_claim_name=None if template else "claim",
@@ -47,7 +47,7 @@ def make_user(
 
 
 def allocated(claim: ResourceClaim, *pods: Pod) -> ResourceClaim:
-    """A claim as the scheduler leaves it for some pods."""
+    """Return a claim that the scheduler has allocated for some pods."""
     found = make_resource_claim(devices=[DEVICE]).status.allocation
     users = tuple(
         ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
@@ -83,7 +83,9 @@ def test_pod_gets_a_claim_of_its_template() -> None:
     assert pod_of(cluster).status.resource_claim_statuses == (expected,)
 
 
-def test_claim_is_made_of_a_template_whose_selector_no_compiler_here_knows() -> None:
+def test_claim_is_created_from_a_template_whose_selector_does_not_compile_here() -> (
+    None
+):
     request = make_device_request(selectors=["device.of(2030).is('ready')"])
     template = make_resource_claim_template(requests=[request])
     stored = replace(
@@ -151,7 +153,7 @@ def test_shared_claim_is_free_without_consumers() -> None:
     cluster.delete(Pod, "default/pod")
     pass_time(cluster, 0)
     (kept,) = claims_of(cluster)
-    assert [one.name for one in kept.status.reserved_for] == ["other"]
+    assert [consumer.name for consumer in kept.status.reserved_for] == ["other"]
     assert kept.status.allocation is not None
     cluster.delete(Pod, "default/other")
     pass_time(cluster, 0)
@@ -164,7 +166,7 @@ def test_pod_that_comes_with_a_node_has_its_claim_reserved() -> None:
     pod = make_user(node="n0")
     cluster = make_cluster(allocated(make_resource_claim()), pod, nodes=1)
     (claim,) = claims_of(cluster)
-    assert [one.uid for one in claim.status.reserved_for] == [pod.uid]
+    assert [consumer.uid for consumer in claim.status.reserved_for] == [pod.uid]
 
 
 @pytest.mark.parametrize("conditions", [(), ("Attached", "Ready")])
@@ -182,8 +184,12 @@ def test_devices_are_made_ready_once_they_are_reserved(
     cluster.update(replace(given, status=replace(given.status, allocation=allocation)))
     pass_time(cluster, 0)
     (ready,) = claims_of(cluster)
-    told = [one.type for device in ready.status.devices for one in device.conditions]
-    assert told == list(conditions)
+    types = [
+        condition.type
+        for device in ready.status.devices
+        for condition in device.conditions
+    ]
+    assert types == list(conditions)
 
 
 def test_claims_that_were_read_from_a_cluster_stay_as_they_are() -> None:
@@ -213,15 +219,21 @@ def test_nodes_have_the_devices_that_they_are_given() -> None:
     )
     cluster = make_cluster(*nodes)
     slices = cluster.list(ResourceSlice).items
-    assert {one.spec.node_name for one in slices} == {"node-000"}
-    assert {one.name: len(one.spec.devices) for one in slices} == {
+    assert {device_slice.spec.node_name for device_slice in slices} == {"node-000"}
+    assert {
+        device_slice.name: len(device_slice.spec.devices) for device_slice in slices
+    } == {
         "node-000-gpu.example.com": 128,
         "node-000-gpu.example.com-1": 2,
         "node-000-nic.example.com": 2,
     }
     classes = object_names(cluster.list(DeviceClass).items)
     assert classes == ["gpu.example.com", "nic.example.com"]
-    names = {device.name for one in slices[:2] for device in one.spec.devices}
+    names = {
+        device.name
+        for device_slice in slices[:2]
+        for device in device_slice.spec.devices
+    }
     assert len(names) == 130
     cluster.delete(Node, "node-000")
     pass_time(cluster, 0)

@@ -58,13 +58,13 @@ def used(
     devices: Iterable[str] = (DEVICE,),
     tolerations: Iterable[DeviceToleration] = (),
 ) -> ResourceClaim:
-    """A claim with devices, which some pods use."""
+    """Return a claim with devices that some pods use."""
     claim = make_resource_claim(name=name, devices=devices)
     allocation = claim.status.allocation
     assert allocation is not None
     results = tuple(
-        replace(one, tolerations=tuple(tolerations))
-        for one in allocation.devices.results
+        replace(result, tolerations=tuple(tolerations))
+        for result in allocation.devices.results
     )
     users = tuple(
         ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
@@ -83,7 +83,7 @@ def scene(
     tolerations: Iterable[DeviceToleration] = (),
     kubernetes: Kubernetes | None = None,
 ) -> InMemoryCluster:
-    """A cluster with a pod that uses a device."""
+    """Return a cluster with a pod that uses a device."""
     cluster = make_cluster(
         NODE,
         SLICE,
@@ -110,7 +110,7 @@ def eviction(cluster: InMemoryCluster, name: str = "rule") -> Condition:
     return condition
 
 
-def told(cluster: InMemoryCluster) -> tuple[str, str, str]:
+def eviction_texts(cluster: InMemoryCluster) -> tuple[str, str, str]:
     condition = eviction(cluster)
     return condition.status, condition.reason, condition.message
 
@@ -119,7 +119,7 @@ def tainted(*taints: DeviceTaint) -> ResourceSlice:
     return make_resource_slice(node="n", devices=[make_device(taints=taints)])
 
 
-# When pods go ------------------------------------------------------------------------
+# Times of evictions ------------------------------------------------------------------
 
 
 def test_pod_is_evicted_when_a_rule_taints_its_device() -> None:
@@ -128,7 +128,7 @@ def test_pod_is_evicted_when_a_rule_taints_its_device() -> None:
     react(cluster)
     pod = cluster.get(Pod, "default/pod")
     assert pod.is_terminating
-    [condition] = [one for one in pod.status.conditions if one.type[:3] == "Dis"]
+    [condition] = [entry for entry in pod.status.conditions if entry.type[:3] == "Dis"]
     assert condition.type == "DisruptionTarget"
     assert condition.reason == "DeletionByDeviceTaintManager"
     assert condition.message == "Device Taint manager: deleting due to NoExecute taint"
@@ -169,7 +169,7 @@ def test_toleration_must_name_the_effect_unlike_for_scheduling() -> None:
     assert is_going(scene(RULE, tolerations=[every_effect]))
 
 
-def test_pod_goes_when_its_toleration_is_over() -> None:
+def test_pod_is_evicted_when_its_toleration_is_over() -> None:
     cluster = scene(RULE, tolerations=[FOR_A_MINUTE])
     pass_time(cluster, 59)
     assert not is_going(cluster)
@@ -193,7 +193,7 @@ def test_pod_stays_if_the_rule_goes_before_its_toleration_is_over() -> None:
     assert not is_going(cluster)
 
 
-def test_effect_that_changes_begins_anew() -> None:
+def test_changed_effect_restarts_the_time() -> None:
     mild = make_device_taint_rule(effect="NoSchedule")
     cluster = scene(mild, tolerations=[FOR_A_MINUTE])
     pass_time(cluster, 100)
@@ -206,7 +206,7 @@ def test_effect_that_changes_begins_anew() -> None:
     assert is_going(cluster)
 
 
-def test_slices_of_older_generations_evict_nobody() -> None:
+def test_slices_of_older_generations_evict_no_pod() -> None:
     taint = DeviceTaint(key="broken", effect="NoExecute")
     old = tainted(taint)
     newer = make_resource_slice(name="newer", node="n", generation=2)
@@ -246,7 +246,7 @@ def test_pod_that_uses_an_extended_resource_is_evicted() -> None:
     assert is_going(cluster)
 
 
-def test_times_of_another_cluster_that_are_still_to_come_count_as_now() -> None:
+def test_future_times_of_another_cluster_count_as_now() -> None:
     later = Time(make_cluster().clock.now() + 1e6)
     rule = make_device_taint_rule(effect="NoExecute", time_added=later)
     read = replace(rule, metadata=replace(rule.metadata, creation_timestamp=later))
@@ -255,7 +255,7 @@ def test_times_of_another_cluster_that_are_still_to_come_count_as_now() -> None:
     assert is_going(cluster)
 
 
-def test_time_of_a_new_rule_may_be_still_to_come() -> None:
+def test_time_of_a_new_rule_may_be_in_the_future() -> None:
     later = make_cluster().clock.now() + 1000
     cluster = scene(make_device_taint_rule(effect="NoExecute", time_added=later))
     pass_time(cluster, 990)
@@ -298,12 +298,12 @@ def test_rules_without_effect_are_named_in_a_notice() -> None:
     assert not scene(RULE).notices()
 
 
-# What rules say of it ----------------------------------------------------------------
+# Status of rules ---------------------------------------------------------------------
 
 
-def test_rule_says_that_pods_are_going_and_then_that_it_is_done() -> None:
+def test_status_of_a_rule_reports_evictions_and_then_completion() -> None:
     cluster = scene(RULE)
-    assert told(cluster) == (
+    assert eviction_texts(cluster) == (
         "True",
         "PodsPendingEviction",
         "1 pod needs to be evicted in 1 namespace.",
@@ -311,28 +311,28 @@ def test_rule_says_that_pods_are_going_and_then_that_it_is_done() -> None:
     pass_time(cluster, 9)
     assert eviction(cluster).reason == "PodsPendingEviction"
     pass_time(cluster, 2)
-    assert told(cluster) == (
+    assert eviction_texts(cluster) == (
         "False",
         "Completed",
         "1 pod evicted since starting the controller.",
     )
 
 
-def test_rule_that_evicts_nobody_says_so() -> None:
-    assert told(make_scene_without_pods(RULE)) == ("False", "NotStarted", "")
+def test_status_of_a_rule_that_evicts_no_pod() -> None:
+    assert eviction_texts(make_scene_without_pods(RULE)) == ("False", "NotStarted", "")
 
 
-def test_rule_of_another_effect_says_so() -> None:
+def test_status_of_a_rule_with_another_effect() -> None:
     mild = make_device_taint_rule()
     expected = "Eviction only happens for the NoExecute effect."
-    assert told(scene(mild)) == ("False", "OtherEffect", expected)
+    assert eviction_texts(scene(mild)) == ("False", "OtherEffect", expected)
 
 
-def test_rule_without_effect_says_what_it_would_do() -> None:
+def test_status_of_a_rule_without_effect_counts_the_pods_it_would_evict() -> None:
     trial = make_device_taint_rule(effect="None")
     other = replace(user("other"), metadata=make_pod(name="x", namespace="b").metadata)
     claim = replace(used(other), metadata=make_resource_claim(namespace="b").metadata)
-    assert told(scene(trial, other, claim))[2] == (
+    assert eviction_texts(scene(trial, other, claim))[2] == (
         "1 published device selected. 2 allocated devices selected. 2 pods would be "
         "evicted in 2 different namespaces if the effect was NoExecute. This "
         "information will not be updated again. Recreate the DeviceTaintRule to "

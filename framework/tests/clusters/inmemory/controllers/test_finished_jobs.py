@@ -1,4 +1,4 @@
-"""Jobs that came with a status: only what is left to do is done."""
+"""Jobs that are loaded with a status run only the remaining pods."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def make_job_pod(
 
 
 def new_pods(job: Job, *pods: Pod) -> Sequence[Pod]:
-    """The pods that the Job gets besides those that it had."""
+    """Return the pods that the Job gets in addition to those that it had."""
     cluster = make_cluster(job, *pods, nodes=1)
     had = {pod.key for pod in pods}
     return [pod for pod in cluster.list(Pod).items if pod.key not in had]
@@ -67,7 +67,7 @@ def indexes(pods: Sequence[Pod]) -> list[int]:
 
 
 @pytest.mark.parametrize("condition", ["Complete", "Failed"])
-def test_a_job_that_is_over_makes_no_pods(condition: str) -> None:
+def test_a_finished_job_creates_no_pods(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
     assert not new_pods(job_with(status, completions=5, parallelism=5))
 
@@ -78,7 +78,7 @@ def test_a_condition_that_is_not_true_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize("condition", ["SuccessCriteriaMet", "FailureTarget"])
-def test_a_job_whose_end_is_settled_loses_what_runs(condition: str) -> None:
+def test_a_job_that_is_about_to_end_loses_its_running_pods(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
     cluster = make_cluster()
     running = make_job_pod("a", "Running")
@@ -160,7 +160,7 @@ def test_a_work_queue_that_has_seen_success_gets_no_more_pods() -> None:
     assert not new_pods(job)
 
 
-def test_a_job_that_somebody_else_manages_gets_no_pods_and_says_so() -> None:
+def test_a_job_of_another_controller_gets_no_pods_and_a_notice() -> None:
     cluster = make_cluster(
         job_with(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)
     )
@@ -191,7 +191,7 @@ def test_indexes_are_numbers_and_ranges(text: str, expected: set[int]) -> None:
     assert len(ranges) == len(expected)
 
 
-def test_a_job_that_is_nearly_done_is_soon_read_however_large() -> None:
+def test_a_large_job_that_is_nearly_done_loads_quickly() -> None:
     job = job_with(
         {
             "succeeded": 2_000_000_000,

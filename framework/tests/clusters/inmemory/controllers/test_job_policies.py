@@ -1,4 +1,4 @@
-"""How Jobs end, and what failed pods mean for them.
+"""Policies decide how Jobs end and how failed pods count.
 
 As ``pkg/controller/job`` and ``pkg/controller/ttlafterfinished`` (Kubernetes v1.37).
 """
@@ -46,7 +46,7 @@ def end(cluster: InMemoryCluster, pod: Pod, code: int) -> None:
 
 
 def end_all(cluster: InMemoryCluster, codes: Mapping[str, int]) -> None:
-    """End the running pods by their indexes."""
+    """End the running pods of some indexes."""
     for pod in pods_of(cluster):
         index = pod.metadata.annotations.get(INDEX, "")
         if not pod.is_finished and index in codes:
@@ -89,7 +89,7 @@ def test_a_job_past_its_deadline_loses_its_pods() -> None:
     assert (job.status.failed, pods_of(cluster)) == (2, [])
 
 
-def test_a_deadline_alone_keeps_no_simulation_going() -> None:
+def test_a_deadline_alone_does_not_keep_a_simulation_running() -> None:
     cluster = cluster_with(activeDeadlineSeconds=60)
     assert not cluster.clock.has_foreground_timers
 
@@ -163,7 +163,7 @@ def test_disruptions_may_be_ignored() -> None:
     assert (job.status.failed, active(cluster), conditions(cluster)) == (0, 1, {})
 
 
-def test_a_deleted_pod_is_replaced_at_its_end_if_the_policy_says_so() -> None:
+def test_a_deleted_pod_is_replaced_at_its_end_by_policy() -> None:
     for policy, while_ending in (("Failed", 1), ("TerminatingOrFailed", 2)):
         cluster = cluster_with(
             parallelism=2, completions=2, podReplacementPolicy=policy
@@ -176,7 +176,7 @@ def test_a_deleted_pod_is_replaced_at_its_end_if_the_policy_says_so() -> None:
         assert active(cluster) == 2
 
 
-def test_a_failed_index_waits_and_is_tried_so_often() -> None:
+def test_a_failed_index_backs_off_and_is_retried_up_to_its_limit() -> None:
     cluster = cluster_with(
         completionMode="Indexed",
         completions=2,

@@ -13,7 +13,7 @@ from tests.kit.workloads import LABELS, make_job
 
 
 def run_jobs(cluster: InMemoryCluster, seconds: float) -> list[int]:
-    """Let time pass, binding what waits; how many pods ran in each second."""
+    """Let time pass while pods are bound; return the running pods per second."""
     running = []
     assert isinstance(cluster.clock, VirtualClock)
     for _ in range(int(seconds)):
@@ -28,7 +28,7 @@ def advance(cluster: InMemoryCluster, seconds: float) -> None:
     cluster.clock.advance(seconds)
 
 
-def test_job_runs_so_many_pods_at_once_until_so_many_have_succeeded() -> None:
+def test_job_runs_parallelism_pods_at_once_until_its_completions() -> None:
     cluster = make_cluster(make_job(parallelism=2, completions=5, run_for="2"), nodes=1)
     assert run_jobs(cluster, 8) == [2, 2, 2, 2, 1, 1, 0, 0]
     assert [pod.status.phase for pod in pods_of(cluster)] == ["Succeeded"] * 5
@@ -121,7 +121,7 @@ def test_suspended_job_has_no_pods_until_it_is_resumed() -> None:
         assert len(pods_of(cluster)) == left
 
 
-def test_job_gives_up_after_too_many_failures() -> None:
+def test_job_fails_after_too_many_failures() -> None:
     cluster = make_cluster(make_job(backoff_limit=1), nodes=1)
     for _ in range(4):
         for pod in pods_of(cluster):

@@ -67,7 +67,7 @@ def test_paused_deployment_scales_its_replica_sets_in_proportion() -> None:
     change(cluster, template=make_template(cpu="200m"))
     assert counts(cluster) == {"100m": 6, "200m": 2}
     change(cluster, paused=True, replicas=12)
-    # Fourteen pods may be there: 6 * 14 / 8 is 10.5, rounded up.
+    # Fourteen pods may exist: 6 * 14 / 8 is 10.5, rounded up.
     assert counts(cluster) == {"100m": 11, "200m": 3}
     change(cluster, replicas=0)
     assert counts(cluster) == {"100m": 0, "200m": 0}

@@ -1,4 +1,4 @@
-"""The source and the node affinity of volumes that provisioners make."""
+"""Provisioned volumes get a source and a node affinity."""
 
 import pytest
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ def volume_in(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolume
 
 
 def provisioned(*objects: ApiObject) -> PersistentVolume:
-    """The volume of a claim for which the scheduler selects the node."""
+    """Return the volume of a claim whose node the scheduler selected."""
     claim = make_persistent_volume_claim()
     annotations = {SELECTED_NODE: "node"}
     claim = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
@@ -136,7 +136,9 @@ def test_published_capacity_names_the_topology_of_an_unknown_driver() -> None:
 
 
 @pytest.mark.parametrize("provisioner", ["rancher.io/local-path", "openebs.io/local"])
-def test_provisioner_that_needs_a_node_makes_nothing_at_once(provisioner: str) -> None:
+def test_provisioner_that_needs_a_node_provisions_nothing_before(
+    provisioner: str,
+) -> None:
     claim = make_persistent_volume_claim()
     cluster = make_cluster(NODE, class_of(provisioner, "Immediate"), claim)
     assert not is_fully_bound(claim_in(cluster))

@@ -1,4 +1,4 @@
-"""Volumes reduce the published storage capacity, and give it back."""
+"""Volumes reduce the published storage capacity until they are deleted."""
 
 from msgspec.structs import replace
 
@@ -59,7 +59,7 @@ def claim_at(
 
 
 def room(cluster: InMemoryCluster, name: str) -> tuple[str, str]:
-    """The published capacity and the largest possible volume."""
+    """Return the published capacity and the largest possible volume."""
     capacity = cluster.get(CSIStorageCapacity, f"default/{name}")
     return str(capacity.capacity), str(capacity.maximum_volume_size)
 
@@ -75,7 +75,7 @@ def test_largest_volume_shrinks_only_to_what_is_left() -> None:
     assert room(cluster, "standard-a") == ("9Gi", "8Gi")
 
 
-def test_deleted_volume_gives_its_capacity_back() -> None:
+def test_deleted_volume_restores_the_capacity() -> None:
     cluster = cluster_with(claim_at("a"))
     cluster.delete(PersistentVolumeClaim, "default/claim")
     react(cluster)
@@ -134,7 +134,7 @@ def test_classes_with_the_same_parameters_share_their_storage() -> None:
     assert room(cluster, "other-a") == ("10Gi", "8Gi")
 
 
-def test_volume_of_the_input_gives_its_room_back() -> None:
+def test_deleted_volume_of_the_input_restores_its_capacity() -> None:
     first = cluster_with(claim_at("a"))
     objects = [obj for kind in KINDS for obj in first.list(kind).items]
     second = make_cluster(*NODES, *objects)

@@ -56,7 +56,7 @@ def available(cluster: InMemoryCluster, min_ready_seconds: int) -> list[Pod]:
 
 
 def play(cluster: InMemoryCluster, end: float, check: Callable[[], None]) -> None:
-    """Let time pass until an end, and check the cluster after all that happens."""
+    """Let time pass until an end, and check the cluster after each change."""
     clock = cluster.clock
     assert isinstance(clock, VirtualClock)
     schedule(cluster)

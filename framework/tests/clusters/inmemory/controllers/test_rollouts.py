@@ -1,4 +1,4 @@
-"""Workloads whose template changes: how their pods are replaced.
+"""Workloads whose template changes replace their pods.
 
 As ``pkg/controller/deployment``, ``statefulset`` and ``daemon`` (Kubernetes v1.36) do
 it. Pods are ready as soon as they are bound, and take 30 seconds to end.
@@ -59,7 +59,7 @@ def active(cluster: InMemoryCluster) -> list[Pod]:
 
 
 def ready(cluster: InMemoryCluster) -> list[Pod]:
-    """The pods that run; here, all that are bound do."""
+    """Return the running pods; here, these are all bound pods."""
     return [pod for pod in active(cluster) if pod.status.phase == "Running"]
 
 
@@ -74,7 +74,7 @@ def waiting(cluster: InMemoryCluster) -> list[Pod]:
 def roll_out(
     cluster: InMemoryCluster, kind: type[Deployment | StatefulSet | DaemonSet]
 ) -> None:
-    """Give the only workload of a kind another template."""
+    """Change the template of the only workload of a kind."""
     [workload] = cluster.list(kind).items
     spec = replace(workload.spec, template=NEW)
     cluster.update(replace(workload, spec=spec))
@@ -92,7 +92,7 @@ def bind_one(cluster: InMemoryCluster, choice: int) -> None:
 def play(
     cluster: InMemoryCluster, moves: st.DataObject, law: Callable[[], None]
 ) -> None:
-    """Bind pods one by one and let time pass, in any order, then bind all there are."""
+    """Bind single pods and let time pass, in any order; then bind all pods."""
     law()
     for choice in moves.draw(st.lists(st.integers(0, 12), max_size=20)):
         if choice < 9:
@@ -108,7 +108,7 @@ def play(
 
 
 def rounded(limit: Limit, default: str, count: int, *, up: bool) -> int:
-    """A limit as its documentation has it."""
+    """Round a limit as its documentation defines it."""
     given = default if limit is None else limit
     if isinstance(given, int):
         return given
@@ -122,7 +122,7 @@ def rolling(surge: Limit, unavailable: Limit) -> DeploymentStrategy:
 
 
 def deployed(count: int, strategy: DeploymentStrategy) -> InMemoryCluster:
-    """A Deployment whose pods all run."""
+    """Return a Deployment whose pods all run."""
     workload = make_deployment(count)
     spec = replace(workload.spec, strategy=strategy)
     cluster = make_cluster(replace(workload, spec=spec), nodes=1)
@@ -186,7 +186,7 @@ def test_recreate_makes_new_pods_once_all_old_ones_are_gone() -> None:
     assert [is_new(pod) for pod in pods_of(cluster)] == [True] * 3
 
 
-def test_recreate_waits_for_pods_whose_end_nobody_confirms() -> None:
+def test_recreate_waits_for_pods_whose_end_is_not_confirmed() -> None:
     cluster = deployed(2, DeploymentStrategy(type="Recreate"))
     cluster.stop_kubelets(["n0"])
     roll_out(cluster, Deployment)
@@ -200,7 +200,7 @@ def test_recreate_waits_for_pods_whose_end_nobody_confirms() -> None:
 def numbered(
     count: int, strategy: StatefulSetUpdateStrategy, policy: str = ""
 ) -> InMemoryCluster:
-    """A StatefulSet whose pods all run."""
+    """Return a StatefulSet whose pods all run."""
     workload = make_stateful_set(count, policy=policy)
     spec = replace(workload.spec, update_strategy=strategy)
     cluster = make_cluster(replace(workload, spec=spec), nodes=1)
@@ -232,7 +232,7 @@ def test_a_stateful_set_lacks_one_pod_at_a_time_from_the_highest_down(
     assert len(ready(cluster)) == count
 
 
-def test_a_pod_below_the_partition_is_made_anew_of_the_older_template() -> None:
+def test_a_pod_below_the_partition_is_recreated_from_the_old_template() -> None:
     limits = RollingUpdateStatefulSetStrategy(partition=1)
     cluster = numbered(2, StatefulSetUpdateStrategy(rolling_update=limits), "Parallel")
     roll_out(cluster, StatefulSet)
@@ -253,7 +253,7 @@ def test_an_update_of_a_stateful_set_stalls_at_the_first_pod_without_a_node(
     assert len(ready(cluster)) == 2
 
 
-def test_a_stateful_set_on_delete_replaces_what_somebody_deletes() -> None:
+def test_a_stateful_set_on_delete_replaces_deleted_pods() -> None:
     cluster = numbered(2, StatefulSetUpdateStrategy(type="OnDelete"))
     roll_out(cluster, StatefulSet)
     pass_time(cluster, 3600)
@@ -263,7 +263,7 @@ def test_a_stateful_set_on_delete_replaces_what_somebody_deletes() -> None:
     assert new_names(cluster) == ["web-0"]
 
 
-def test_pods_that_came_in_with_another_hash_are_taken_to_be_as_their_set() -> None:
+def test_loaded_pods_with_another_hash_count_as_pods_of_their_set() -> None:
     first = numbered(2, StatefulSetUpdateStrategy(), "Parallel")
     [workload] = first.list(StatefulSet).items
     pods = [
@@ -281,7 +281,7 @@ KEY: Final = "controller-revision-hash"
 
 
 def spread(nodes: int, strategy: DaemonSetUpdateStrategy) -> InMemoryCluster:
-    """A DaemonSet that runs on all nodes."""
+    """Return a DaemonSet that runs on all nodes."""
     workload = make_daemon_set()
     spec = replace(workload.spec, update_strategy=strategy)
     cluster = make_cluster(replace(workload, spec=spec), nodes=nodes)
@@ -341,7 +341,7 @@ def test_pods_of_a_daemon_set_that_are_not_ready_go_beside_the_limit() -> None:
     assert [pod.uid for pod in pods_of(cluster) if pod.is_terminating] == [sick.uid]
 
 
-def test_a_daemon_set_on_delete_replaces_what_somebody_deletes() -> None:
+def test_a_daemon_set_on_delete_replaces_deleted_pods() -> None:
     cluster = spread(2, DaemonSetUpdateStrategy(type="OnDelete"))
     roll_out(cluster, DaemonSet)
     pass_time(cluster, 3600)
@@ -362,7 +362,7 @@ def test_a_daemon_set_on_delete_replaces_what_somebody_deletes() -> None:
         (replace(rolling(1, 1), type="Recreate"), "expected none, since the strategy"),
     ],
 )
-def test_a_strategy_that_cannot_get_on_is_refused(
+def test_a_strategy_that_cannot_make_progress_is_rejected(
     strategy: DeploymentStrategy, message: str
 ) -> None:
     with pytest.raises(AdmissionError, match=message):

@@ -81,7 +81,7 @@ def test_claims_stay_by_default() -> None:
     assert claims(cluster) == ["data-web-0", "data-web-1"]
 
 
-def test_claims_go_with_a_pod_beyond_the_end_if_the_policy_says_so() -> None:
+def test_claims_of_surplus_pods_are_deleted_by_policy() -> None:
     cluster = settled(retaining_set(3, scaled="Delete"))
     scale(cluster, StatefulSet, 1)
     pass_time(cluster, 0)
@@ -91,7 +91,7 @@ def test_claims_go_with_a_pod_beyond_the_end_if_the_policy_says_so() -> None:
     assert claims(cluster) == ["data-web-0"]
 
 
-def test_claims_go_with_their_set_if_the_policy_says_so() -> None:
+def test_claims_are_deleted_with_their_set_by_policy() -> None:
     cluster = settled(retaining_set(2, deleted="Delete"))
     scale(cluster, StatefulSet, 1)
     pass_time(cluster, 0)

@@ -1,4 +1,4 @@
-"""StatefulSets with another template: how many pods are replaced at a time.
+"""StatefulSets with another template replace a limited number of pods at a time.
 
 Cases follow upstream's ``pkg/controller/statefulset/stateful_set_control_test.go``
 (Kubernetes v1.37). Pods are ready as soon as they are bound.
@@ -38,7 +38,7 @@ def running(
     start: int | None = None,
     kubernetes: Kubernetes = NEW,
 ) -> InMemoryCluster:
-    """A StatefulSet whose pods all run, in a cluster of its own."""
+    """Return a StatefulSet whose pods all run, in its own cluster."""
     workload = make_stateful_set(count, policy=policy, start=start)
     rolling = RollingUpdateStatefulSetStrategy(
         partition=partition, max_unavailable=limit
@@ -87,7 +87,7 @@ def names(*ordinals: int) -> list[str]:
     [(NEW, names(3, 4, 5)), (OFF, names(5)), (OLD, names(5))],
     ids=str,
 )
-def test_template_that_fits_nowhere_leaves_as_many_pending_as_may_be_unavailable(
+def test_template_that_fits_nowhere_leaves_max_unavailable_pods_pending(
     kubernetes: Kubernetes, waiting: list[str]
 ) -> None:
     cluster = running(6, 3, kubernetes=kubernetes)
@@ -183,7 +183,7 @@ def test_pending_pods_of_a_template_that_fits_nowhere_make_room_for_the_next() -
     assert [is_new(pods[name]) for name in names(0, 1, 2, 3)] == [0, 0, 1, 1]
 
 
-def test_failed_pod_of_the_old_template_is_made_once_of_the_new_one() -> None:
+def test_failed_pod_of_the_old_template_is_replaced_once_by_the_new_one() -> None:
     cluster = running(3, 1)
     pod = cluster.get(Pod, "default/web-2")
     roll_out(cluster, cpu="100m")
@@ -229,7 +229,7 @@ def test_no_more_pods_are_unavailable_than_may_be(
 def test_update_on_delete_is_complete_when_all_pods_are_new_since_1_37(
     kubernetes: Kubernetes, is_done: bool
 ) -> None:
-    """Pods below a partition are made of the template that was complete last."""
+    """Pods below a partition use the template that was last rolled out completely."""
     workload = make_stateful_set(2, policy="Parallel")
     on_delete = StatefulSetUpdateStrategy(type="OnDelete")
     spec = replace(workload.spec, update_strategy=on_delete)

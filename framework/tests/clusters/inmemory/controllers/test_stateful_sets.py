@@ -25,7 +25,7 @@ def test_parallel_stateful_set_makes_all_pods_at_once() -> None:
     assert names_of(cluster) == ["web-5", "web-6", "web-7"]
 
 
-def test_pods_of_a_stateful_set_know_their_number_and_claims() -> None:
+def test_pods_of_a_stateful_set_have_their_ordinal_and_claims() -> None:
     cluster = make_cluster(
         make_stateful_set(2, policy="Parallel", claims=["data"]), nodes=1
     )
@@ -60,7 +60,7 @@ def test_pod_of_a_stateful_set_returns_under_its_name_when_it_is_gone() -> None:
     assert len(cluster.list(PersistentVolumeClaim).items) == 2
 
 
-def test_failed_pod_is_made_anew_under_its_name() -> None:
+def test_failed_pod_is_recreated_under_its_name() -> None:
     cluster = make_cluster(make_stateful_set(1), nodes=1)
     schedule(cluster)
     pod = cluster.get(Pod, "default/web-0")

@@ -18,7 +18,7 @@ UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 def cluster_of(*objects: ApiObject) -> InMemoryCluster:
-    """A cluster with the nodes n0 and n1, whose pods are bound."""
+    """Return a cluster with the nodes n0 and n1, whose pods are bound."""
     cluster = make_cluster(*objects, nodes=2)
     schedule(cluster)
     return cluster

@@ -1,4 +1,4 @@
-"""Claims and volumes in use are not deleted, as the protection controllers hold."""
+"""Claims and volumes in use are not deleted, as the protection controllers require."""
 
 import pytest
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ PROTECTION = ("kubernetes.io/pvc-protection",)
 
 
 def cluster_with_claim(*, bind: bool = True) -> InMemoryCluster:
-    """A cluster with a claim, and a pod that uses it."""
+    """Return a cluster with a claim and a pod that uses it."""
     cluster = make_cluster(CLAIM, make_pod(name="p", claims=["data"]), VOLUME, nodes=1)
     if bind:
         schedule(cluster)

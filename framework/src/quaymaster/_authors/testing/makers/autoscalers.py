@@ -5,7 +5,6 @@ from quaymaster._api.objects import (
     CrossVersionObjectReference,
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerSpec,
-    MetricSpec,
 )
 from quaymaster._authors.testing.makers.metadata import make_metadata
 
@@ -40,6 +39,5 @@ def make_horizontal_pod_autoscaler(
             scale_target_ref=reference,
             min_replicas=min_replicas,
             max_replicas=max_replicas,
-            metrics=(MetricSpec(type="Resource"),),
         ),
     )

@@ -41,12 +41,16 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
     autoscaler_admission,
 )
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
+from quaymaster._clusters.inmemory.admission.data_sources import default_data_sources
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
     CLAIM_OF_POD,
@@ -62,6 +66,10 @@ from quaymaster._clusters.inmemory.admission.device_fields import without_gated_
 from quaymaster._clusters.inmemory.admission.device_taint_rules import (
     TaintTimes,
     check_taint_rule,
+)
+from quaymaster._clusters.inmemory.admission.keda_checks import (
+    check_scaled_object,
+    scaled_job_admission,
 )
 from quaymaster._clusters.inmemory.admission.limit_objects import (
     default_limit_range,
@@ -82,11 +90,7 @@ from quaymaster._clusters.inmemory.admission.policy_checks import (
     check_budget,
     check_priority_class,
 )
-from quaymaster._clusters.inmemory.admission.problems import (
-    AdmissionError,
-    Report,
-    place_of,
-)
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.admission.repeats import Repeats
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 from quaymaster._clusters.inmemory.admission.storage_checks import (
@@ -95,6 +99,9 @@ from quaymaster._clusters.inmemory.admission.storage_checks import (
     check_storage_capacity,
     check_storage_class,
     check_volume,
+)
+from quaymaster._clusters.inmemory.admission.vertical_autoscaler_checks import (
+    check_vertical_autoscaler,
 )
 from quaymaster._clusters.inmemory.admission.volume_checks import check_claim_spec
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
@@ -146,6 +153,9 @@ class Admission:
             PersistentVolumeClaim: self._claim,
             PodDisruptionBudget: _checked_by(check_budget),
             HorizontalPodAutoscaler: autoscaler_admission(kubernetes),
+            VerticalPodAutoscaler: _checked_by(check_vertical_autoscaler),
+            ScaledObject: _checked_by(check_scaled_object),
+            ScaledJob: scaled_job_admission(workloads.job),
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
             CSIDriver: partial(_csi_driver, kubernetes=kubernetes),
@@ -267,6 +277,7 @@ class Admission:
         self, claim: PersistentVolumeClaim, report: Report
     ) -> PersistentVolumeClaim:
         spec, status = default_claim_spec(claim.spec), claim.status
+        spec = default_data_sources(spec, self._kubernetes)
         names_class = BETA_STORAGE_CLASS in claim.annotations
         if spec.storage_class_name is None and not names_class:
             default = default_storage_class(self._storage_classes)

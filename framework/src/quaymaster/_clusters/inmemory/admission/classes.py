@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ObjectMeta, PodSpec, PriorityClass, StorageClass
-from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._api.objects.report import Report
 
 __all__ = [
     "IMPLIED_STORAGE_CLASS",

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from quaymaster._api.objects import Container, PodSpec
-from quaymaster._clusters.inmemory.admission.problems import Report
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import DNS_LABEL, PORT_NAME
 from quaymaster._clusters.inmemory.admission.resource_checks import (
     check_container_resources,
 )
-from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, PORT_NAME
 
 __all__ = ["check_containers", "check_images"]
 

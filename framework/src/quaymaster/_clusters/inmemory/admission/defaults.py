@@ -12,13 +12,18 @@ from msgspec.structs import replace
 from quaymaster._api.objects import (
     Container,
     ContainerPort,
+    Lifecycle,
     PodSpec,
     Probe,
     ResourceRequirements,
     Toleration,
 )
+from quaymaster._api.objects.volumes import JsonObject
+from quaymaster._clusters.inmemory.admission.pull_policies import default_pull_policy
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
-from quaymaster._clusters.inmemory.admission.volume_defaults import default_volume
+from quaymaster._clusters.inmemory.admission.volume_defaults import (
+    default_volume,
+)
 
 __all__ = ["default_pod_spec", "default_template_spec"]
 
@@ -63,10 +68,14 @@ def default_pod_spec(spec: PodSpec) -> PodSpec:
 def _container(container: Container) -> Container:
     return replace(
         container,
+        image_pull_policy=(
+            container.image_pull_policy or default_pull_policy(container.image)
+        ),
         ports=tuple(map(_port, container.ports)),
         resources=_round(container.resources),
         readiness_probe=_probe(container.readiness_probe),
         startup_probe=_probe(container.startup_probe),
+        lifecycle=_lifecycle(container.lifecycle),
     )
 
 
@@ -78,7 +87,25 @@ def _probe(probe: Probe | None) -> Probe | None:
         period_seconds=probe.period,
         success_threshold=probe.successes,
         failure_threshold=probe.failures,
+        http_get=_request(probe.http_get),
     )
+
+
+def _lifecycle(lifecycle: Lifecycle | None) -> Lifecycle | None:
+    hook = lifecycle.pre_stop if lifecycle is not None else None
+    if lifecycle is None or hook is None or hook.http_get is None:
+        return lifecycle
+    hook = replace(hook, http_get=_request(hook.http_get))
+    return replace(lifecycle, pre_stop=hook)
+
+
+def _request(action: JsonObject | None) -> JsonObject | None:
+    """Return an HTTP request, with its path and scheme."""
+    if action is None:
+        return None
+    fields = {name: value for name, value in action.items() if value is not None}
+    path, scheme = fields.get("path") or "/", fields.get("scheme") or "HTTP"
+    return {**fields, "path": path, "scheme": scheme}
 
 
 def _grace(seconds: int | None) -> int:

@@ -3,24 +3,27 @@
 Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from quaymaster._api.objects import (
+    Counter,
     Device,
+    DeviceCounterConsumption,
     DeviceTaint,
     ResourceSlice,
     ResourceSliceSpec,
 )
-from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     DNS_LABEL,
     LABEL_KEY,
     LABEL_VALUE,
     SUBDOMAIN,
 )
+from quaymaster._clusters.inmemory.admission.device_values import check_values
+from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
 
 __all__ = ["check_device_taint", "check_resource_slice"]
 
@@ -30,6 +33,8 @@ _MOST_DEVICES_OF_ADVANCED_FEATURES: Final = 64
 _MOST_COUNTER_SETS: Final = 8
 _MOST_PROPERTIES: Final = 32
 _MOST_CONDITIONS: Final = 4
+_MOST_COUNTERS: Final = 32
+_MOST_CONSUMPTIONS: Final = 2
 _MOST_TAINTS: Final = 16
 
 
@@ -82,8 +87,8 @@ def _check_counters(spec: ResourceSliceSpec, report: Report) -> None:
     report.unique(((f"{path}[{i}].name", s.name) for i, s in enumerate(sets)), "name")
     for index, counter_set in enumerate(sets):
         report.named(counter_set.name, DNS_LABEL, f"{path}[{index}].name")
-        if not counter_set.counters:
-            report.add(f"{path}[{index}].counters", "expected a counter, got none")
+        where = f"{path}[{index}].counters"
+        _check_counter_names(counter_set.counters, where, report)
 
 
 def _check_number(devices: Sequence[Device], report: Report) -> None:
@@ -98,35 +103,65 @@ def _check_device(device: Device, per_device: bool, path: str, report: Report) -
     number = len(device.attributes) + len(device.capacity)
     expected = f"at most {_MOST_PROPERTIES} attributes and capacities"
     report.expect(number <= _MOST_PROPERTIES, path, expected, number)
-    for name, attribute in device.attributes.items():
-        values = (
-            attribute.int_value,
-            attribute.bool_value,
-            attribute.string_value,
-            attribute.version_value,
-            attribute.int_values,
-            attribute.bool_values,
-            attribute.string_values,
-            attribute.version_values,
-        )
-        given = sum(value is not None for value in values)
-        where = f"{path}.attributes[{name}]"
-        report.expect(given == 1, where, "one of int, bool, string and version", given)
-    ways = _ways(device)
-    if ways != per_device:
-        expected = "exactly one of" if per_device else "none of"
-        message = f"expected {expected} nodeName, nodeSelector and allNodes"
-        report.add(path, f"{message}, got {ways}")
+    check_values(device, path, report)
+    _check_device_nodes(device, per_device, path, report)
     taints, expected = len(device.taints), f"at most {_MOST_TAINTS} taints"
     report.expect(taints <= _MOST_TAINTS, f"{path}.taints", expected, taints)
     for index, taint in enumerate(device.taints):
         check_device_taint(taint, f"{path}.taints[{index}]", report)
+    _check_consumption(device.consumes_counters, f"{path}.consumesCounters", report)
     _check_conditions(device, path, report)
-    if not device.allow_multiple_allocations:
-        for name, capacity in device.capacity.items():
-            if capacity.request_policy is not None:
-                where = f"{path}.capacity[{name}].requestPolicy"
-                report.add(where, "expected none unless allowMultipleAllocations")
+
+
+def _check_device_nodes(
+    device: Device, per_device: bool, path: str, report: Report
+) -> None:
+    """Check that a device names its nodes in one way, if it may."""
+    ways, name = _ways(device), device.node_name
+    if not per_device:
+        is_set = ways or device.all_nodes is not None
+        ways += not ways and device.all_nodes is not None
+        if is_set:
+            message = "expected none of nodeName, nodeSelector and allNodes"
+            report.add(path, f"{message}, got {ways}")
+        return
+    if name:
+        report.formed(name, SUBDOMAIN, f"{path}.nodeName")
+    elif name is not None:
+        report.add(f"{path}.nodeName", "expected a name, got none")
+        ways -= 1
+    if device.node_selector is not None:
+        check_node_selector(device.node_selector, f"{path}.nodeSelector", report)
+    if device.all_nodes is False:
+        report.add(f"{path}.allNodes", "expected true or nothing, got false")
+    if ways != 1:
+        message = "expected exactly one of nodeName, nodeSelector and allNodes"
+        report.add(path, f"{message}, got {ways}")
+
+
+def _check_consumption(
+    parts: Sequence[DeviceCounterConsumption], path: str, report: Report
+) -> None:
+    """Check what a device takes of which counter sets."""
+    expected = f"at most {_MOST_CONSUMPTIONS}"
+    report.expect(len(parts) <= _MOST_CONSUMPTIONS, path, expected, len(parts))
+    sets = ((f"{path}[{i}]", part.counter_set) for i, part in enumerate(parts))
+    report.unique(sets, "counter set")
+    for index, part in enumerate(parts):
+        where = f"{path}[{index}]"
+        report.named(part.counter_set, DNS_LABEL, f"{where}.counterSet")
+        _check_counter_names(part.counters, f"{where}.counters", report)
+
+
+def _check_counter_names(
+    counters: Mapping[str, Counter], path: str, report: Report
+) -> None:
+    if not counters:
+        report.add(path, "expected a counter, got none")
+    expected = f"at most {_MOST_COUNTERS}"
+    report.expect(len(counters) <= _MOST_COUNTERS, path, expected, len(counters))
+    for name in counters:
+        report.formed(name, DNS_LABEL, path)
 
 
 def _check_conditions(device: Device, path: str, report: Report) -> None:
@@ -140,6 +175,12 @@ def _check_conditions(device: Device, path: str, report: Report) -> None:
         report.expect(is_few, f"{path}.{field}", expected, got)
         for index, condition in enumerate(conditions):
             report.named(condition, LABEL_KEY, f"{path}.{field}[{index}]")
+        names = ((f"{path}.{field}[{i}]", name) for i, name in enumerate(conditions))
+        report.unique(names, "condition")
+    for index, condition in enumerate(failing):
+        where = f"{path}.bindingFailureConditions[{index}]"
+        expected = "a condition that is not in bindingConditions"
+        report.expect(condition not in binding, where, expected, condition)
     if bool(binding) is not bool(failing):
         missing = "bindingFailureConditions" if binding else "bindingConditions"
         report.add(f"{path}.{missing}", "expected some beside the other, got none")

@@ -19,15 +19,15 @@ from quaymaster._api.objects import (
     ExactDeviceRequest,
     ResourceClaimSpec,
 )
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.resource_names import is_extended_resource
-from quaymaster._base.versions.kubernetes import Kubernetes
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     DNS_LABEL,
     LABEL_KEY,
     SUBDOMAIN,
 )
+from quaymaster._base.versions.kubernetes import Kubernetes
 
 __all__ = [
     "CLAIM_OF_POD",

@@ -17,13 +17,13 @@ from quaymaster._api.objects import (
     ResourceSlice,
     Time,
 )
-from quaymaster._clusters.inmemory.admission.device_checks import check_device_taint
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     DNS_LABEL,
     SUBDOMAIN,
 )
+from quaymaster._clusters.inmemory.admission.device_checks import check_device_taint
 
 __all__ = ["TaintTimes", "check_taint_rule"]
 

@@ -17,12 +17,13 @@ from quaymaster._api.objects import (
     Toleration,
 )
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.resource_names import is_overcommit_allowed
+from quaymaster._api.objects.syntax import LABEL_KEY
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.limit_ranges import with_item_defaults
 from quaymaster._clusters.inmemory.admission.metadata_checks import check_labels
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.quota_checks import (
     check_quota,
     is_resource,
@@ -32,7 +33,6 @@ from quaymaster._clusters.inmemory.admission.resource_checks import (
     is_for_containers,
 )
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
-from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY
 from quaymaster._clusters.inmemory.admission.toleration_checks import check_tolerations
 
 __all__ = [

@@ -17,8 +17,8 @@ from quaymaster._api.objects import (
     Service,
     StatefulSet,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     DNS_LABEL,
     LABEL_KEY,
     LABEL_VALUE,

@@ -8,15 +8,20 @@ finds taints in the metadata.
 from itertools import pairwise
 from typing import Final
 
+import msgspec
+
 from quaymaster._api.objects import CSINode, CSINodeDriver, Node
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.resource_checks import check_amount
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.addresses import network_of, network_problem
+from quaymaster._api.objects.part import Part
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     FEATURE_NAME,
     LABEL_KEY,
     LABEL_VALUE,
 )
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
+from quaymaster._clusters.inmemory.admission.resource_checks import check_amount
 from quaymaster._clusters.inmemory.admission.toleration_checks import TAINT_EFFECTS
 from quaymaster._clusters.inmemory.simulated_devices import (
     DEVICES_ANNOTATION,
@@ -26,6 +31,7 @@ from quaymaster._clusters.inmemory.simulated_devices import (
 __all__ = ["check_csi_node", "check_node"]
 
 _MAX_NODE_ID: Final = 256
+_AVOID_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 def check_node(node: Node, report: Report) -> None:
@@ -56,6 +62,12 @@ def check_node(node: Node, report: Report) -> None:
         for name, amount in amounts.items():
             check_amount(name, amount, f"status.{field}.{name}", report)
     _check_features(node.status.declared_features, report)
+    networks = node.spec.pod_cidrs or (node.spec.pod_cidr,)
+    if networks != ("",) and not is_already_admitted(node):
+        _check_networks(networks, report)
+    avoided = node.metadata.annotations.get(_AVOID_ANNOTATION)
+    if avoided is not None:
+        _check_avoided(avoided, report)
 
 
 def check_csi_node(csi_node: CSINode, report: Report) -> None:
@@ -77,6 +89,40 @@ def _check_features(features: tuple[str, ...], report: Report) -> None:
         if name >= following:
             expected = f"a feature that sorts after {name}"
             report.expect(False, f"{path}[{index}]", expected, following)
+
+
+def _check_networks(texts: tuple[str, ...], report: Report) -> None:
+    """Check the networks of a node's pods: at most one of IPv4 and one of IPv6."""
+    path = "spec.podCIDRs"
+    for index, text in enumerate(texts):
+        problem = network_problem(text)
+        if problem:
+            report.add(f"{path}[{index}]", problem)
+    networks = [network for text in texts if (network := network_of(text)) is not None]
+    versions = [network.version for network in networks]
+    if len(set(versions)) != len(versions) or len(texts) > 2:
+        expected = "one network of IPv4 and one of IPv6 at most"
+        report.expect(False, path, expected, ", ".join(texts))
+
+
+def _check_avoided(text: str, report: Report) -> None:
+    """Check which controllers' pods a node prefers to avoid."""
+    path = "metadata.annotations"
+    try:
+        tree = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        report.add(f"{path}.AvoidPods", f"expected JSON: {error}")
+        return
+    where = f"{path}.{_AVOID_ANNOTATION}"
+    for index, entry in enumerate(Part(tree, path, report).items("preferAvoidPods")):
+        part = Part(entry, f"{where}[{index}]", report).part("podSignature")
+        controller = part.part("podController") if part else None
+        place = f"{where}[{index}].PodSignature"
+        if controller is None:
+            report.add(place, "expected a controller, got none")
+        elif not controller.is_true("controller"):
+            place = f"{place}.PodController.Controller"
+            report.add(place, "expected true")
 
 
 def _check_driver(driver: CSINodeDriver, path: str, report: Report) -> None:

@@ -21,14 +21,14 @@ from quaymaster._api.objects import (
     PodAntiAffinity,
     TopologySpreadConstraint,
 )
-from quaymaster._clusters.inmemory.admission.metadata_checks import check_labels
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     DNS_LABEL,
     LABEL_KEY,
     LABEL_VALUE,
     SUBDOMAIN,
 )
+from quaymaster._clusters.inmemory.admission.metadata_checks import check_labels
 
 __all__ = [
     "check_affinity",

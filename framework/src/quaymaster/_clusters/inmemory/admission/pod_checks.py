@@ -13,6 +13,12 @@ from quaymaster._api.objects import (
     PodSchedulingGate,
     PodSpec,
 )
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
+    DNS_LABEL,
+    LABEL_KEY,
+    SUBDOMAIN,
+)
 from quaymaster._clusters.inmemory.admission.container_checks import (
     check_containers,
     check_images,
@@ -23,15 +29,9 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
     check_narrowed_selectors,
     check_spreading,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.resource_checks import (
     check_overhead,
     check_pod_resources,
-)
-from quaymaster._clusters.inmemory.admission.syntax import (
-    DNS_LABEL,
-    LABEL_KEY,
-    SUBDOMAIN,
 )
 from quaymaster._clusters.inmemory.admission.toleration_checks import check_tolerations
 from quaymaster._clusters.inmemory.admission.volume_checks import check_volumes

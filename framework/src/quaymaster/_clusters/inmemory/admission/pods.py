@@ -23,9 +23,15 @@ from quaymaster._api.objects import (
     SpecKey,
     SpecPool,
 )
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import SUBDOMAIN
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
+from quaymaster._clusters.inmemory.admission.annotated_profiles import (
+    check_profiles,
+    names_profiles,
+)
 from quaymaster._clusters.inmemory.admission.defaults import default_pod_spec
 from quaymaster._clusters.inmemory.admission.label_keys import (
     label_keys_of,
@@ -42,7 +48,6 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
 )
 from quaymaster._clusters.inmemory.admission.pod_checks import check_pod_spec
 from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.spec_rules import (
     AdmittedPodRules,
@@ -50,7 +55,6 @@ from quaymaster._clusters.inmemory.admission.spec_rules import (
     SpecRules,
     TemplateRules,
 )
-from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
 from quaymaster._clusters.inmemory.admission.toleration_checks import has_comparisons
 from quaymaster._clusters.inmemory.admission.volume_checks import check_ephemeral_claims
 from quaymaster._clusters.inmemory.admission.volume_defaults import (
@@ -187,6 +191,8 @@ class PodAdmission:
             where = f"{path}.annotations"
             check_annotations(metadata.annotations, where, report)
             check_pod_annotations(metadata.annotations, where, report)
+            spec, name = template.spec, template.spec.node_name
+            check_profiles(metadata.annotations, spec, name, where, report)
         spec = self._spec(template.spec, report, f"{path}.spec", self._templates)
         node_name = template.spec.node_name
         if node_name:
@@ -260,8 +266,12 @@ class PodAdmission:
         annotations, node_name = pod.metadata.annotations, pod.node_name
         # Identity: pods of one template share them, and values never change.
         if annotations and annotations is not self._annotations:
-            check_pod_annotations(annotations, "metadata.annotations", report)
-            if not report:
+            path = "metadata.annotations"
+            check_pod_annotations(annotations, path, report)
+            if names_profiles(annotations):
+                if not is_already_admitted(pod):
+                    check_profiles(annotations, spec, node_name, path, report)
+            elif not report:
                 self._annotations = annotations
         if node_name:
             report.formed(node_name, SUBDOMAIN, "spec.nodeName")

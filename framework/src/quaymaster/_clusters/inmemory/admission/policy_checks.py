@@ -7,10 +7,10 @@ Mirrors ``pkg/apis/policy/validation`` and ``pkg/apis/scheduling/validation``
 from typing import Final
 
 from quaymaster._api.objects import PodDisruptionBudget, PriorityClass
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import PERCENTAGE
 from quaymaster._clusters.inmemory.admission.classes import SYSTEM_PRIORITY_CLASSES
 from quaymaster._clusters.inmemory.admission.placement_checks import check_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import PERCENTAGE
 
 __all__ = ["check_budget", "check_priority_class"]
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from quaymaster._api.objects import ResourceQuotaSpec
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import LABEL_KEY
 from quaymaster._base.suggestions import did_you_mean
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.resource_checks import check_amounts
-from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY
 
 __all__ = ["check_quota", "is_resource"]
 

@@ -12,7 +12,7 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ObjectMeta, Pod, PodSpec, PodStatus, SpecKey
-from quaymaster._clusters.inmemory.admission.syntax import SUBDOMAIN
+from quaymaster._api.objects.syntax import SUBDOMAIN
 
 __all__ = ["Repeats"]
 

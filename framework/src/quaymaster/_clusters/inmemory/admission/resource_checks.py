@@ -11,14 +11,14 @@ from typing import Final
 from quaymaster._api.objects import Pod, PodSpec, ResourceClaimRef, ResourceRequirements
 from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.quantity import Quantity, ResourceList
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.resource_names import (
     is_extended_resource,
     is_overcommit_allowed,
 )
+from quaymaster._api.objects.syntax import DNS_LABEL, LABEL_KEY
 from quaymaster._base.errors import QuantityError
 from quaymaster._clusters.inmemory.admission.pod_level import container_limits
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, LABEL_KEY
 
 __all__ = [
     "check_amount",

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from quaymaster._api.objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
+from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import resolve_priority
@@ -25,7 +26,6 @@ from quaymaster._clusters.inmemory.admission.pod_checks import (
     check_template_spec,
 )
 from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.runtime_classes import apply_runtime_class
 
 __all__ = ["AdmittedPodRules", "NewPodRules", "SpecRules", "TemplateRules"]

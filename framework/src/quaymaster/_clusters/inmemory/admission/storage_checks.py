@@ -17,15 +17,15 @@ from quaymaster._api.objects import (
     VolumeAttachment,
 )
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._clusters.inmemory.admission.placement_checks import (
-    check_node_selector,
-    check_selector,
-)
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import (
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import (
     CSI_DRIVER_NAME,
     LABEL_KEY,
     SUBDOMAIN,
+)
+from quaymaster._clusters.inmemory.admission.placement_checks import (
+    check_node_selector,
+    check_selector,
 )
 from quaymaster._clusters.inmemory.admission.volume_checks import (
     VOLUME_MODES,

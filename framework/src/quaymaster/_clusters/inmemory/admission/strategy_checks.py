@@ -9,8 +9,8 @@ import re
 from typing import Final
 
 from quaymaster._api.objects import DaemonSet, Deployment, StatefulSet
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import PERCENTAGE, Form
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import PERCENTAGE, Form
 
 __all__ = ["check_strategy"]
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from quaymaster._api.objects import PodSpec, Toleration
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import LABEL_KEY, LABEL_VALUE
 from quaymaster._api.objects.tolerations import (
     COMPARISON_OPERATORS,
     TOLERATION_COMPARISONS,
     is_decimal_integer,
 )
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import LABEL_KEY, LABEL_VALUE
 
 __all__ = ["TAINT_EFFECTS", "check_tolerations", "has_comparisons"]
 

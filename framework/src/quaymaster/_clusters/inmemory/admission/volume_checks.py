@@ -12,16 +12,18 @@ from quaymaster._api.objects import (
     PersistentVolumeClaimSpec,
     PersistentVolumeClaimTemplate,
     Pod,
+    TypedLocalObjectReference,
+    TypedObjectReference,
     Volume,
 )
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import DNS_LABEL, SUBDOMAIN
 from quaymaster._clusters.inmemory.admission.metadata_checks import (
     check_annotations,
     check_labels,
 )
 from quaymaster._clusters.inmemory.admission.placement_checks import check_selector
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import DNS_LABEL, SUBDOMAIN
 from quaymaster._clusters.inmemory.admission.volume_sources import check_source
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
 ]
 
 VOLUME_MODES: Final = ("Block", "Filesystem")
+_CLAIM: Final = "PersistentVolumeClaim"
+_MAX_PORTAL: Final = 64
 _ONCE_POD: Final = "ReadWriteOncePod"
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", _ONCE_POD)
 
@@ -47,6 +51,7 @@ def check_volumes(volumes: Iterable[Volume], path: str, report: Report) -> None:
             template = volume.ephemeral.volume_claim_template
             inside = f"{where}.ephemeral.volumeClaimTemplate"
             _check_claim_template(template, inside, report)
+        _check_portal(volume, where, report)
         report.named(volume.name, DNS_LABEL, f"{where}.name")
         names.append((f"{where}.name", volume.name))
     report.unique(names, "name")
@@ -89,6 +94,7 @@ def check_claim_spec(
             report.formed(name, SUBDOMAIN, f"{path}.{field}")
     if spec.volume_mode is not None:
         report.one_of(spec.volume_mode, VOLUME_MODES, f"{path}.volumeMode")
+    _check_data_sources(spec, path, report)
 
 
 def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> None:
@@ -102,6 +108,50 @@ def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> Non
         mode in _ACCESS_MODES and mode != _ONCE_POD for mode in modes
     ):
         report.add(where, f"expected {_ONCE_POD} alone or not at all")
+
+
+def _check_portal(volume: Volume, path: str, report: Report) -> None:
+    disk = volume.iscsi
+    if disk is None or disk.initiator_name is None:
+        return
+    name = f"{volume.name}:{disk.target_portal}"
+    if len(name) > _MAX_PORTAL:
+        expected = f"at most {_MAX_PORTAL} characters with the target portal"
+        report.expect(False, f"{path}.name", expected, name)
+
+
+def _check_data_source(
+    source: TypedLocalObjectReference | TypedObjectReference, path: str, report: Report
+) -> None:
+    for field, text in (("name", source.name), ("kind", source.kind)):
+        if not text:
+            report.add(f"{path}.{field}", "expected one, got none")
+    if source.api_group:
+        report.formed(source.api_group, SUBDOMAIN, f"{path}.apiGroup")
+    elif source.kind != _CLAIM:
+        report.expect(False, path, f"{_CLAIM}, or an apiGroup", source.kind)
+
+
+def _check_data_sources(
+    spec: PersistentVolumeClaimSpec, path: str, report: Report
+) -> None:
+    source, reference = spec.data_source, spec.data_source_ref
+    if source is not None:
+        _check_data_source(source, f"{path}.dataSource", report)
+    if reference is not None:
+        _check_data_source(reference, f"{path}.dataSourceRef", report)
+        if reference.namespace:
+            where = f"{path}.dataSourceRef.namespace"
+            report.formed(reference.namespace, DNS_LABEL, where)
+    if source is None or reference is None:
+        return
+    if reference.namespace:
+        report.add(path, "expected no dataSource beside a dataSourceRef.namespace")
+    elif any(
+        getattr(source, field) != getattr(reference, field)
+        for field in source.__struct_fields__
+    ):
+        report.add(path, "expected a dataSource that equals dataSourceRef")
 
 
 def _check_claim_template(

@@ -22,6 +22,7 @@ from quaymaster._api.objects import (
     VolumeResourceRequirements,
 )
 from quaymaster._api.objects.volumes import UNREAD_SOURCES
+from quaymaster._clusters.inmemory.admission.pull_policies import default_pull_policy
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 
 __all__ = [
@@ -126,10 +127,6 @@ def _ephemeral(source: EphemeralVolumeSource) -> EphemeralVolumeSource:
 
 
 def _image(source: ImageVolumeSource) -> ImageVolumeSource:
-    """Fill in the pull policy: Always, unless a tag or digest names the image."""
     if source.pull_policy:
         return source
-    name, _, digest = source.reference.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    is_latest = tag == "latest" or not (tag or digest)
-    return replace(source, pull_policy="Always" if is_latest else "IfNotPresent")
+    return replace(source, pull_policy=default_pull_policy(source.reference))

@@ -1,8 +1,8 @@
 """Checks the source of a volume, in a pod or a persistent volume.
 
 Mirrors ``validateVolumeSource`` and ``ValidatePersistentVolumeSpec`` (Kubernetes v1.36,
-``pkg/apis/core/validation/validation.go``). Of sources that scheduling does not read,
-only the fields that must be there are checked.
+``pkg/apis/core/validation/validation.go``). `file_sources` and `projected_sources` have
+the sources that are files.
 """
 
 import re
@@ -14,17 +14,26 @@ import msgspec
 from quaymaster._api.objects import (
     AzureDiskVolumeSource,
     AzureFileVolumeSource,
+    CinderVolumeSource,
     CSIPersistentVolumeSource,
     CSIVolumeSource,
+    ImageVolumeSource,
     ISCSIVolumeSource,
     PersistentVolumeSpec,
     Volume,
 )
+from quaymaster._api.objects.file_paths import check_descending, check_steps
+from quaymaster._api.objects.part import Part
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.report import Report
+from quaymaster._api.objects.syntax import CSI_DRIVER_NAME, DNS_LABEL, SUBDOMAIN
 from quaymaster._api.objects.volumes import JsonObject
 from quaymaster._base.errors import QuantityError
-from quaymaster._clusters.inmemory.admission.problems import Report
-from quaymaster._clusters.inmemory.admission.syntax import CSI_DRIVER_NAME, DNS_LABEL
+from quaymaster._clusters.inmemory.admission.file_sources import (
+    check_downward_files,
+    check_file_items,
+)
+from quaymaster._clusters.inmemory.admission.projected_sources import check_projected
 
 __all__ = ["check_source"]
 
@@ -47,6 +56,8 @@ _ISCSI_NAMES: Final = (
     ("naa", re.compile(r"naa.[A-Za-z0-9]{32}", re.ASCII)),
 )
 _MAX_LUN: Final = 255
+_MAX_TENANT: Final = 64
+_HOST_PORT: Final = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*")
 
 
 def check_source(
@@ -112,22 +123,16 @@ def _check_empty_dir(source: JsonObject, path: str, report: Report) -> None:
 def _check_host_path(
     source: JsonObject | msgspec.Struct, path: str, report: Report
 ) -> None:
-    _check_steps(_text(source, "path"), f"{path}.path", report)
+    check_steps(_text(source, "path"), f"{path}.path", report)
     report.one_of(_text(source, "type"), _HOST_PATH_TYPES, f"{path}.type")
 
 
 def _check_local(source: msgspec.Struct, path: str, report: Report) -> None:
-    _check_steps(_text(source, "path"), f"{path}.path", report)
+    check_steps(_text(source, "path"), f"{path}.path", report)
 
 
 def _check_git_repo(source: JsonObject, path: str, report: Report) -> None:
-    directory, where = _text(source, "directory"), f"{path}.directory"
-    report.expect(not directory.startswith("/"), where, "a relative path", directory)
-    _check_steps(directory, where, report)
-
-
-def _check_steps(text: str, path: str, report: Report) -> None:
-    report.expect(".." not in text.split("/"), path, "a path without '..'", text)
+    check_descending(_text(source, "directory"), f"{path}.directory", report)
 
 
 def _check_nfs(source: JsonObject, path: str, report: Report) -> None:
@@ -143,17 +148,69 @@ def _check_partition(source: msgspec.Struct, path: str, report: Report) -> None:
 
 def _check_iscsi(source: ISCSIVolumeSource, path: str, report: Report) -> None:
     report.in_range(source.lun, f"{path}.lun", 0, _MAX_LUN)
-    iqn = source.iqn
-    is_name = any(iqn.startswith(k) and form.fullmatch(iqn) for k, form in _ISCSI_NAMES)
-    if iqn and not is_name:
-        expected = "a name such as iqn.2001-04.com.example:disk, eui... or naa..."
-        report.expect(False, f"{path}.iqn", expected, iqn)
+    if source.iqn:
+        _check_iscsi_name(source.iqn, f"{path}.iqn", report)
+    uses_secret = source.chap_auth_discovery or source.chap_auth_session
+    if uses_secret and source.secret_ref is None:
+        report.add(f"{path}.secretRef", "expected a secret for CHAP, got none")
+    if source.initiator_name is not None:
+        _check_iscsi_name(source.initiator_name, f"{path}.initiatorname", report)
+
+
+def _check_iscsi_disk(source: ISCSIVolumeSource, path: str, report: Report) -> None:
+    _check_iscsi(source, path, report)
+    if source.secret_ref is not None:
+        Part(source.secret_ref, f"{path}.secretRef", report).require("name")
+
+
+def _check_iscsi_name(name: str, path: str, report: Report) -> None:
+    is_name = any(
+        name.startswith(kind) and form.fullmatch(name) for kind, form in _ISCSI_NAMES
+    )
+    expected = "a name such as iqn.2001-04.com.example:disk, eui... or naa..."
+    report.expect(is_name, path, expected, name)
+
+
+def _check_cinder(source: CinderVolumeSource, path: str, report: Report) -> None:
+    if source.secret_ref is not None:
+        Part(source.secret_ref, f"{path}.secretRef", report).require("name")
+
+
+def _check_cinder_disk(source: CinderVolumeSource, path: str, report: Report) -> None:
+    if source.secret_ref is not None:
+        secret = Part(source.secret_ref, f"{path}.secretRef", report)
+        secret.require("name", "namespace")
+
+
+def _check_quobyte(source: JsonObject, path: str, report: Report) -> None:
+    registry, tenant = _text(source, "registry"), _text(source, "tenant")
+    if len(tenant) > _MAX_TENANT:
+        expected = f"at most {_MAX_TENANT} characters"
+        report.expect(False, f"{path}.tenant", expected, tenant)
+    elif registry and not all(map(_HOST_PORT.fullmatch, registry.split(","))):
+        expected = "a host and a port, or more of them separated by commas"
+        report.expect(False, f"{path}.registry", expected, registry)
+
+
+def _check_flex_volume(source: JsonObject, path: str, report: Report) -> None:
+    for option in Part(source, path, report).mapping("options"):
+        domain = f".{option.partition('/')[0].lower()}"
+        is_reserved = domain.endswith((".kubernetes.io", ".k8s.io"))
+        where = f"{path}.options[{option}]"
+        report.expect(not is_reserved, where, "a name of another domain", option)
+
+
+def _check_image(source: ImageVolumeSource, path: str, report: Report) -> None:
+    where = f"{path}.pullPolicy"
+    report.one_of(source.pull_policy, ("Always", "IfNotPresent", "Never"), where)
 
 
 def _check_flocker(source: JsonObject, path: str, report: Report) -> None:
     name, uid = source.get("datasetName"), source.get("datasetUUID")
     if bool(name) is bool(uid):
         report.add(path, "expected either datasetName or datasetUUID")
+    name = _text(source, "datasetName")
+    report.expect("/" not in name, f"{path}.datasetName", "a name without '/'", name)
 
 
 def _check_fc(source: JsonObject, path: str, report: Report) -> None:
@@ -170,6 +227,9 @@ def _check_storageos(source: JsonObject, path: str, report: Report) -> None:
     for field in ("volumeName", "volumeNamespace"):
         if text := _text(source, field):
             report.formed(text, DNS_LABEL, f"{path}.{field}")
+    secret = Part(source, path, report).part("secretRef")
+    if secret is not None:
+        secret.require("name")
 
 
 def _check_azure_disk(source: AzureDiskVolumeSource, path: str, report: Report) -> None:
@@ -195,8 +255,28 @@ def _check_driver(
     report.named(source.driver, CSI_DRIVER_NAME, f"{path}.driver")
 
 
-def _accept(source: object, path: str, report: Report) -> None:
-    """Accept any source."""
+def _check_inline_driver(source: CSIVolumeSource, path: str, report: Report) -> None:
+    _check_driver(source, path, report)
+    if source.node_publish_secret_ref is not None:
+        where = f"{path}.nodePublishSecretRef"
+        secret = Part(source.node_publish_secret_ref, where, report)
+        report.named(secret.text("name"), SUBDOMAIN, secret.at("name"))
+
+
+def _check_driver_disk(
+    source: CSIPersistentVolumeSource, path: str, report: Report
+) -> None:
+    _check_driver(source, path, report)
+    for field, tree in (
+        ("controllerPublishSecretRef", source.controller_publish_secret_ref),
+        ("controllerExpandSecretRef", source.controller_expand_secret_ref),
+        ("nodePublishSecretRef", source.node_publish_secret_ref),
+        ("nodeExpandSecretRef", source.node_expand_secret_ref),
+    ):
+        if tree is not None:
+            secret = Part(tree, f"{path}.{field}", report)
+            report.named(secret.text("name"), SUBDOMAIN, secret.at("name"))
+            report.named(secret.text("namespace"), DNS_LABEL, secret.at("namespace"))
 
 
 _COMMON_CHECKS: Final[Mapping[str, Check]] = {
@@ -208,11 +288,11 @@ _COMMON_CHECKS: Final[Mapping[str, Check]] = {
     "glusterfs": _requires("endpoints", "path"),
     "flocker": _check_flocker,
     "rbd": _requires("monitors", "image"),
-    "cinder": _requires("volumeID"),
+    "cinder": _requires("volumeID", then=_check_cinder),
     "cephfs": _requires("monitors"),
-    "quobyte": _requires("registry", "volume"),
+    "quobyte": _requires("registry", "volume", then=_check_quobyte),
     "fc": _check_fc,
-    "flex_volume": _requires("driver"),
+    "flex_volume": _requires("driver", then=_check_flex_volume),
     "azure_file": _requires("secretName", "shareName", then=_check_azure_file),
     "vsphere_volume": _requires("volumePath"),
     "photon_persistent_disk": _requires("pdID"),
@@ -225,17 +305,19 @@ _POD_CHECKS: Final[Mapping[str, Check]] = {
     "empty_dir": _check_empty_dir,
     **_COMMON_CHECKS,
     "git_repo": _requires("repository", then=_check_git_repo),
-    "secret": _requires("secretName"),
+    "secret": _requires("secretName", then=check_file_items),
     "persistent_volume_claim": _requires("claimName"),
-    "downward_api": _accept,
-    "config_map": _requires("name"),
-    "projected": _accept,
-    "csi": _check_driver,
+    "downward_api": check_downward_files,
+    "config_map": _requires("name", then=check_file_items),
+    "projected": check_projected,
+    "csi": _check_inline_driver,
     "ephemeral": _requires("volumeClaimTemplate"),
-    "image": _accept,
+    "image": _check_image,
 }
 _PERSISTENT_CHECKS: Final[Mapping[str, Check]] = {
     **_COMMON_CHECKS,
+    "iscsi": _requires("targetPortal", "iqn", then=_check_iscsi_disk),
+    "cinder": _requires("volumeID", then=_check_cinder_disk),
     "local": _requires("path", then=_check_local),
-    "csi": _requires("volumeHandle", then=_check_driver),
+    "csi": _requires("volumeHandle", then=_check_driver_disk),
 }

@@ -12,7 +12,6 @@ from quaymaster._api.objects import (
     DaemonSet,
     Deployment,
     Job,
-    JobSpec,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
     PersistentVolumeClaimVolumeSource,
@@ -25,9 +24,11 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects import (
     StatefulSetPersistentVolumeClaimRetentionPolicy as _Retention,
 )
+from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._clusters.inmemory.admission.job_checks import check_job
+from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
-from quaymaster._clusters.inmemory.admission.problems import Report
 from quaymaster._clusters.inmemory.admission.strategy_defaults import (
     default_daemon_set_strategy,
     default_deployment_strategy,
@@ -35,7 +36,6 @@ from quaymaster._clusters.inmemory.admission.strategy_defaults import (
 )
 from quaymaster._clusters.inmemory.admission.volume_defaults import default_claim_spec
 from quaymaster._clusters.inmemory.admission.workload_checks import (
-    check_job,
     check_replication_controller,
     check_selecting_workload,
 )
@@ -43,7 +43,6 @@ from quaymaster._clusters.inmemory.admission.workload_checks import (
 __all__ = ["WorkloadAdmission"]
 
 _PROGRESS_DEADLINE: Final = 600
-_ANY_NUMBER: Final = 2**31 - 1
 _PENDING: Final = PersistentVolumeClaimStatus(phase="Pending")
 
 
@@ -136,21 +135,9 @@ class WorkloadAdmission:
 
     def job(self, job: Job, report: Report) -> Job:
         """Return a new Job, as it is to be stored."""
-        spec, metadata = job.spec, job.metadata
-        completions = spec.completions
-        if completions is None and spec.parallelism is None:
-            completions = 1
-        spec = replace(
-            spec,
-            template=self._pods.template(spec.template, report),
-            completions=completions,
-            parallelism=_or_1(spec.parallelism),
-            backoff_limit=_backoff_limit(spec),
-            pod_replacement_policy=spec.pod_replacement_policy
-            or ("Failed" if spec.pod_failure_policy else "TerminatingOrFailed"),
-            completion_mode=spec.completion_mode or "NonIndexed",
-            suspend=bool(spec.suspend),
-        )
+        metadata = job.metadata
+        template = self._pods.template(job.spec.template, report)
+        spec = default_job_spec(replace(job.spec, template=template))
         labels = metadata.labels or spec.template.metadata.labels
         job = replace(job, metadata=replace(metadata, labels=labels), spec=spec)
         check_job(job, report)
@@ -189,10 +176,3 @@ def _default_retention(policy: _Retention | None) -> _Retention:
         when_deleted=policy.when_deleted or "Retain",
         when_scaled=policy.when_scaled or "Retain",
     )
-
-
-def _backoff_limit(spec: JobSpec) -> int:
-    """Return how many pods of a Job may fail; any number if its indexes count."""
-    if spec.backoff_limit is not None:
-        return spec.backoff_limit
-    return 6 if spec.backoff_limit_per_index is None else _ANY_NUMBER

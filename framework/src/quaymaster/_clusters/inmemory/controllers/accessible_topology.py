@@ -75,29 +75,32 @@ class AccessibleTopology:
     def _keys(self, storage_class: StorageClass, node: Node) -> Sequence[str]:
         csi_node = self._cluster.objects(CSINode).get(node.name)
         own_keys = driver_keys(storage_class, csi_node)
-        known = known_provisioner(_driver_name(storage_class))
-        if own_keys or (own_keys is not None and known is None):
+        provisioner = known_provisioner(_driver_name(storage_class))
+        if own_keys or (own_keys is not None and provisioner is None):
             return own_keys
         published = self._capacities.keys_at(storage_class.name, node.labels)
         if published:
             return published
-        if known is not None and known.reach in (Reach.NODE, Reach.EVERYWHERE):
-            return _keys_of_known(known, node.labels)
+        if provisioner is not None and provisioner.reach in (
+            Reach.NODE,
+            Reach.EVERYWHERE,
+        ):
+            return _usual_keys(provisioner, node.labels)
         allowed = _allowed_keys(storage_class, node)
         if allowed:
             return allowed
-        return (ZONE,) if known is None else _keys_of_known(known, node.labels)
+        return (ZONE,) if provisioner is None else _usual_keys(provisioner, node.labels)
 
     def _possible_segments(
         self, storage_class: StorageClass
     ) -> Sequence[Mapping[str, str]]:
         allowed = storage_class.allowed_topologies
-        known = known_provisioner(_driver_name(storage_class))
-        keys = self._keys_without_node(storage_class, known)
+        provisioner = known_provisioner(_driver_name(storage_class))
+        keys = self._keys_without_node(storage_class, provisioner)
         if keys:
             segments = self._segments_of(keys)
             return [s for s in segments if allows_topology(allowed, s)] or segments
-        if known is not None and known.reach is Reach.EVERYWHERE:
+        if provisioner is not None and provisioner.reach is Reach.EVERYWHERE:
             return ()
         return [
             {c.key: value}
@@ -107,17 +110,17 @@ class AccessibleTopology:
         ]
 
     def _keys_without_node(
-        self, storage_class: StorageClass, known: KnownProvisioner | None
+        self, storage_class: StorageClass, provisioner: KnownProvisioner | None
     ) -> Sequence[str]:
         listed = None
         for csi_node in self._cluster.objects(CSINode).values():
             listed = driver_keys(storage_class, csi_node)
             if listed is not None:
                 break
-        if listed or known is None:
+        if listed or provisioner is None:
             return listed or ()
         nodes = self._cluster.objects(Node).values()
-        return next((_keys_of_known(known, node.labels) for node in nodes), ())
+        return next((_usual_keys(provisioner, node.labels) for node in nodes), ())
 
     def _segments_of(self, keys: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """Return the different values of some labels on all nodes, sorted."""
@@ -159,12 +162,18 @@ def _driver_name(storage_class: StorageClass) -> str:
     return csi_driver_of(provisioner) or provisioner
 
 
-def _keys_of_known(known: KnownProvisioner, labels: Mapping[str, str]) -> Sequence[str]:
-    usual = known.reach.value
+def _usual_keys(
+    provisioner: KnownProvisioner, labels: Mapping[str, str]
+) -> Sequence[str]:
+    usual = provisioner.reach.value
     if not usual:
         return ()
-    is_own = known.reach is Reach.NODE or usual not in labels
-    return (known.topology_key if is_own and known.topology_key in labels else usual,)
+    is_own = provisioner.reach is Reach.NODE or usual not in labels
+    return (
+        provisioner.topology_key
+        if is_own and provisioner.topology_key in labels
+        else usual,
+    )
 
 
 def _allowed_keys(storage_class: StorageClass, node: Node) -> Sequence[str]:

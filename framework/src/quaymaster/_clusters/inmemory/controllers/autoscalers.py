@@ -6,33 +6,33 @@ changed autoscaler acts at once. A workload whose size changes has it corrected 
 next sync of its autoscaler, every 15 seconds.
 """
 
-import math
 from collections.abc import Callable
-from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
-    Deployment,
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerCondition,
     HorizontalPodAutoscalerStatus,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
     Time,
 )
-from quaymaster._api.objects.kinds import group_of
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.controllers.polling import Polling
+from quaymaster._clusters.inmemory.controllers.scale_targets import (
+    Scaled,
+    ScalerIndex,
+    TargetId,
+    replicas_of,
+    scale,
+    scaled_kind,
+    target,
+)
 from quaymaster._core.contract.cluster import EventNote
 
-__all__ = ["AutoscalerController", "replicas_within", "scaled_kind"]
+__all__ = ["AutoscalerController", "replicas_within", "target_id"]
 
-Scaled: TypeAlias = Deployment | ReplicaSet | ReplicationController | StatefulSet
-
-_SCALED: Final = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
 _SYNC_SECONDS: Final = 15.0
 
 
@@ -51,9 +51,8 @@ class AutoscalerController:
     ) -> None:
         self._cluster = cluster
         self._mark = mark
-        # By kind and key of the workload: the keys of its autoscalers.
-        self._scalers: dict[tuple[type[ApiObject], str], dict[str, None]] = {}
-        self._waiting: set[str] = set()
+        self._polling = Polling(cluster.clock, HorizontalPodAutoscaler, mark)
+        self._scalers = ScalerIndex()
 
     def autoscaler_changed(
         self, old: HorizontalPodAutoscaler | None, new: HorizontalPodAutoscaler | None
@@ -61,62 +60,43 @@ class AutoscalerController:
         """Handle an autoscaler that was created, changed or removed."""
         if old is not None and new is not None and old.spec == new.spec:
             return
-        if old is not None and (target := _target_id(old)) is not None:
-            self._scalers.get(target, {}).pop(old.key, None)
-        if new is not None and (target := _target_id(new)) is not None:
-            self._scalers.setdefault(target, {})[new.key] = None
-            self._mark(HorizontalPodAutoscaler, new.key)
+        scaler = old if new is None else new
+        if scaler is None:
+            return
+        before = None if old is None else target_id(old)
+        after = None if new is None else target_id(new)
+        self._scalers.update(scaler.key, before, after)
+        if after is not None:
+            self._mark(HorizontalPodAutoscaler, scaler.key)
 
     def workload_changed(self, workload: ApiObject) -> None:
         """Handle a workload that was created or changed."""
-        for key in self._scalers.get((type(workload), workload.key), ()):
+        for key in self._scalers.of(workload):
             scaler = self._cluster.objects(HorizontalPodAutoscaler)[key]
             # An autoscaler acts at once on a workload that it sees for the first time.
             if not scaler.status.conditions:
                 self._mark(HorizontalPodAutoscaler, key)
-            elif isinstance(workload, _SCALED) and key not in self._waiting:
-                replicas = _replicas_of(workload)
+            elif isinstance(workload, Scaled):
+                replicas = replicas_of(workload)
                 if replicas_within(scaler, replicas) != replicas:
-                    self._wait(scaler)
+                    self._polling.wait(scaler, _SYNC_SECONDS)
 
     def sync(self, scaler: HorizontalPodAutoscaler) -> None:
         """Bring the size of a workload within the limits."""
-        target = self._target_of(scaler)
-        if target is None:
+        workload = target(self._cluster, target_id(scaler))
+        if workload is None:
             return
-        current = _replicas_of(target)
+        current = replicas_of(workload)
         desired = replicas_within(scaler, current)
         if desired != current:
-            self._scale(scaler, target, desired)
+            self._scale(scaler, workload, desired)
         self._write_status(scaler, current, desired)
 
-    def _wait(self, scaler: HorizontalPodAutoscaler) -> None:
-        """Sync an autoscaler again when its next interval begins."""
-        clock = self._cluster.clock
-        created = scaler.metadata.creation_timestamp
-        begin = min(clock.now() if created is None else float(created), clock.now())
-        passed = math.floor((clock.now() - begin) / _SYNC_SECONDS)
-        self._waiting.add(scaler.key)
-        due = begin + (passed + 1) * _SYNC_SECONDS
-        clock.call_at(due, partial(self._wake, scaler.key))
-
-    def _wake(self, key: str) -> None:
-        self._waiting.discard(key)
-        self._mark(HorizontalPodAutoscaler, key)
-
-    def _target_of(self, scaler: HorizontalPodAutoscaler) -> Scaled | None:
-        target = _target_id(scaler)
-        if target is None:
-            return None
-        workload = self._cluster.objects(target[0]).get(target[1])
-        return workload if isinstance(workload, _SCALED) else None
-
     def _scale(
-        self, scaler: HorizontalPodAutoscaler, target: Scaled, replicas: int
+        self, scaler: HorizontalPodAutoscaler, workload: Scaled, replicas: int
     ) -> None:
-        is_less = replicas < _replicas_of(target)
-        spec = replace(target.spec, replicas=replicas)
-        self._cluster.change(target, replace(target, spec=spec))
+        is_less = replicas < replicas_of(workload)
+        scale(self._cluster, workload, replicas)
         limit = "above Spec.MaxReplicas" if is_less else "below Spec.MinReplicas"
         reason = f"Current number of replicas {limit}"
         self._cluster.record(
@@ -161,28 +141,11 @@ def replicas_within(scaler: HorizontalPodAutoscaler, replicas: int) -> int:
     return max(replicas, least)
 
 
-def scaled_kind(scaler: HorizontalPodAutoscaler) -> type[Scaled] | None:
-    """Return the kind of the workload of an autoscaler; None for custom kinds."""
+def target_id(scaler: HorizontalPodAutoscaler) -> TargetId | None:
+    """Return the workload of an autoscaler; None for custom kinds."""
     reference = scaler.spec.scale_target_ref
-    for kind in _SCALED:
-        group = group_of(kind.api_version)
-        if (kind.kind, group) == (reference.kind, group_of(reference.api_version)):
-            return kind
-    return None
-
-
-def _target_id(
-    scaler: HorizontalPodAutoscaler,
-) -> tuple[type[ApiObject], str] | None:
-    kind = scaled_kind(scaler)
-    if kind is None:
-        return None
-    return kind, f"{scaler.namespace}/{scaler.spec.scale_target_ref.name}"
-
-
-def _replicas_of(workload: Scaled) -> int:
-    replicas = workload.spec.replicas
-    return 1 if replicas is None else replicas
+    kind = scaled_kind(reference.api_version, reference.kind)
+    return None if kind is None else (kind, f"{scaler.namespace}/{reference.name}")
 
 
 def _able_to_scale(

@@ -168,8 +168,8 @@ class ClaimController:
         if provisioner in ("", NO_PROVISIONER):
             return
         if name is None:
-            known = known_provisioner(provisioner)
-            if known is None or not known.needs_node:
+            listed = known_provisioner(provisioner)
+            if listed is None or not listed.needs_node:
                 topology = self._topology.at_once(storage_class, claim)
                 self._make_volume(claim, storage_class, topology)
             return

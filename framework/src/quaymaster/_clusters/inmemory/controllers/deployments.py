@@ -16,7 +16,6 @@ from quaymaster._api.objects import (
     ReplicaSet,
     ReplicaSetSpec,
 )
-from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.requirements import parse_int64
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.admission.defaults import default_template_spec
@@ -38,7 +37,7 @@ from quaymaster._clusters.inmemory.controllers.rolling_updates import (
     new_replicas,
 )
 from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
-from quaymaster._clusters.inmemory.names import safe_hash
+from quaymaster._clusters.inmemory.controllers.template_hashes import template_hash
 from quaymaster._core.contract.cluster import ForbiddenError, InvalidError
 
 __all__ = ["DeploymentController", "find_set"]
@@ -163,11 +162,11 @@ class DeploymentController:
 
     def _create(self, deployment: Deployment, old: Sequence[ReplicaSet]) -> ReplicaSet:
         taken = self._cluster.objects(ReplicaSet)
-        template = ENCODER.encode(deployment.spec.template)
-        attempt, name_hash = 0, safe_hash(template)
+        template = deployment.spec.template
+        attempt, name_hash = 0, template_hash(template, 0)
         while f"{deployment.key}-{name_hash}" in taken:
             attempt += 1
-            name_hash = safe_hash(template + str(attempt).encode())
+            name_hash = template_hash(template, attempt)
         name = f"{deployment.name}-{name_hash}"
         count = new_replicas(deployment, 0, sum(map(replicas_of, old)))
         new = _replica_set_of(deployment, name, name_hash, count)

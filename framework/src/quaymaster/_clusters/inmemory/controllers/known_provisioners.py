@@ -58,7 +58,7 @@ class KnownProvisioner:
     """One provisioner.
 
     Attributes:
-        name: The name in storage classes; ``*`` stands for any text.
+        name: The name in storage classes; ``*`` matches any text.
         source: The kind of source that its volumes have.
         reach: The nodes that can reach a volume.
         documentation: Where its volumes are documented.

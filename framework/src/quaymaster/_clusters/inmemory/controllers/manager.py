@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     StatefulSet,
     StorageClass,
 )
+from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.autoscalers import (
     AutoscalerController,
@@ -62,6 +63,10 @@ from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
+from quaymaster._clusters.inmemory.controllers.scaled_jobs import ScaledJobController
+from quaymaster._clusters.inmemory.controllers.scaled_objects import (
+    ScaledObjectController,
+)
 from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
 from quaymaster._clusters.inmemory.controllers.stateful_set_claims import SetClaims
 from quaymaster._clusters.inmemory.controllers.stateful_sets import (
@@ -87,6 +92,9 @@ _OTHERS: Final = frozenset(
     }
 )
 """Kinds that have a controller but create no pods."""
+
+_SCALERS: Final = (HorizontalPodAutoscaler, ScaledObject)
+"""Kinds whose controllers decide how many pods workloads have."""
 
 _RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
 """Kinds that admission reads for new pods."""
@@ -118,6 +126,8 @@ class Controllers:
         )
         self._jobs = JobController(cluster, self._families, self._mark_object)
         self._autoscalers = AutoscalerController(cluster, self._mark_object)
+        self._scaled_objects = ScaledObjectController(cluster, self._mark_object)
+        self._scaled_jobs = ScaledJobController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
         self.nodes = NodeControllers(cluster)
@@ -136,6 +146,8 @@ class Controllers:
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
             HorizontalPodAutoscaler: self._autoscalers.sync,
+            ScaledObject: self._scaled_objects.sync,
+            ScaledJob: self._scaled_jobs.sync,
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
@@ -147,6 +159,8 @@ class Controllers:
         self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
             Node: self._node_changed,
             HorizontalPodAutoscaler: self._autoscalers.autoscaler_changed,
+            ScaledObject: self._scaled_objects.scaled_object_changed,
+            ScaledJob: self._scaled_jobs.scaled_job_changed,
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
@@ -311,7 +325,7 @@ class Controllers:
     def _mark(self, identity: OwnerId) -> None:
         if identity.kind is ReplicaSet:
             self._marked_sets[identity] = None
-        elif identity.kind is HorizontalPodAutoscaler:
+        elif identity.kind in _SCALERS:
             self._marked_scalers[identity] = None
         else:
             self._marked[identity] = None
@@ -381,6 +395,8 @@ class Controllers:
         if isinstance(old, ReplicaSet) or isinstance(new, ReplicaSet):
             # Both are ReplicaSets, or None.
             self._set_changed(old, new)  # type: ignore[arg-type]
+        if isinstance(workload, Job):
+            self._scaled_jobs.job_changed(workload)
         if new is None:
             self._ownership.owner_removed(workload)
             self._cluster.shortfalls.clear(type(workload), workload.key)
@@ -394,6 +410,7 @@ class Controllers:
             self._ownership.owner_added(new)
         self._mark(OwnerId(type(new), new.key))
         self._autoscalers.workload_changed(new)
+        self._scaled_objects.workload_changed(new)
         self._budgets.scale_changed(new.namespace)
 
     def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:

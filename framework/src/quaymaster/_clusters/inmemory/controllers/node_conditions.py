@@ -37,7 +37,7 @@ class HealthObserver:
 
     Attributes:
         deleted: Called with each pod that the cluster deletes because of the lost node.
-        told: Called with a description of everything else that happens.
+        told: Called with a notice about everything else that happens.
     """
 
     deleted: Callable[[Pod], None] = lambda _pod: None
@@ -53,7 +53,7 @@ def ready_status(node: Node) -> str | None:
 
 
 def is_not_ready(node: Node) -> bool:
-    """Return whether a node is known not to be ready."""
+    """Return whether a node has reported that it is not ready, or is unreachable."""
     return ready_status(node) in ("False", "Unknown")
 
 

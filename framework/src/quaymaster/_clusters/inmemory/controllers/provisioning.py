@@ -22,7 +22,7 @@ from quaymaster._api.objects import (
     StorageClass,
     VolumeNodeAffinity,
 )
-from quaymaster._clusters.inmemory.admission.syntax import CSI_DRIVER_NAME
+from quaymaster._api.objects.syntax import CSI_DRIVER_NAME
 from quaymaster._clusters.inmemory.controllers.known_provisioners import (
     VolumeSource,
     known_provisioner,
@@ -83,9 +83,9 @@ def _source(storage_class: StorageClass, name: str) -> dict[str, Any]:
     """Return the field of the volume's source, and the source."""
     provisioner = storage_class.provisioner
     driver = csi_driver_of(provisioner) or provisioner
-    known = known_provisioner(driver)
-    if known is not None:
-        source = known.source
+    listed = known_provisioner(driver)
+    if listed is not None:
+        source = listed.source
     elif CSI_DRIVER_NAME.fits(driver):
         source = VolumeSource.CSI
     else:

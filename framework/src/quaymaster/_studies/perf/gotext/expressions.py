@@ -1,4 +1,4 @@
-"""Expressions of templates: what stands in an action, ready to be evaluated."""
+"""Expressions of templates: parsed actions, ready for evaluation."""
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
@@ -23,11 +23,11 @@ __all__ = [
 
 @attrs.define
 class Scope:
-    """What the names of an action mean.
+    """The values of the names in an action.
 
     Attributes:
-        root: The template's fields, which ``$`` means.
-        dot: What ``.`` means.
+        root: The template's fields, the value of ``$``.
+        dot: The value of ``.``.
         variables: The variables by name, those of the innermost block first.
     """
 
@@ -39,7 +39,7 @@ class Scope:
         """Return the scope of a block inside this one.
 
         Args:
-            dot: What ``.`` means there.
+            dot: The value of ``.`` there.
         """
         return Scope(self.root, dot, self.variables.new_child())
 
@@ -56,8 +56,7 @@ class Expression:
     """An expression.
 
     Attributes:
-        evaluate: Computes its value; a ValueError or an ArithmeticError says what is
-            wrong.
+        evaluate: Computes its value, or raises a ValueError or an ArithmeticError.
         uses_index: Whether the value may differ from object to object.
         is_number: Whether the value is always a number.
     """
@@ -68,7 +67,7 @@ class Expression:
 
 
 DOT: Final = Expression(lambda scope: scope.dot)
-"""The scope of ``.`` inside of a block, where more fields are known."""
+"""The scope of ``.`` inside of a block, which has more fields."""
 
 ROOT: Final = Expression(lambda scope: scope.root, uses_index=True)
 """All fields of the template."""
@@ -114,8 +113,8 @@ def call(function: Function, arguments: Sequence[Expression]) -> Expression:
 def first_that(wanted: bool, arguments: Sequence[Expression]) -> Expression:
     """Make the expression of ``or`` (wanted: true) or ``and`` (wanted: false).
 
-    Its value is the first argument that is as wanted, or else the last one. What stands
-    behind it is not evaluated.
+    Its value is the first argument with the wanted truth, or else the last one. Later
+    arguments are not evaluated.
     """
 
     def evaluate(scope: Scope) -> Value:

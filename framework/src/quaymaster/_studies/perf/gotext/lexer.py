@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What stands between ``{{`` and ``}}``.
+    """The content between ``{{`` and ``}}``.
 
     Attributes:
         line: Where it begins, from 1.
@@ -56,7 +56,7 @@ def split(text: str) -> Iterator[str | Action]:
     """Split a template into its texts and actions, without comments.
 
     Raises:
-        GoTemplateError: An action has no end, or something in it cannot be read.
+        GoTemplateError: An action has no end, or is invalid.
     """
     done = 0
     trims = False
@@ -76,13 +76,13 @@ def split(text: str) -> Iterator[str | Action]:
 
 
 def _trimmed(text: str, *, left: bool, right: bool) -> str:
-    """A text without the white space that trim markers of actions remove."""
+    """Return a text without the white space that trim markers of actions remove."""
     text = text.lstrip() if left else text
     return text.rstrip() if right else text
 
 
 def _read_action(text: str, place: int, line: int) -> tuple[list[Token], re.Match[str]]:
-    """The tokens from a place on, and the end of the action."""
+    """Return the tokens from a place on, and the end of the action."""
     tokens: list[Token] = []
     while place < len(text):
         end = _END.match(text, place)

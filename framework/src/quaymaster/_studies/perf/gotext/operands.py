@@ -104,8 +104,8 @@ class Pipeline:
         function = FUNCTIONS.get(name)
         if function is None:
             hint = did_you_mean(name, _KNOWN_FUNCTIONS)
-            known = ", ".join(_KNOWN_FUNCTIONS)
-            raise self._error(f"unknown function {name!r} (known: {known}){hint}")
+            names = ", ".join(_KNOWN_FUNCTIONS)
+            raise self._error(f"unknown function {name!r} (known: {names}){hint}")
         self._check_number(name, arguments, function.least, function.most)
         return call(function, arguments)
 

@@ -49,7 +49,7 @@ class Parser:
             raise GoTemplateError(end.line, f"unexpected {{{{{end.source}}}}}")
 
     def _block(self, names: Names) -> tuple[Sequence[Node], Action | None]:
-        """The nodes up to the next ``else`` or ``end``, and that."""
+        """Return the nodes up to the next ``else`` or ``end``, and that action."""
         nodes: list[Node] = []
         for item in self._items:
             if isinstance(item, str):
@@ -159,7 +159,7 @@ class Parser:
     def _otherwise(
         self, action: Action, keyword: str, end: Action | None, names: Names
     ) -> Sequence[Node]:
-        """What stands behind ``else``, up to the end of the block."""
+        """Return the nodes after ``else``, up to the end of the block."""
         if end is None:
             raise GoTemplateError(action.line, f"{{{{{action.source}}}}} has no end")
         if end.tokens[0].text == "end":
@@ -175,7 +175,7 @@ class Parser:
 
 
 def _as_dot(expression: Expression) -> Expression:
-    """The scope of ``.`` in a block over an expression."""
+    """Return the scope of ``.`` in a block over an expression."""
     return attrs.evolve(
         DOT, uses_index=expression.uses_index, is_number=expression.is_number
     )
@@ -189,7 +189,7 @@ def _keyword(action: Action) -> str:
 def _declaration(
     action: Action, tokens: Sequence[Token]
 ) -> tuple[Sequence[str], bool, Sequence[Token]]:
-    """The variables that an action sets, whether they are new, and the expression."""
+    """Return the variables that an action sets, if they are new, and the expression."""
     signs = [
         place
         for place, token in enumerate(tokens)

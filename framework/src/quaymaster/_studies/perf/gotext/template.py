@@ -34,7 +34,7 @@ __all__ = ["GoTemplate", "ObjectTexts"]
 
 @attrs.frozen(eq=False)
 class _Place:
-    """An output that differs from object to object, and the scope that it stands in."""
+    """An output that differs from object to object, and its scope."""
 
     output: Output
     scope: Scope
@@ -83,7 +83,7 @@ class GoTemplate:
         return texts.fill(texts.values(index))
 
     def texts(self, count: int) -> "ObjectTexts":
-        """Return what makes the texts of ``count`` objects.
+        """Return the maker of the texts of ``count`` objects.
 
         Raises:
             GoTemplateError: An action fails.
@@ -93,7 +93,7 @@ class GoTemplate:
 
 
 class ObjectTexts:
-    """Makes the texts of objects that only differ by index.
+    """Makes the texts of objects that differ only by index.
 
     Args:
         nodes: The parts of the template.
@@ -146,7 +146,7 @@ class ObjectTexts:
 
 
 def _merged(parts: Sequence["str | _Place"]) -> Iterator["str | _Place"]:
-    """The parts, each text as long as it can be."""
+    """Merge adjacent texts of the parts."""
     text = ""
     for part in parts:
         if isinstance(part, str):
@@ -159,11 +159,11 @@ def _merged(parts: Sequence["str | _Place"]) -> Iterator["str | _Place"]:
 
 
 def _parts(nodes: Sequence[Node], scope: Scope, *, fills: bool) -> list["str | _Place"]:
-    """What some nodes give.
+    """Return the output of some nodes.
 
     Args:
         nodes: The nodes.
-        scope: Where they stand.
+        scope: Their scope.
         fills: Whether outputs that differ by index are printed, too.
     """
     parts: list[str | _Place] = []
@@ -227,13 +227,13 @@ def _loop_parts(node: Loop, scope: Scope, *, fills: bool) -> Sequence["str | _Pl
 
 
 def _named(node: Loop, key: Value, item: Value) -> Mapping[str, Value]:
-    """The values of a loop's variables."""
+    """Return the values of a loop's variables."""
     values = (key, item)[2 - len(node.names) :]
     return dict(zip(node.names, values, strict=True))
 
 
 def _items(node: Loop, value: Value) -> Sequence[tuple[Value, Value]]:
-    """The keys and items of what a loop goes through."""
+    """Return the keys and items of a loop's value."""
     if value is None:
         return ()
     if isinstance(value, int) and not isinstance(value, bool):
@@ -254,11 +254,11 @@ def _printed(output: Output, scope: Scope) -> str:
 
 
 def _missing(output: Output, scope: Scope) -> str:
-    """What is wrong with an output without a value, where Go prints <no value>."""
+    """Return the error of an output without a value, where Go prints <no value>."""
     source = output.source
     if source.startswith(".") and source[1:].isidentifier():
-        known = ", ".join(f".{name}" for name in scope.root)
-        return f"unknown field {source!r} (known: {known})"
+        names = ", ".join(f".{name}" for name in scope.root)
+        return f"unknown field {source!r} (known: {names})"
     return f"{{{{ {source} }}}}: expected a value, got nil"
 
 

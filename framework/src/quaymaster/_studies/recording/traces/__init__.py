@@ -1,1 +1,1 @@
-"""Reads public traces of clusters, and makes records of them."""
+"""Converts public traces of clusters to records."""

@@ -1,7 +1,7 @@
 """Alibaba's cluster trace of 2018: machines, long-running containers, batch tasks.
 
-CPU is in hundredths of a core where pods ask for it, and memory in hundredths of a
-machine's. Containers come with their machine; those of batch tasks are not read.
+Requested CPU is in hundredths of a core, and memory in hundredths of a machine's.
+Containers come with their machine; those of batch tasks are not read.
 
 Columns are those of ``cluster-trace-v2018/schema.txt``, and what -1 and 101 mean is in
 ``trace_2018.md`` beside it (https://github.com/alibaba/clusterdata).
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from quaymaster._studies.recording.traces.objects import Happening, TraceNode, TracePod
+from quaymaster._studies.recording.traces.objects import TraceEvent, TraceNode, TracePod
 from quaymaster._studies.recording.traces.tables import Row, Table
 
-__all__ = ["TABLES", "happenings"]
+__all__ = ["TABLES", "events"]
 
 _MACHINES: Final = Table(
     "machine_meta",
@@ -62,20 +62,20 @@ TABLES: Final = (_MACHINES, _CONTAINERS, _TASKS)
 
 _GIB: Final = 1  # a hundredth of a machine's memory, which is not published
 _UNKNOWN: Final = ("", "-1", "-1.0")
-_MOST: Final = 100  # what is above is not known, either
+_MOST: Final = 100  # larger values are unknown, too
 _ZONE: Final = "topology.kubernetes.io/zone"
 _RACK: Final = "trace.alibaba.com/failure-domain-2"
 
 
-def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """The events of the trace, in no order."""
+def events(files: Mapping[str, Sequence[Path]]) -> Iterator[TraceEvent]:
+    """Yield the events of the trace, unordered."""
     yield from _machines(_MACHINES.rows(files[_MACHINES.stem]))
     yield from _containers(_CONTAINERS.rows(files[_CONTAINERS.stem]))
     yield from _tasks(_TASKS.rows(files[_TASKS.stem]))
 
 
-def _machines(rows: Iterator[Row]) -> Iterator[Happening]:
-    """The machines of known size; repeated ones come once."""
+def _machines(rows: Iterator[Row]) -> Iterator[TraceEvent]:
+    """Yield the machines of known size, each once."""
     seen: set[str] = set()
     for row in rows:
         name = _name(row.text("machine_id"))
@@ -96,11 +96,11 @@ def _machines(rows: Iterator[Row]) -> Iterator[Happening]:
                 _RACK: row.text("failure_domain_2"),
             },
         )
-        yield Happening(at=0.0, node=node)
+        yield TraceEvent(at=0.0, node=node)
 
 
-def _containers(rows: Iterator[Row]) -> Iterator[Happening]:
-    """The containers, each where it was seen first."""
+def _containers(rows: Iterator[Row]) -> Iterator[TraceEvent]:
+    """Yield the containers, each on its first machine."""
     seen: set[str] = set()
     for row in rows:
         name = _name(row.text("container_id"))
@@ -117,12 +117,12 @@ def _containers(rows: Iterator[Row]) -> Iterator[Happening]:
         )
         at, machine = row.number("time_stamp"), _name(row.text("machine_id"))
         if at:
-            yield Happening(at=at, pod=pod)
-        yield Happening(at=at, pod=pod, on=machine, phase="Running")
+            yield TraceEvent(at=at, pod=pod)
+        yield TraceEvent(at=at, pod=pod, on=machine, phase="Running")
 
 
-def _tasks(rows: Iterator[Row]) -> Iterator[Happening]:
-    """The instances of batch tasks that came to an end."""
+def _tasks(rows: Iterator[Row]) -> Iterator[TraceEvent]:
+    """Yield the instances of batch tasks that ended."""
     for row in rows:
         start, end = row.number("start_time", 0), row.number("end_time", 0)
         if not start or end < start:
@@ -138,7 +138,7 @@ def _tasks(rows: Iterator[Row]) -> Iterator[Happening]:
                 labels={"job": job, "task": task},
                 run_seconds=end - start,
             )
-            yield Happening(at=start, pod=pod)
+            yield TraceEvent(at=start, pod=pod)
 
 
 def _cpu(hundredths: float) -> str:
@@ -146,7 +146,7 @@ def _cpu(hundredths: float) -> str:
 
 
 def _memory(row: Row, column: str) -> str | None:
-    """An amount of memory; None if it is not known."""
+    """Return an amount of memory, or None if unknown."""
     if row.text(column) in _UNKNOWN:
         return None
     hundredths = row.number(column)
@@ -154,5 +154,5 @@ def _memory(row: Row, column: str) -> str | None:
 
 
 def _name(text: str) -> str:
-    """A name that Kubernetes takes."""
+    """Return a name that is valid in Kubernetes."""
     return text.lower().replace("_", "-")

@@ -1,9 +1,8 @@
 """Google's cluster trace of 2019: machine, collection and instance events.
 
-CPU and memory are shares of the largest machine, which is taken to have 100 CPUs and
-1000 GiB. Times are in microseconds, and what was there before the trace has the time 0.
-Tasks inside an alloc instance take what that has reserved, so only it becomes a pod.
-
+CPU and memory are shares of the largest machine, which is assumed to have 100 CPUs and
+1000 GiB. Times are in microseconds; objects from before the trace have the time 0.
+Tasks inside an alloc instance use its reservation, so only the instance becomes a pod.
 Columns and numbers are those of ``clusterdata_trace_format_v3.proto``
 (https://github.com/google/cluster-data).
 """
@@ -13,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from quaymaster._studies.recording.files import RecordError
-from quaymaster._studies.recording.traces.objects import Happening, TraceNode, TracePod
+from quaymaster._studies.recording.traces.objects import TraceEvent, TraceNode, TracePod
 from quaymaster._studies.recording.traces.tables import Row, Table
 
-__all__ = ["TABLES", "happenings"]
+__all__ = ["TABLES", "events"]
 
 _MACHINES: Final = Table(
     "machine_events",
@@ -66,8 +65,8 @@ _MILLICORES: Final = 100_000
 _MIB: Final = 1000 * 1024
 
 
-def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """The events of the trace, in no order."""
+def events(files: Mapping[str, Sequence[Path]]) -> Iterator[TraceEvent]:
+    """Yield the events of the trace, unordered."""
     for row in _MACHINES.rows(files[_MACHINES.stem]):
         yield from _machine(row)
     priorities = {
@@ -78,12 +77,12 @@ def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
         yield from _instance(row, priorities)
 
 
-def _machine(row: Row) -> Iterator[Happening]:
+def _machine(row: Row) -> Iterator[TraceEvent]:
     at, name = _time(row), _node_name(row)
     if at is None:
         return
     if _type(row, _MACHINE_TYPES) == "REMOVE":
-        yield Happening(at=at, gone=name)
+        yield TraceEvent(at=at, gone=name)
         return
     capacity = {
         "cpu": _cpu(row.number("capacity.cpus", 0)),
@@ -92,10 +91,10 @@ def _machine(row: Row) -> Iterator[Happening]:
     platform = row.text("platform_id")
     labels = {"trace.google.com/platform": platform[:63]} if platform else {}
     node = TraceNode(name=name, capacity=capacity, labels=labels)
-    yield Happening(at=at, node=node)
+    yield TraceEvent(at=at, node=node)
 
 
-def _instance(row: Row, priorities: Mapping[str, int]) -> Iterator[Happening]:
+def _instance(row: Row, priorities: Mapping[str, int]) -> Iterator[TraceEvent]:
     at, what = _time(row), _type(row, _TYPES)
     if at is None or row.text("alloc_collection_id") not in _NO_ALLOC:
         return
@@ -111,18 +110,18 @@ def _instance(row: Row, priorities: Mapping[str, int]) -> Iterator[Happening]:
         priority=priority,
     )
     if what in ("SUBMIT", "UPDATE_PENDING"):
-        yield Happening(at=at, pod=pod)
+        yield TraceEvent(at=at, pod=pod)
     elif what in ("SCHEDULE", "UPDATE_RUNNING"):
-        yield Happening(at=at, pod=pod, on=_node_name(row), phase="Running")
+        yield TraceEvent(at=at, pod=pod, on=_node_name(row), phase="Running")
     elif what in _ENDS:
         if what == "FINISH":
             on = _node_name(row)
-            yield Happening(at=at, pod=pod, on=on, phase="Succeeded")
-        yield Happening(at=at, pod=pod, is_over=True)
+            yield TraceEvent(at=at, pod=pod, on=on, phase="Succeeded")
+        yield TraceEvent(at=at, pod=pod, is_over=True)
 
 
 def _time(row: Row) -> float | None:
-    """Seconds since the beginning; None for what came after the end."""
+    """Return the seconds since the beginning; None for events after the end."""
     microseconds = row.number("time")
     if microseconds >= _AFTER:
         return None
@@ -130,7 +129,7 @@ def _time(row: Row) -> float | None:
 
 
 def _type(row: Row, names: Sequence[str]) -> str:
-    """The type of an event, which some exports name and some number."""
+    """Return the type of an event; exports have its name or its number."""
     text = row.text("type").upper()
     if text.isdecimal() and int(text) < len(names):
         return names[int(text)]

@@ -1,4 +1,4 @@
-"""Makes a record of a public trace."""
+"""Converts a public trace to a record."""
 
 import enum
 import os
@@ -11,9 +11,9 @@ import attrs
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._studies.recording.files import RecordError, RecordWriter
-from quaymaster._studies.recording.telling import Teller
+from quaymaster._studies.recording.line_writer import LineWriter
 from quaymaster._studies.recording.traces import alibaba_2018, google_2019, openb
-from quaymaster._studies.recording.traces.objects import Happening, tell
+from quaymaster._studies.recording.traces.objects import TraceEvent, write_event
 from quaymaster._studies.recording.traces.tables import find_tables
 
 __all__ = ["ImportedTrace", "TraceFormat", "import_trace"]
@@ -45,13 +45,13 @@ _READERS: Final[Mapping[TraceFormat, ModuleType]] = {
 
 @attrs.frozen(kw_only=True)
 class ImportedTrace:
-    """What a trace came to.
+    """The result of converting a trace.
 
     Attributes:
         file: The record.
         nodes: How many nodes it has.
         pods: How many pods it has.
-        seconds: From the beginning to the last thing that happens.
+        seconds: The time from the beginning to the last event.
     """
 
     file: str
@@ -67,10 +67,10 @@ def import_trace(
     *,
     max_pods: int | None = None,
 ) -> ImportedTrace:
-    """Make a record of a public trace, which `replay` and the commands read.
+    """Convert a public trace to a record, which `replay` and the commands read.
 
     Args:
-        trace: Which trace it is.
+        trace: The format of the trace.
         paths: Its tables, as CSV files, compressed with gzip or not; or folders that
             have them.
         file: The record to write; it must not exist.
@@ -89,57 +89,57 @@ def import_trace(
             raise RecordError(where, f"expected a table {stem}*.csv or {stem}*.csv.gz")
     if Path(file).exists() and Path(file).stat().st_size:
         raise RecordError(str(file), "expected a new file: a trace has no end to go on")
-    told = sorted(reader.happenings(found), key=lambda happening: happening.at)
-    return _written(trace, _limited(told, max_pods), file)
+    events = sorted(reader.events(found), key=lambda event: event.at)
+    return _written(trace, _limited(events, max_pods), file)
 
 
-def _limited(told: Sequence[Happening], most: int | None) -> Iterator[Happening]:
-    """What happens, but for the pods that are too many."""
+def _limited(events: Sequence[TraceEvent], most: int | None) -> Iterator[TraceEvent]:
+    """Yield the events, without pods above the limit."""
     names: set[str] = set()
-    for one in told:
-        if one.pod is not None and most is not None and one.pod.name not in names:
+    for event in events:
+        if event.pod is not None and most is not None and event.pod.name not in names:
             if len(names) >= most:
                 continue
-            names.add(one.pod.name)
-        yield one
+            names.add(event.pod.name)
+        yield event
 
 
-def _settled(told: Iterator[Happening]) -> Iterator[Happening]:
-    """What happens, but of what was before the trace only how it ended."""
-    before: dict[str, Happening] = {}
-    for one in told:
-        if one.at:
+def _settled(events: Iterator[TraceEvent]) -> Iterator[TraceEvent]:
+    """Yield the events; of objects from before the trace, only the last state."""
+    before: dict[str, TraceEvent] = {}
+    for event in events:
+        if event.at:
             yield from before.values()
-            yield one
+            yield event
             before = {}
-        elif one.gone or one.is_over:
-            before.pop(_name_of(one), None)
+        elif event.gone or event.is_over:
+            before.pop(_name_of(event), None)
         else:
-            before[_name_of(one)] = one
+            before[_name_of(event)] = event
     yield from before.values()
 
 
-def _name_of(happening: Happening) -> str:
-    if happening.pod is not None:
-        return f"pod {happening.pod.name}"
-    return f"node {happening.gone if happening.node is None else happening.node.name}"
+def _name_of(event: TraceEvent) -> str:
+    if event.pod is not None:
+        return f"pod {event.pod.name}"
+    return f"node {event.gone if event.node is None else event.node.name}"
 
 
 def _written(
-    trace: TraceFormat, told: Iterator[Happening], file: str | os.PathLike[str]
+    trace: TraceFormat, events: Iterator[TraceEvent], file: str | os.PathLike[str]
 ) -> ImportedTrace:
     nodes: set[str] = set()
     pods: set[str] = set()
     end = 0.0
     with RecordWriter(file) as writer:
-        teller = Teller(writer.write)
-        teller.begin(0.0, now=_START, source=trace.value, kinds=(Node, Pod))
-        for one in _settled(told):
-            if one.node is not None:
-                nodes.add(one.node.name)
-            if one.pod is not None:
-                pods.add(one.pod.name)
-            end = max(end, one.at)
-            tell(teller, one, listed=not one.at)
-        teller.end(end)
+        lines = LineWriter(writer.write)
+        lines.begin(0.0, now=_START, source=trace.value, kinds=(Node, Pod))
+        for event in _settled(events):
+            if event.node is not None:
+                nodes.add(event.node.name)
+            if event.pod is not None:
+                pods.add(event.pod.name)
+            end = max(end, event.at)
+            write_event(lines, event, listed=not event.at)
+        lines.end(end)
     return ImportedTrace(file=str(file), nodes=len(nodes), pods=len(pods), seconds=end)

@@ -1,4 +1,4 @@
-"""What traces are made of: machines and jobs, as nodes and pods."""
+"""The machines and tasks of traces, as nodes and pods."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import Node, Pod
+from quaymaster._studies.recording.line_writer import LineWriter
 from quaymaster._studies.recording.lines import Tree
-from quaymaster._studies.recording.telling import Teller
 
-__all__ = ["NAMESPACE", "Happening", "TraceNode", "TracePod", "tell"]
+__all__ = ["NAMESPACE", "TraceEvent", "TraceNode", "TracePod", "write_event"]
 
 NAMESPACE: Final = "trace"
 _PODS_PER_NODE: Final = "1000"
@@ -24,7 +24,7 @@ class TraceNode:
 
     Attributes:
         name: Its name.
-        capacity: What it has, as quantities.
+        capacity: Its resources, as quantities.
         labels: Its labels.
     """
 
@@ -51,11 +51,11 @@ class TracePod:
 
     Attributes:
         name: Its name.
-        requests: What it asks for, as quantities.
+        requests: Its requests, as quantities.
         labels: Its labels.
         annotations: Its annotations.
         priority: Its priority.
-        node_labels: Label of nodes -> the values of which the node must have one.
+        node_labels: Label of nodes -> the allowed values.
         run_seconds: How long it runs; None if it is unknown.
     """
 
@@ -68,14 +68,14 @@ class TracePod:
     run_seconds: float | None = None
 
     def tree(self, node: str = "", phase: str = "Pending") -> Tree:
-        """The pod, on a node if there is one."""
+        """Return the pod, on a node if it has one."""
         annotations = dict(self.annotations)
         if self.run_seconds is not None:
             annotations[_RUN_SECONDS] = f"{self.run_seconds:.3f}".rstrip("0").rstrip(
                 "."
             )
         resources = {"requests": dict(self.requests)}
-        # No pod gets more of an extended resource than there is.
+        # The limit of an extended resource must equal its request.
         limits = {key: text for key, text in self.requests.items() if "/" in key}
         if limits:
             resources["limits"] = limits
@@ -102,15 +102,15 @@ class TracePod:
 
 
 @attrs.frozen(kw_only=True)
-class Happening:
+class TraceEvent:
     """An event of a trace.
 
     Attributes:
         at: When, in seconds since its beginning.
-        node: A machine that is new or other than it was; None if it is about a task.
-        pod: A task that is new, or goes to a machine, or ends.
-        gone: The name of a machine that is gone.
-        on: Where the task runs.
+        node: A new or changed machine; None for events of tasks.
+        pod: A task that is created, placed or ended.
+        gone: The name of a removed machine.
+        on: The machine of the task.
         phase: The task's phase.
         is_over: Whether the task is gone.
     """
@@ -124,19 +124,19 @@ class Happening:
     is_over: bool = False
 
 
-def tell(teller: Teller, what: Happening, *, listed: bool = False) -> None:
-    """Write what happens."""
-    if what.gone:
-        teller.drop(what.at, Node, what.gone)
-    if what.node is not None:
-        teller.put(what.at, Node, what.node.name, what.node.tree(), listed=listed)
-    if what.pod is not None:
-        key = f"{NAMESPACE}/{what.pod.name}"
-        if what.is_over:
-            teller.drop(what.at, Pod, key)
+def write_event(writer: LineWriter, event: TraceEvent, *, listed: bool = False) -> None:
+    """Write an event."""
+    if event.gone:
+        writer.drop(event.at, Node, event.gone)
+    if event.node is not None:
+        writer.put(event.at, Node, event.node.name, event.node.tree(), listed=listed)
+    if event.pod is not None:
+        key = f"{NAMESPACE}/{event.pod.name}"
+        if event.is_over:
+            writer.drop(event.at, Pod, key)
         else:
-            tree = what.pod.tree(what.on, what.phase)
-            teller.put(what.at, Pod, key, tree, listed=listed)
+            tree = event.pod.tree(event.on, event.phase)
+            writer.put(event.at, Pod, key, tree, listed=listed)
 
 
 def _required(labels: Mapping[str, Sequence[str]]) -> Tree:

@@ -1,16 +1,16 @@
 """Alibaba's GPU trace of 2023, ``openb``: a list of nodes and a list of pods.
 
-The pods have no nodes: what the trace's scheduler decided is not published.
+The pods have no nodes: the decisions of the trace's scheduler are not published.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from quaymaster._studies.recording.traces.objects import Happening, TraceNode, TracePod
+from quaymaster._studies.recording.traces.objects import TraceEvent, TraceNode, TracePod
 from quaymaster._studies.recording.traces.tables import Row, Table
 
-__all__ = ["TABLES", "happenings"]
+__all__ = ["TABLES", "events"]
 
 _NODES: Final = Table(
     "openb_node_list", ("sn", "cpu_milli", "memory_mib", "gpu", "model")
@@ -40,12 +40,12 @@ _QOS: Final = "alibabacloud.com/qos"
 _WHOLE: Final = 1000
 
 
-def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
-    """The events of the trace, in no order."""
+def events(files: Mapping[str, Sequence[Path]]) -> Iterator[TraceEvent]:
+    """Yield the events of the trace, unordered."""
     for row in _NODES.rows(files[_NODES.stem]):
-        yield Happening(at=0.0, node=_node(row))
+        yield TraceEvent(at=0.0, node=_node(row))
     for row in _PODS.rows(files[_PODS.stem]):
-        yield Happening(at=row.number("creation_time"), pod=_pod(row))
+        yield TraceEvent(at=row.number("creation_time"), pod=_pod(row))
 
 
 def _node(row: Row) -> TraceNode:
@@ -83,7 +83,7 @@ def _pod(row: Row) -> TracePod:
 
 
 def _run_seconds(row: Row) -> float | None:
-    """How long it ran; a pod without a start is taken to have started at once."""
+    """Return its run time; a pod without a start is assumed to have started at once."""
     if not row.text("deletion_time"):
         return None
     start = row.number("scheduled_time", row.number("creation_time"))

@@ -23,21 +23,21 @@ class Row:
 
     Attributes:
         where: The file and the line.
-        cells: Column -> what it has; empty where it has nothing.
+        cells: Column -> its text, or empty.
     """
 
     where: str
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """A text; empty if there is none."""
+        """Return a text, or empty."""
         return self.cells.get(column, "")
 
     def number(self, column: str, default: float | None = None) -> float:
-        """A number that is not negative.
+        """Return a number from 0.
 
         Raises:
-            RecordError: It is none; or it is missing, and there is no default.
+            RecordError: The text is not a number, or it is missing without a default.
         """
         text = self.text(column)
         if not text and default is not None:
@@ -54,12 +54,12 @@ class Row:
 
 @attrs.frozen
 class Table:
-    """What the files of a table are called, and which columns it has.
+    """The file names and columns of a table.
 
     Attributes:
-        stem: What their names contain.
-        columns: The columns, in their order where files have no heading.
-        optional: Further columns, which may be missing.
+        stem: A part of the files' names.
+        columns: The columns, in their order for files without a heading.
+        optional: More columns, which may be missing.
         has_heading: Whether files begin with a heading.
     """
 
@@ -69,7 +69,7 @@ class Table:
     has_heading: bool = True
 
     def rows(self, paths: Sequence[Path]) -> Iterator[Row]:
-        """The rows of its files.
+        """Yield the rows of its files.
 
         Raises:
             RecordError: A file cannot be read, or has other columns.
@@ -105,7 +105,7 @@ class Table:
 def find_tables(
     paths: Sequence[str | Path], tables: Sequence[Table]
 ) -> Mapping[str, Sequence[Path]]:
-    """Find the files of tables, by their names.
+    """Find the files of tables by their names.
 
     Args:
         paths: Files, and folders that have such.
@@ -115,12 +115,12 @@ def find_tables(
         Stem of a table -> its files, sorted.
 
     Raises:
-        RecordError: There is no such file or folder.
+        RecordError: A file or folder does not exist.
     """
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            files += sorted(one for one in path.rglob("*") if _is_table(one))
+            files += sorted(file for file in path.rglob("*") if _is_table(file))
         elif path.is_file():
             files.append(path)
         else:

@@ -193,7 +193,7 @@ Q.show = (host, data, ...before) => {
   const main = Q.el("main", { id: "content", tabindex: -1 });
   const { replay } = data;
   if (replay) before.push(...Q.replaySections(replay), Q.listed("notices", "What was left out or assumed", replay.notices));
-  const charts = runs.length ? Q.chartSection(runs) : null;
+  const charts = runs.length ? Q.chartSection(data.steps ? runs.slice(-1) : runs) : null;
   const fill = (index) => {
     Q.onTheme.length = 0;
     Q.onPrint.length = 0;

@@ -1,0 +1,58 @@
+"""Notices about autoscalers whose workloads are not there."""
+
+from collections.abc import Iterable, Iterator
+
+from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
+from quaymaster._api.objects.keda import ScaledObject, ScaleTarget
+from quaymaster._base.errors import counted
+from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._clusters.inmemory.admission.problems import place_of
+from quaymaster._clusters.inmemory.controllers.autoscalers import target_id
+from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import target_id_of
+from quaymaster._clusters.inmemory.core import ClusterCore
+
+__all__ = ["notices_of_targets"]
+
+_SHOWN = 3
+
+
+def notices_of_targets(
+    objects: Iterable[ApiObject], core: ClusterCore
+) -> Iterator[Notice]:
+    """Yield a notice about the autoscalers among objects that have no workload.
+
+    Args:
+        objects: Objects that were loaded together.
+        core: The cluster, with these objects.
+    """
+    idle = [text for obj in objects if (text := _idle(obj, core))]
+    if idle:
+        more = f" and {len(idle) - _SHOWN} more" if len(idle) > _SHOWN else ""
+        verb = "sizes a workload" if len(idle) == 1 else "size workloads"
+        yield Notice(
+            reason=NoticeReason.UNFOLLOWED_KINDS,
+            message=f"{counted(len(idle), 'autoscaler')} {verb} that this cluster does "
+            f"not have, or does not follow: {', '.join(idle[:_SHOWN])}{more}",
+        )
+
+
+def _idle(obj: ApiObject, core: ClusterCore) -> str:
+    """Return the names of an autoscaler and its missing workload, or an empty text."""
+    if isinstance(obj, ScaledObject):
+        identity = target_id_of(obj)
+        reference = obj.spec.scale_target_ref or ScaleTarget()
+        workload = f"{reference.kind or 'Deployment'} {reference.name}"
+    elif isinstance(obj, HorizontalPodAutoscaler) and not _is_of_keda(obj):
+        identity = target_id(obj)
+        target = obj.spec.scale_target_ref
+        workload = f"{target.kind} {target.name}"
+    else:
+        return ""
+    if identity is not None and identity[1] in core.objects(identity[0]):
+        return ""
+    return f"{place_of(obj)} of {workload}"
+
+
+def _is_of_keda(scaler: HorizontalPodAutoscaler) -> bool:
+    owner = scaler.metadata.controller
+    return owner is not None and owner.kind == ScaledObject.kind

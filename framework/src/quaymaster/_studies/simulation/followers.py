@@ -1,0 +1,25 @@
+"""What follows the attempts of a simulation."""
+
+from typing import Protocol
+
+from quaymaster._api.objects import Pod
+from quaymaster._core.engine.failure import Failure
+from quaymaster._core.engine.framework import Framework
+
+__all__ = ["FollowsAttempts"]
+
+
+class FollowsAttempts(Protocol):
+    """Follows attempts, each from its beginning to its end."""
+
+    def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
+        """Called just before an attempt of a pod."""
+
+    def fail(self, pod: Pod, failure: Failure, /) -> None:
+        """Called when a pod got no node."""
+
+    def bind(self, pod: Pod, node_name: str, /) -> None:
+        """Called when a pod was bound."""
+
+    def preempt(self, victim: str, by: str, /) -> None:
+        """Called when a pod was preempted for another one."""

@@ -1,0 +1,92 @@
+"""Random workloads take the same course in simulations as on real servers."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from quaymaster.testing import make_namespace
+from tests.e2e.client import ApiClient
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.live_course import LiveNamespace
+from tests.e2e.random_workloads import NODES, random_courses
+from tests.world.cases import Tree
+from tests.world.compare_courses import course_differences
+from tests.world.course import play
+
+SEED = 2
+AT_ONCE = 25
+RECORDINGS = 3
+"""How often a course is recorded before it counts as different.
+
+Servers on a busy machine are late at times, so a recording may have passing states that
+other recordings lack. A real difference is in all recordings.
+"""
+
+CONTROLLERS = (
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "daemonset-controller",
+    "job-controller",
+    "disruption-controller",
+    "garbage-collector-controller",
+    "namespace-controller",
+)
+
+
+@pytest.fixture
+def count(pytestconfig: pytest.Config) -> int:
+    number: int = pytestconfig.getoption("--workloads", 25)
+    return number
+
+
+@pytest.fixture
+def client(servers: None, tmp_path: Path) -> Iterator[ApiClient]:
+    """A client of a cluster in which workloads run, but nothing starts their pods."""
+    with (
+        ControlPlane(tmp_path / "plane") as plane,
+        plane.controller_manager(controllers=CONTROLLERS),
+        plane.scheduler(),
+    ):
+        client = plane.client()
+        for node in next(random_courses(1, seed=SEED))["nodes"]:
+            stored = client.create(node)
+            ready = [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]
+            status = {**node["status"], "conditions": ready}
+            name = stored["metadata"]["name"]
+            client.patch(f"/api/v1/nodes/{name}/status", {"status": status})
+        yield client
+
+
+def recorded(client: ApiClient, cases: Sequence[Tree], attempt: int) -> Iterator[Tree]:
+    """Play courses on real servers, some at the same time."""
+
+    def record(case: Tree) -> Tree:
+        namespace = f"{case['id']}-{attempt}"
+        client.create(make_namespace(name=namespace))
+        recording = play(case, LiveNamespace(client, namespace))
+        client.delete(f"/api/v1/namespaces/{namespace}")
+        return {**case, **recording, "loose": True}
+
+    for first in range(0, len(cases), AT_ONCE):
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            yield from pool.map(record, cases[first : first + AT_ONCE])
+
+
+def test_random_workloads_take_the_course_that_real_controllers_give_them(
+    client: ApiClient, count: int
+) -> None:
+    assert len(NODES) == len(client.items("/api/v1/nodes"))
+    left = list(random_courses(count, seed=SEED))
+    ours = {case["id"]: play(case) for case in left}
+    differences: dict[str, list[str]] = {}
+    for attempt in range(RECORDINGS):
+        for recording in recorded(client, left, attempt):
+            name = recording["id"]
+            differences[name] = list(course_differences(recording, ours[name]))
+        left = [case for case in left if differences[case["id"]]]
+        sys.stderr.write(f"recording {attempt + 1}: {len(left)} of {count} differ\n")
+    assert {case["id"]: differences[case["id"]] for case in left} == {}
