@@ -72,6 +72,9 @@ def _run() -> int:
     except QuaymasterError as error:
         sys.stderr.write(f"{error}\n")
         return BAD_INPUT
+    except MemoryError:
+        sys.stderr.write("the memory is not sufficient for this input\n")
+        return BAD_INPUT
     except OutputClosedError:
         return OUTPUT_CLOSED
     except SystemExit as stop:

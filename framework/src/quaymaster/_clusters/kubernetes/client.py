@@ -232,7 +232,7 @@ class ApiClient:
         status = _Status()
         try:
             status = msgspec.json.decode(answer.body, type=_Status)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             status.message = answer.body[:200].decode(errors="replace").strip()
         message = f": {status.message}" if status.message else ""
         path = request.target.partition("?")[0]

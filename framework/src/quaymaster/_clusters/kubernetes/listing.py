@@ -143,7 +143,7 @@ def _served_names(client: ApiClient, group_path: str) -> frozenset[str]:
     try:
         content = client.get(group_path)
         served = msgspec.json.decode(content, type=_ServedResources)
-    except (ApiError, msgspec.DecodeError):
+    except (ApiError, msgspec.DecodeError, RecursionError):
         return frozenset()
     return frozenset(entry.name for entry in served.resources)
 
@@ -154,6 +154,9 @@ def _further(client: ApiClient, path: str, page: bytes) -> str:
         return _PAGE_DECODER.decode(page).metadata.continue_
     except msgspec.DecodeError as error:
         message = f"GET {path}: expected a list as JSON: {error}"
+        raise ApiError(client.access.name, message) from error
+    except RecursionError as error:
+        message = f"GET {path}: expected a list as JSON, which is nested too deeply"
         raise ApiError(client.access.name, message) from error
 
 
