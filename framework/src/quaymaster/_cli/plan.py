@@ -142,7 +142,8 @@ def _seconds(
     metavar="DURATION",
     callback=_seconds,
     help="End the search after this time, such as 60s or 5m, with the best plan so "
-    "far.",
+    "far. A plan that is being tried is completed first, so the search may take longer "
+    "by the time of one simulation with all its rounds, and of one for each loss.",
 )
 @click.option(
     "--at-once",

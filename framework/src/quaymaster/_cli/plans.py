@@ -19,6 +19,7 @@ from quaymaster._studies.simulation.results import UnscheduledPod
 __all__ = ["obstacle", "plan_document", "print_plan", "print_plan_csv"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
+_BEST_AT_ONCE: Final = "the best that is bought at once"
 _PODS: Final = 10
 """How many pods that prevent a plan are listed."""
 
@@ -78,6 +79,7 @@ def plan_document(found: Plan) -> dict[str, object]:
             "lowerBound": _number(found.lower_bound),
             "lowerBoundInRounds": _number(found.lower_bound_in_rounds),
             "proven": found.is_final,
+            "provenAtOnce": found.is_final_at_once,
             "gap": found.gap if found.gap != float("inf") else None,
             "tried": found.tried,
             "obstacle": found.obstacle,
@@ -182,9 +184,12 @@ def _bound(found: Plan) -> str:
 def _certainty(found: Plan) -> str:
     tried = f"{counted(found.tried, 'plan')} tried"
     if found.is_final:
-        at_once = found.lower_bound != found.lower_bound_in_rounds
-        best = "the best that is bought at once" if at_once else "the best"
+        best = "the best" if found.has_looked_at_rounds else _BEST_AT_ONCE
+        if found.lower_bound == found.lower_bound_in_rounds:
+            best = "the best"
         return f"proven to be {best}, {tried}"
+    if found.is_final_at_once and not found.rounds:
+        return f"proven to be {_BEST_AT_ONCE}, {tried}"
     gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 

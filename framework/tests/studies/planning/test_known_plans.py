@@ -73,7 +73,7 @@ def test_kube_prometheus_takes_as_many_nodes_as_by_hand(spec: str) -> None:
     objects = read("kube-prometheus.yaml")
     found = planned(objects, spec)
     assert len(found.nodes) == by_hand(objects, spec)
-    assert found.is_final
+    assert found.is_final_at_once
 
 
 OPEN_SIMULATOR = (

@@ -213,7 +213,7 @@ def _searched(
             return _without_plan(question, obstacle, ())
     scale = _Scale(question.groups, sum(highs) + 1)
     weights = [scale.weight(group) for group in question.groups]
-    refutation = Refutation(question, needs, demand.nodes, rules)
+    refutation = Refutation(question, needs, demand.nodes, rules, lows)
     rounds = RoundSearch(
         trials,
         Estimates(shapes, weights),
@@ -239,11 +239,16 @@ def _searched(
     if found.trial is None:
         lack = refutation.lack(highs) or "what is needed after a loss"
         obstacle = f"no number of nodes helps: even the most have too little: {lack}"
-        return _without_plan(question, obstacle, ())
+        if not found.is_final:
+            obstacle = "no plan that was tried works"
+        failed = _without_plan(question, obstacle, ())
+        return attrs.evolve(failed, is_final=found.is_final, tried=trials.number)
     answer = _answer(question, found.trial) if found.trial.fits else None
     return attrs.evolve(
         answer or _failed(question, found.trial),
         is_final=found.is_final,
+        is_final_at_once=found.is_final_at_once,
+        has_looked_at_rounds=in_rounds,
         lower_bound=scale.value(found.bound),
         lower_bound_in_rounds=scale.value(found.bound_in_rounds),
         tried=trials.number,

@@ -65,9 +65,11 @@ class Plan:
         is_found: Whether there is a plan.
         rounds: What is added when, if the nodes are bought in rounds: first what is
             there from the beginning, maybe nothing. Empty if that is all.
-        is_final: Whether that was proven: that no plan is better than this one, or that
-            there is none at all. If the plan has no rounds, that is proven of plans
-            without rounds.
+        is_final: Whether that was proven: that no plan is better than this one, bought
+            at once or in rounds, or that there is none at all. If plans in rounds were
+            not asked for, that is proven of plans without rounds.
+        is_final_at_once: Whether that was proven of plans without rounds.
+        has_looked_at_rounds: Whether plans in rounds were asked for.
         lower_bound: The least that a plan can cost if the groups have prices, and else
             the fewest nodes it can have, also where this one may not be the best. If
             the plan has no rounds, the bound holds for plans without rounds.
@@ -85,6 +87,8 @@ class Plan:
     nodes: tuple[Node, ...] = ()
     is_found: bool = False
     is_final: bool = False
+    is_final_at_once: bool = False
+    has_looked_at_rounds: bool = False
     rounds: tuple[PlannedRound, ...] = ()
     lower_bound: Decimal = Decimal(0)
     lower_bound_in_rounds: Decimal = Decimal(0)
@@ -111,6 +115,11 @@ class Plan:
         if self.is_final or not self.is_found:
             return 0.0
         value = Decimal(len(self.nodes)) if self.cost is None else self.cost
-        if not self.lower_bound:
+        bound = (
+            self.lower_bound_in_rounds
+            if self.has_looked_at_rounds
+            else self.lower_bound
+        )
+        if not bound:
             return float("inf") if value else 0.0
-        return float(value / self.lower_bound - 1)
+        return float(value / bound - 1)

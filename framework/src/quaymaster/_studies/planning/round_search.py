@@ -175,7 +175,7 @@ class RoundSearch:
 
     def _keep(self, trial: Trial) -> bool:
         """Keep a plan if it is the lightest; return whether it does."""
-        fits = trial.fits and not self._refutation.refutes(trial.counts)
+        fits = trial.fits and not self._refutation.refutes_in_rounds(trial.counts)
         if fits and not self._is_too_heavy(trial.counts):
             self._best = trial
             self._trials.report(trial)
@@ -217,7 +217,7 @@ class RoundSearch:
                 gone = 1
                 continue
             fewer = _without(rounds, number, index, gone)
-            is_open = not self._refutation.refutes(sum_of(fewer))
+            is_open = not self._refutation.refutes_in_rounds(sum_of(fewer))
             if is_open and self._keep(self._trials.replayed(fewer)):
                 gone *= 2
             elif gone == 1:

@@ -54,14 +54,16 @@ class Found:
         bound: No plan of its kind that does weighs less: if the nodes of the trial are
             all there from the beginning, no other such plan; if not, no plan at all.
         bound_in_rounds: No plan at all that does weighs less.
-        is_final: Whether every lighter plan of its kind was refuted, or all plans if
-            none does.
+        is_final: Whether every lighter plan was refuted, or all plans if none does;
+            plans in rounds only if they were searched.
+        is_final_at_once: The same of plans whose nodes are bought at once.
     """
 
     trial: Trial | None
     bound: int
     bound_in_rounds: int
     is_final: bool
+    is_final_at_once: bool
 
 
 class Search:
@@ -105,7 +107,6 @@ class Search:
         self._enough = enough
         self._rounds = rounds
         self._bought: Trial | None = None
-        self._floor: float = 0.0
         self._plans = iter(order)
         self._waiting: deque[tuple[int, Counts]] = deque()
         # Results are dropped: a hundred results of a large input take 160 MB.
@@ -120,8 +121,10 @@ class Search:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
         first = self._next()
-        self._floor = self._next_weight()
-        if first is not None and not self._try(first):
+        if first is None:
+            if self._floor() < math.inf:
+                self._buy()
+        elif not self._try(first):
             self._buy()
             self._grow()
             self._shrink()
@@ -192,6 +195,22 @@ class Search:
         counts = self._next()
         return self._order.bound if counts is None else self._weigh(counts)
 
+    def _floor(self) -> float:
+        """Return a weight below which conditions refute every plan, also in rounds.
+
+        The lightest plan of all cannot be bought in rounds: its nodes are there from
+        the beginning. So a trial refutes it.
+        """
+        order = self._order.again()
+        has_failed = self._trials.tried.get(self._lows) is False
+        for weight, counts in order:
+            is_refuted = has_failed and counts == self._lows
+            if weight >= self._lightest or not (
+                is_refuted or self._refutation.refutes_in_rounds(counts)
+            ):
+                return weight
+        return order.bound
+
     def _is_within_reach(self) -> bool:
         """Whether all lighter plans that nothing refutes may be tried."""
         lighter = sum(self._is_open(*plan) for plan in self._waiting)
@@ -214,7 +233,7 @@ class Search:
                 return
 
     def _found(self) -> Found:
-        ahead = self._next_weight()
+        ahead, floor = self._next_weight(), self._floor()
         lightest = self._lightest
         plans = self._plans_found()
         trial = min(plans, key=lambda plan: self._weigh(plan.counts), default=None)
@@ -224,12 +243,12 @@ class Search:
             # Every plan was refuted: the largest one shows what is missing.
             trial = self._trials.at(self._highs)
         in_rounds = trial is not None and len(trial.rounds) > 1 and trial.fits
-        proven = self._floor if in_rounds else ahead
         return Found(
             trial=trial,
-            bound=_whole(min(proven, lightest)),
-            bound_in_rounds=_whole(min(self._floor, lightest)),
-            is_final=lightest <= proven,
+            bound=_whole(min(floor if in_rounds else ahead, lightest)),
+            bound_in_rounds=_whole(min(floor, lightest)),
+            is_final=lightest <= (ahead if self._rounds is None else floor),
+            is_final_at_once=lightest <= ahead,
         )
 
     def _weigh(self, counts: Counts) -> int:
