@@ -67,9 +67,9 @@ class Plan:
             there from the beginning, maybe nothing. Empty if that is all.
         is_final: Whether that was proven: that no plan is better than this one, bought
             at once or in rounds, or that there is none at all. If plans in rounds were
-            not asked for, that is proven of plans without rounds.
+            not searched, that is proven of plans without rounds.
         is_final_at_once: Whether that was proven of plans without rounds.
-        has_looked_at_rounds: Whether plans in rounds were asked for.
+        has_looked_at_rounds: Whether plans in rounds were searched, too.
         lower_bound: The least that a plan can cost if the groups have prices, and else
             the fewest nodes it can have, also where this one may not be the best. If
             the plan has no rounds, the bound holds for plans without rounds.
