@@ -60,6 +60,7 @@ class PlanProblem:
             max_utilization=limits,
             tolerate_loss=self.loss,
             max_trials=max_trials,
+            in_rounds=False,  # all plans of the search by hand are bought at once
             on_progress=lambda number, _most: tried.append(number),
         )
         assert tried == sorted({*tried}), "a plan was tried twice"

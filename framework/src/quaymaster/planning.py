@@ -43,7 +43,12 @@ from quaymaster._studies.planning.groups import (
 )
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.planning.planning import plan
-from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
+from quaymaster._studies.planning.plans import (
+    Plan,
+    PlannedGroup,
+    PlannedRound,
+    Utilization,
+)
 from quaymaster._studies.planning.question import Loss
 from quaymaster._studies.planning.what_if import what_if
 from quaymaster._studies.planning.what_if_results import (
@@ -79,6 +84,7 @@ __all__ = [
     "Patch",
     "Plan",
     "PlannedGroup",
+    "PlannedRound",
     "PodTextError",
     "Prices",
     "RefusedEviction",

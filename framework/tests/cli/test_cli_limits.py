@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.fake_api_server import FakeApiServer, fake_api_server, kubeconfig_for
-from tests.kit.internals.cli import main
+from tests.kit.internals.cli import MAIN, main
 
 
 def test_exhausted_memory_is_one_line(
@@ -14,7 +14,7 @@ def test_exhausted_memory_is_one_line(
     def exhaust(**_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("quaymaster._cli.app.main", exhaust)
+    monkeypatch.setattr(MAIN, exhaust)
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2

@@ -38,6 +38,15 @@ spec:
   containers:
   - {{name: c, image: i}}
 """
+SIZED = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {0}}}
+spec:
+  containers:
+  - {{name: c, image: i, resources: {{requests: {{cpu: "{1}"}}}}}}
+"""
 SMALL = "name=small,cpu=2,memory=4Gi,price=0.10"
 LARGE = "name=large,cpu=4,memory=8Gi,price=0.18"
 
@@ -178,7 +187,32 @@ def test_an_unproven_plan_shows_its_largest_possible_error(web: str) -> None:
     assert "(the best plan may be better: the gap is " in few.stdout
     assert few.stdout.count("more with --max-trials)") == 1
     many = run(web, *groups)
-    assert "no plan costs less than 0.6 (proven to be the best" in many.stdout
+    assert "no plan bought at once costs less than 0.6, and none bought" in many.stdout
+    assert "(proven to be the best that is bought at once, " in many.stdout
+
+
+def test_limit_of_time_must_be_a_duration(web: str) -> None:
+    result = run(web, "--node-group", SMALL, "--time-limit", "0s")
+    assert result.exit_code == 2
+    assert "expected a duration such as 60s or 5m, got '0s'" in result.output
+
+
+@pytest.mark.long
+def test_rounds_are_printed_with_the_price_of_the_last_pods(web: str) -> None:
+    sizes = {**{f"a-{n}": "1" for n in range(8)}, "b-0": "8", "b-1": "8"}
+    texts = [SIZED.format(name, cpu) for name, cpu in sizes.items()]
+    Path(web).write_text("".join(texts))
+    groups = ("name=s,cpu=2,memory=8Gi,price=2", "name=l,cpu=8,memory=32Gi,price=8")
+    options = ("--node-group", groups[0], "--node-group", groups[1])
+    shown = run(web, *options)
+    assert "in rounds: each adds nodes for the pods that are still" in shown.stdout
+    assert " of 10 pods for " in shown.stdout
+    assert "--add-nodes 2:name=l,cpu=8,memory=32Gi" in shown.stdout
+    document = json.loads(run(web, *options, "-o", "json").stdout)
+    assert document["rounds"][0] == {"nodes": {}, "pending": 10, "cost": 0.0}
+    assert document["rounds"][-1]["pending"] == 0
+    at_once = json.loads(run(web, *options, "--at-once", "-o", "json").stdout)
+    assert at_once["rounds"] == []
 
 
 def test_no_group_is_refused(web: str) -> None:

@@ -17,6 +17,7 @@ from quaymaster._cli.terminal import bold, is_styled, line_width
 __all__ = [
     "HELP_PAGES",
     "LINE_WIDTH",
+    "MAIN",
     "RUN_APART",
     "SIMULATE",
     "Column",
@@ -43,6 +44,9 @@ __all__ = [
     "stopping",
     "waking",
 ]
+
+MAIN = "quaymaster._cli.app.main"
+"""What runs the command line, inside `main`."""
 
 SIMULATE = "quaymaster._cli.simulate.simulate"
 """What the command calls."""

@@ -1,5 +1,6 @@
 """Formats amounts of resources for people."""
 
+from decimal import Decimal
 from typing import Final
 
 from quaymaster._api.objects.quantity import Quantity
@@ -10,7 +11,7 @@ from quaymaster._api.objects.resource_names import (
     MEMORY,
 )
 
-__all__ = ["amount", "percent", "price"]
+__all__ = ["amount", "percent", "plain_amount", "price"]
 
 _UNITS: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _KIBI: Final = 1024
@@ -38,6 +39,11 @@ def percent(part: float) -> str:
 def price(number: float | None) -> str:
     """Format a price per hour; ``-`` if it is unknown."""
     return "-" if number is None else f"{number:.10g}"
+
+
+def plain_amount(number: Decimal | None) -> str:
+    """Format an exact amount without an exponent; ``-`` if it is unknown."""
+    return "-" if number is None else f"{number.normalize():f}"
 
 
 def _bytes(number: int) -> str:

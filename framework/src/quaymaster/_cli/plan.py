@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
@@ -19,9 +20,9 @@ from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
-    progress_bar,
     warn,
 )
+from quaymaster._cli.plan_progress import plan_progress
 from quaymaster._cli.plans import (
     obstacle,
     plan_document,
@@ -31,6 +32,7 @@ from quaymaster._cli.plans import (
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import observed_inputs, write_report
+from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.planning.group_files import read_node_groups
 from quaymaster._studies.planning.groups import NodeGroup, parse_node_group
@@ -58,6 +60,8 @@ class _Request:
     max_utilization: Mapping[str, Fraction]
     tolerate_loss: Loss | None
     max_trials: int | None
+    time_limit: float | None
+    at_once: bool
 
 
 def _limits(
@@ -79,6 +83,19 @@ def _limits(
             raise click.BadParameter(message, context, option)
         limits[found["resource"]] = percent / 100
     return limits
+
+
+def _seconds(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> float | None:
+    """Read ``--time-limit``, such as ``60s``."""
+    if text is None:
+        return None
+    length = parse_duration(text)
+    if length is None or length <= timedelta():
+        message = f"expected a duration such as 60s or 5m, got {text!r}"
+        raise click.BadParameter(message, context, option)
+    return length.total_seconds()
 
 
 @click.command("plan")
@@ -121,6 +138,20 @@ def _limits(
     "number of pods.",
 )
 @click.option(
+    "--time-limit",
+    metavar="DURATION",
+    callback=_seconds,
+    help="End the search after this time, such as 60s or 5m, with the best plan so "
+    "far. A plan that is being tried is completed first, so the search may take longer "
+    "by the time of one simulation with all its rounds, and of one for each loss.",
+)
+@click.option(
+    "--at-once",
+    is_flag=True,
+    help="Do not buy in rounds: all nodes of a plan are there before any pod is "
+    "placed.",
+)
+@click.option(
     "--write-nodes",
     "nodes_file",
     metavar="FILE",
@@ -140,6 +171,8 @@ def command(
     max_utilization: Mapping[str, Fraction],
     tolerate_loss: str | None,
     max_trials: int | None,
+    time_limit: float | None,
+    at_once: bool,
     nodes_file: str | None,
     report_file: str | None,
     strict: bool,
@@ -160,6 +193,8 @@ def command(
         max_utilization=max_utilization,
         tolerate_loss=None if tolerate_loss is None else Loss(tolerate_loss),
         max_trials=max_trials,
+        time_limit=time_limit,
+        at_once=at_once,
     )
     inputs = read_inputs(options)
     found = _planned(inputs, options, request)
@@ -195,8 +230,7 @@ def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
 
 
 def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
-    with progress_bar() as progress, inputs.located():
-        task = progress.add_task("reading", total=None)
+    with plan_progress() as progress, inputs.located():
         found = plan(
             inputs.objects,
             groups=request.groups,
@@ -207,9 +241,10 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             max_utilization=request.max_utilization,
             tolerate_loss=request.tolerate_loss,
             max_trials=request.max_trials,
-            on_progress=lambda tried, most: progress.update(
-                task, completed=tried, total=most, description="trying plans"
-            ),
+            in_rounds=not request.at_once,
+            time_limit=request.time_limit,
+            on_progress=progress.tried,
+            on_better=progress.better,
             max_pods=options.max_pods,
         )
     return attrs.evolve(found, notices=(*inputs.notices, *found.notices))

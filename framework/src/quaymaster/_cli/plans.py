@@ -7,10 +7,11 @@ from operator import attrgetter
 from typing import Final
 
 from quaymaster._base.errors import counted
-from quaymaster._cli.amounts import price
+from quaymaster._cli.amounts import plain_amount, price
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
+from quaymaster._cli.plan_rounds import print_rounds, round_documents
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 from quaymaster._studies.simulation.results import UnscheduledPod
@@ -18,6 +19,7 @@ from quaymaster._studies.simulation.results import UnscheduledPod
 __all__ = ["obstacle", "plan_document", "print_plan", "print_plan_csv"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
+_BEST_AT_ONCE: Final = "the best that is bought at once"
 _PODS: Final = 10
 """How many pods that prevent a plan are listed."""
 
@@ -29,17 +31,37 @@ def print_plan(found: Plan) -> None:
         return
     resources = _resources(found)
     _columns(found).print(found.groups)
+    print_rounds(found)
     print_line()
     shares = ", ".join(
         f"{name} {_percent(found.utilization.get(name))}" for name in resources
     )
     print_line(f"requested of all nodes, those of the input included: {shares}")
-    cost = "" if found.cost is None else f" at a cost of {_plain(found.cost)}"
+    cost = "" if found.cost is None else f" at a cost of {plain_amount(found.cost)}"
     print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}")
     print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
-    for group in found.groups:
-        if group.nodes:
-            print_line(f"--nodes {group.spec}")
+    for line in _commands(found):
+        print_line(line)
+
+
+def _commands(found: Plan) -> list[str]:
+    """Return the options that make the nodes, for ``simulate`` or ``what-if``."""
+    if not found.rounds:
+        return [f"--nodes {group.spec}" for group in found.groups if group.nodes]
+    lines = []
+    made = [0] * len(found.groups)
+    for number, planned in enumerate(found.rounds):
+        option = "--add-nodes" if number else "--nodes"
+        for index, (group, count) in enumerate(
+            zip(found.groups, planned.nodes, strict=True)
+        ):
+            # The nodes of each line take turns in the zones, from the first one on.
+            if count and made[index] % len(group.group.zones()):
+                return ["--write-nodes FILE writes the nodes with their zones"]
+            made[index] += count
+            if count:
+                lines.append(f"{option} {group.group.spec(count)}")
+    return lines
 
 
 def plan_document(found: Plan) -> dict[str, object]:
@@ -49,12 +71,15 @@ def plan_document(found: Plan) -> dict[str, object]:
     """
     return {
         "groups": _columns(found).documents(found.groups),
+        "rounds": round_documents(found),
         "summary": {
             "found": found.is_found,
             "nodes": len(found.nodes),
             "cost": _number(found.cost),
             "lowerBound": _number(found.lower_bound),
+            "lowerBoundInRounds": _number(found.lower_bound_in_rounds),
             "proven": found.is_final,
+            "provenAtOnce": found.is_final_at_once,
             "gap": found.gap if found.gap != float("inf") else None,
             "tried": found.tried,
             "obstacle": found.obstacle,
@@ -145,15 +170,26 @@ def _resources(found: Plan) -> list[str]:
 
 
 def _bound(found: Plan) -> str:
-    if found.cost is not None:
-        return f"no plan costs less than {_plain(found.lower_bound)}"
-    return f"no plan has fewer than {_plain(found.lower_bound)}"
+    """Return what no plan costs, with a second bound if that of rounds is lower."""
+    less = "costs less" if found.cost is not None else "has fewer"
+    than = f"{less} than {plain_amount(found.lower_bound)}"
+    if found.lower_bound == found.lower_bound_in_rounds:
+        return f"no plan {than}"
+    other = plain_amount(found.lower_bound_in_rounds)
+    return (
+        f"no plan bought at once {than}, and none bought in rounds {less} than {other}"
+    )
 
 
 def _certainty(found: Plan) -> str:
     tried = f"{counted(found.tried, 'plan')} tried"
     if found.is_final:
-        return f"proven to be the best, {tried}"
+        best = "the best" if found.has_looked_at_rounds else _BEST_AT_ONCE
+        if found.lower_bound == found.lower_bound_in_rounds:
+            best = "the best"
+        return f"proven to be {best}, {tried}"
+    if found.is_final_at_once and not found.rounds:
+        return f"proven to be {_BEST_AT_ONCE}, {tried}"
     gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 
@@ -164,10 +200,6 @@ def _share(resource: str, group: PlannedGroup) -> str:
 
 def _percent(there: Utilization | None) -> str:
     return "-" if there is None or not there.allocatable else f"{there.share:.0%}"
-
-
-def _plain(amount: Decimal | None) -> str:
-    return "-" if amount is None else f"{amount.normalize():f}"
 
 
 def _number(amount: Decimal | None) -> float | int | None:

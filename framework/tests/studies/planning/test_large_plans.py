@@ -62,7 +62,7 @@ def test_a_plan_is_grown_and_varied_if_not_all_can_be_tried() -> None:
 
 
 def crowded(priority: int) -> Plan:
-    """Return pods that are packed onto nodes beside daemons of a priority."""
+    """Plan pods at once that are packed onto nodes beside daemons of a priority."""
     daemon = make_pod(requests={"cpu": "100m"}, priority=priority)
     pods = make_pod(requests={"cpu": "1"})
     return plan(
@@ -73,6 +73,7 @@ def crowded(priority: int) -> Plan:
         groups=GROUPS[:1],
         config=BIN_PACKING,
         registry=REGISTRY,
+        in_rounds=False,
     )
 
 

@@ -64,6 +64,14 @@ class DomainRule(Protocol):
             lost_zone: The zone whose nodes do not count, or an empty text.
         """
 
+    def is_met_in_rounds(self, counts: Counts, lows: Counts) -> bool:
+        """Whether a plan may meet it if its nodes are added in rounds.
+
+        Args:
+            counts: The plan.
+            lows: The nodes that are there from the beginning at least.
+        """
+
 
 @attrs.frozen(kw_only=True)
 class _Place:
@@ -131,6 +139,14 @@ class _Apart:
             rooms[place.domain] = max(place.room, rooms.get(place.domain, 0))
         return sum(rooms.values()) >= self.demand
 
+    def is_met_in_rounds(
+        self,
+        counts: Counts,
+        lows: Counts,  # noqa: ARG002 - as `DomainRule` has it
+    ) -> bool:
+        """Return the same as `is_met`: pods stay apart, also from later ones."""
+        return self.is_met(counts)
+
 
 @attrs.frozen(kw_only=True)
 class _Even:
@@ -158,14 +174,7 @@ class _Even:
 
     def is_met(self, counts: Counts, lost_zone: str = "") -> bool:
         """Whether the domains have enough room; see `DomainRule.is_met`."""
-        rooms: Counter[str] = Counter()
-        alone: list[tuple[int, int]] = []
-        for place, nodes in self.ground.of(counts, lost_zone):
-            if place.domain is None:
-                alone.append((place.room, nodes))
-            else:
-                rooms[place.domain] += nodes * place.room
-        domains = [(room, 1) for room in rooms.values()] + alone
+        domains = self._domains(counts, lost_zone)
         number = sum(nodes for _, nodes in domains)
         if not number:
             return not self.demand
@@ -177,6 +186,48 @@ class _Even:
         if any(room < least for room, _ in domains):
             return False
         return sum(min(room, most) * nodes for room, nodes in domains) >= self.demand
+
+    def is_met_in_rounds(self, counts: Counts, lows: Counts) -> bool:
+        """Whether a plan may meet it in rounds; see `DomainRule.is_met_in_rounds`.
+
+        A domain that comes later does not move the pods of the others, so the skew may
+        be larger in the end. It is not if there are all domains from the beginning, or
+        fewer than ``minDomains`` in the end. And no domain ever exceeds one that was
+        there from the beginning by more, so the room of that limits the others.
+        """
+        domains = self._domains(counts)
+        number = sum(nodes for _, nodes in domains)
+        initial = self._initial_rooms(counts, lows)
+        if number < self.min_domains or number == len(initial):
+            return self.is_met(counts)
+        most = self.skew + min(initial, default=self.demand)
+        return sum(min(room, most) * nodes for room, nodes in domains) >= self.demand
+
+    def _domains(self, counts: Counts, lost_zone: str = "") -> list[tuple[int, int]]:
+        """Return the rooms of domains, each with the number of such domains."""
+        rooms, alone = self._rooms(counts, lost_zone)
+        return [(room, 1) for room in rooms.values()] + alone
+
+    def _initial_rooms(self, counts: Counts, lows: Counts) -> list[int]:
+        """Return the rooms in the end of the domains of the beginning."""
+        rooms, _ = self._rooms(counts)
+        named, alone = self._rooms(lows)
+        return [rooms[domain] for domain in named] + [
+            room for room, nodes in alone for _ in range(nodes)
+        ]
+
+    def _rooms(
+        self, counts: Counts, lost_zone: str = ""
+    ) -> tuple[Counter[str], list[tuple[int, int]]]:
+        """Return the rooms of domains with names, and those of hosts with numbers."""
+        rooms: Counter[str] = Counter()
+        alone: list[tuple[int, int]] = []
+        for place, nodes in self.ground.of(counts, lost_zone):
+            if place.domain is None:
+                alone.append((place.room, nodes))
+            else:
+                rooms[place.domain] += nodes * place.room
+        return rooms, alone
 
 
 def find_rules(question: Question, demand: Demand, shapes: Shapes) -> list[DomainRule]:

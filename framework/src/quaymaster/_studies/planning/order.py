@@ -80,6 +80,10 @@ class Order:
         self.bound: float = 0.0
         self.is_complete = False
 
+    def again(self) -> "Order":
+        """Return the same list from its beginning."""
+        return Order(self._needs, self._weights, self._lows, self._highs)
+
     def __iter__(self) -> Iterator[tuple[int, Counts]]:
         heap: list[_Branch] = []
         root = _Branch(0.0, (), 0, tuple(need.missing for need in self._needs), 0)

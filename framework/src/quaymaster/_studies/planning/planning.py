@@ -1,9 +1,11 @@
 """`plan`: the fewest or cheapest nodes with which everything fits."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice
+from itertools import chain
+from time import monotonic
 from typing import Final
 
 import attrs
@@ -19,6 +21,7 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.planning.amounts import offered
 from quaymaster._studies.planning.demand import Demand, demand_of
 from quaymaster._studies.planning.domains import find_rules
+from quaymaster._studies.planning.estimates import Estimates
 from quaymaster._studies.planning.groups import (
     NodeGroup,
     NodeGroupError,
@@ -27,9 +30,10 @@ from quaymaster._studies.planning.groups import (
 )
 from quaymaster._studies.planning.needs import find_needs
 from quaymaster._studies.planning.order import Order
-from quaymaster._studies.planning.plans import Plan, PlannedGroup
+from quaymaster._studies.planning.plans import Plan, PlannedGroup, PlannedRound
 from quaymaster._studies.planning.question import Loss, Question, is_tied
 from quaymaster._studies.planning.refutation import Refutation
+from quaymaster._studies.planning.round_search import RoundSearch
 from quaymaster._studies.planning.search import Search
 from quaymaster._studies.planning.shapes import Shapes
 from quaymaster._studies.planning.trials import Trial, Trials, utilization_of
@@ -55,8 +59,12 @@ def plan(
     max_utilization: Mapping[str, Fraction | float] | None = None,
     tolerate_loss: Loss | None = None,
     max_trials: int | None = None,
+    in_rounds: bool = True,
+    time_limit: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    on_better: Callable[[Plan], None] | None = None,
     max_pods: int = MAX_PODS,
+    clock: Callable[[], float] = monotonic,
 ) -> Plan:
     """Find the cheapest nodes, or without prices the fewest, so that everything fits.
 
@@ -78,15 +86,25 @@ def plan(
             remaining nodes without moving other pods.
         max_trials: How many plans are tried at most; by default 20 to 500, by the
             number of pods.
-        on_progress: Called repeatedly with how many plans were tried, and how many will
-            be at most.
+        in_rounds: Whether the nodes may be bought in rounds, each for the pods that are
+            still pending while placed pods stay. If not, all nodes are there from the
+            beginning.
+        time_limit: After how many seconds the search ends, with the best plan so far;
+            the plan that is tried then is completed. With a limit, the answer depends
+            on the speed of the machine.
+        on_progress: Called now and then with how many plans were tried, and how many
+            will be at most.
+        on_better: Called with each plan that is better than those before; its bounds
+            are not computed yet.
         max_pods: As for `simulate`.
+        clock: Returns the time in seconds, for the time limit.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
         NodeGroupError: The groups conflict, or no node has a resource with a limit.
         ProfileError: A profile's plugins cannot be built.
     """
+    better = on_better or (lambda _plan: None)
     config, registry = with_defaults(config, registry)
     chosen = priced(with_names_of_their_own(groups), prices or Prices())
     question = Question(
@@ -107,7 +125,13 @@ def plan(
     pods = demand.pods if tolerate_loss is None else 2 * demand.pods
     budget = _budget(pods) if max_trials is None else max_trials
     report = on_progress or (lambda _tried, _most: None)
-    trials = Trials(question, lambda tried: report(tried, max(budget, tried + 1)))
+    late = math.inf if time_limit is None else clock() + time_limit
+    trials = Trials(
+        question,
+        on_try=lambda tried: report(tried, max(budget, tried + 1)),
+        on_better=lambda trial: better(_answer(question, trial)),
+        is_late=lambda: clock() >= late,
+    )
     trials.know(cluster)
     _check_zones(question, demand)
     _check_limits(question, demand)
@@ -115,7 +139,7 @@ def plan(
     return (
         _hopeless(question, demand, shapes)
         or _useless(question, shapes)
-        or _searched(question, demand, shapes, trials, budget)
+        or _searched(question, demand, shapes, trials, budget, in_rounds)
     )
 
 
@@ -169,7 +193,12 @@ def _useless(question: Question, shapes: Shapes) -> Plan | None:
 
 
 def _searched(
-    question: Question, demand: Demand, shapes: Shapes, trials: Trials, budget: int
+    question: Question,
+    demand: Demand,
+    shapes: Shapes,
+    trials: Trials,
+    budget: int,
+    in_rounds: bool,
 ) -> Plan:
     needs = find_needs(question, demand, shapes)
     rules = find_rules(question, demand, shapes)
@@ -184,7 +213,16 @@ def _searched(
             return _without_plan(question, obstacle, ())
     scale = _Scale(question.groups, sum(highs) + 1)
     weights = [scale.weight(group) for group in question.groups]
-    refutation = Refutation(question, needs, demand.nodes, rules)
+    refutation = Refutation(question, needs, demand.nodes, rules, lows)
+    rounds = RoundSearch(
+        trials,
+        Estimates(shapes, weights),
+        refutation,
+        weights,
+        lows,
+        highs,
+        max(1, budget // 2),
+    )
     found = Search(
         question,
         trials,
@@ -196,17 +234,24 @@ def _searched(
         highs,
         budget,
         enough=2 * (demand.pods + len(demand.nodes) + sum(lows)) + 100,
+        rounds=rounds if in_rounds else None,
     ).run()
     if found.trial is None:
         lack = refutation.lack(highs) or "what is needed after a loss"
         obstacle = f"no number of nodes helps: even the most have too little: {lack}"
-        return _without_plan(question, obstacle, ())
+        if not found.is_final:
+            obstacle = "no plan that was tried works"
+        failed = _without_plan(question, obstacle, ())
+        return attrs.evolve(failed, is_final=found.is_final, tried=trials.number)
     answer = _answer(question, found.trial) if found.trial.fits else None
     return attrs.evolve(
         answer or _failed(question, found.trial),
         is_final=found.is_final,
+        is_final_at_once=found.is_final_at_once,
+        has_looked_at_rounds=in_rounds,
         lower_bound=scale.value(found.bound),
-        tried=len(trials.tried),
+        lower_bound_in_rounds=scale.value(found.bound_in_rounds),
+        tried=trials.number,
     )
 
 
@@ -267,20 +312,32 @@ def _failed(question: Question, trial: Trial) -> Plan:
 
 
 def _answer(question: Question, trial: Trial) -> Plan:
-    nodes = question.nodes(trial.counts)
-    rest = iter(nodes)
+    nodes = question.nodes_of_rounds(trial.rounds)
     return Plan(
         groups=tuple(
             PlannedGroup(
                 group=group,
-                nodes=count,
-                utilization=utilization_of(islice(rest, count), trial.taken),
+                nodes=len(mine),
+                utilization=utilization_of(mine, trial.taken),
             )
-            for group, count in zip(question.groups, trial.counts, strict=True)
+            for group, mine in zip(question.groups, nodes, strict=True)
         ),
-        nodes=tuple(nodes),
+        nodes=tuple(chain.from_iterable(nodes)),
         is_found=True,
+        rounds=_rounds(question, trial) if len(trial.rounds) > 1 else (),
         utilization=trial.utilization,
         result=trial.result,
         notices=trial.result.notices,
     )
+
+
+def _rounds(question: Question, trial: Trial) -> tuple[PlannedRound, ...]:
+    """Return the rounds, the first with the nodes that are there from the beginning."""
+    prices = [group.price for group in question.groups]
+    rounds: list[PlannedRound] = []
+    cost: Decimal | None = Decimal(0)
+    for counts, pending in zip(trial.rounds, trial.pending_by_round, strict=True):
+        for count, price in zip(counts, prices, strict=True):
+            cost = None if cost is None or price is None else cost + count * price
+        rounds.append(PlannedRound(nodes=counts, pending=pending, cost=cost))
+    return tuple(rounds)

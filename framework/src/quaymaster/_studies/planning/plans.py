@@ -11,7 +11,7 @@ from quaymaster._studies.planning.groups import NodeGroup
 from quaymaster._studies.planning.trials import Utilization
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
-__all__ = ["Plan", "PlannedGroup", "Utilization"]
+__all__ = ["Plan", "PlannedGroup", "PlannedRound", "Utilization"]
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +40,22 @@ class PlannedGroup:
 
 
 @attrs.frozen(kw_only=True)
+class PlannedRound:
+    """What a plan adds at one time, after the pods of earlier rounds have their nodes.
+
+    Attributes:
+        nodes: How many nodes of each group, in the order of the groups.
+        pending: How many pods have no node afterwards.
+        cost: What the nodes of this round and of those before it cost; None if a price
+            is unknown.
+    """
+
+    nodes: tuple[int, ...]
+    pending: int
+    cost: Decimal | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Plan:
     """The nodes with which everything fits, or the reason why there is no such plan.
 
@@ -47,12 +63,19 @@ class Plan:
         groups: The groups, in the given order; without a plan, with no nodes.
         nodes: The nodes of the plan, to be added to those of the input.
         is_found: Whether there is a plan.
-        is_final: Whether it is proven that no plan is better, or that no plan exists.
-        lower_bound: The least possible cost of a plan, or without prices its fewest
-            possible nodes. It holds for every plan, also if this one may not be the
-            best.
-        tried: How many plans were tried, each in at least one simulation.
-        utilization: Resource -> its utilisation on all nodes in the end.
+        rounds: What is added when, if the nodes are bought in rounds: first what is
+            there from the beginning, maybe nothing. Empty if that is all.
+        is_final: Whether that was proven: that no plan is better than this one, bought
+            at once or in rounds, or that there is none at all. If plans in rounds were
+            not searched, that is proven of plans without rounds.
+        is_final_at_once: Whether that was proven of plans without rounds.
+        has_looked_at_rounds: Whether plans in rounds were searched, too.
+        lower_bound: The least that a plan can cost if the groups have prices, and else
+            the fewest nodes it can have, also where this one may not be the best. If
+            the plan has no rounds, the bound holds for plans without rounds.
+        lower_bound_in_rounds: The same for all plans.
+        tried: How many plans were tried, each by at least one simulation.
+        utilization: Resource -> how much of it is requested on all nodes in the end.
         obstacle: Why there is no plan, in one line; empty if there is one.
         unplaced: Without a plan, the pods that did not fit.
         result: The simulation of the plan, or of the last one that was tried; None if
@@ -64,7 +87,11 @@ class Plan:
     nodes: tuple[Node, ...] = ()
     is_found: bool = False
     is_final: bool = False
+    is_final_at_once: bool = False
+    has_looked_at_rounds: bool = False
+    rounds: tuple[PlannedRound, ...] = ()
     lower_bound: Decimal = Decimal(0)
+    lower_bound_in_rounds: Decimal = Decimal(0)
     tried: int = 0
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
     obstacle: str = ""
@@ -88,6 +115,11 @@ class Plan:
         if self.is_final or not self.is_found:
             return 0.0
         value = Decimal(len(self.nodes)) if self.cost is None else self.cost
-        if not self.lower_bound:
+        bound = (
+            self.lower_bound_in_rounds
+            if self.has_looked_at_rounds
+            else self.lower_bound
+        )
+        if not bound:
             return float("inf") if value else 0.0
-        return float(value / self.lower_bound - 1)
+        return float(value / bound - 1)

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Final, TypeAlias
 
 import attrs
@@ -85,6 +86,22 @@ class Question:
         ]
         taken = {obj.name for obj in self.objects if isinstance(obj, Node)}
         return make_nodes(specs, taken=taken, max_nodes=max(1, sum(counts)))
+
+    def nodes_by_group(self, counts: Counts) -> list[list[Node]]:
+        """Make the nodes of a plan, in one list for each group."""
+        nodes = iter(self.nodes(counts))
+        return [list(islice(nodes, count)) for count in counts]
+
+    def nodes_of_rounds(self, rounds: Sequence[Counts]) -> list[list[Node]]:
+        """Make the nodes that are added in rounds, in one list for each group."""
+        nodes: list[list[Node]] = [[] for _ in self.groups]
+        counts = [0] * len(self.groups)
+        for more in rounds:
+            counts = [count + n for count, n in zip(counts, more, strict=True)]
+            made = self.nodes_by_group(tuple(counts))
+            for mine, all_of_group in zip(nodes, made, strict=True):
+                mine.extend(all_of_group[len(mine) :])
+        return nodes
 
     def cluster(self, counts: Counts) -> InMemoryCluster:
         """Make a cluster with the input and the nodes of a plan.

@@ -21,6 +21,7 @@ class Refutation:
         needs: The conditions of the plans.
         nodes: The nodes of the input.
         rules: The conditions of their domains.
+        lows: The fewest nodes of each group, there from the beginning.
     """
 
     def __init__(
@@ -29,7 +30,9 @@ class Refutation:
         needs: Sequence[Need],
         nodes: Sequence[Node],
         rules: Sequence[DomainRule],
+        lows: Counts,
     ) -> None:
+        self._lows = lows
         self._rules = rules
         self._lasting_rules = [rule for rule in rules if rule.lasts]
         self._loss = question.loss
@@ -39,10 +42,20 @@ class Refutation:
         self._at = [zone_of(node) for node in nodes]
 
     def refutes(self, counts: Counts) -> bool:
-        """Whether a plan lacks something, now or after a loss."""
+        """Whether a plan, bought at once, lacks something, now or after a loss."""
+        return not all(rule.is_met(counts) for rule in self._rules) or self._lacks(
+            counts
+        )
+
+    def refutes_in_rounds(self, counts: Counts) -> bool:
+        """Whether a plan lacks something, even if its nodes are bought in rounds."""
+        return not all(
+            rule.is_met_in_rounds(counts, self._lows) for rule in self._rules
+        ) or self._lacks(counts)
+
+    def _lacks(self, counts: Counts) -> bool:
+        """Whether a plan lacks something, however its nodes are bought."""
         if not all(need.is_met(counts) for need in self._needs):
-            return True
-        if not all(rule.is_met(counts) for rule in self._rules):
             return True
         if self._loss is Loss.NODE:
             return any(_lacks_after_node(need, counts) for need in self._lasting)

@@ -21,6 +21,7 @@ from quaymaster._studies.planning.amounts import requested
 from quaymaster._studies.planning.order import Order
 from quaymaster._studies.planning.question import Counts, Question
 from quaymaster._studies.planning.refutation import Refutation
+from quaymaster._studies.planning.round_search import RoundSearch
 from quaymaster._studies.planning.shapes import Shapes
 from quaymaster._studies.planning.trials import Trial, Trials
 from quaymaster._studies.planning.variation import variations
@@ -33,7 +34,9 @@ _ROUNDS: Final = 40
 _STEP: Final = 1 / 64
 """By which part a plan is made larger at first; the part doubles every round."""
 _VAIN: Final = 20
-"""How many plans are tried at most if growing has failed and not all can be tried."""
+"""How many plans are tried at most after growing has found none, if not all may be."""
+_VAIN_BESIDE_ROUNDS: Final = 5
+"""The same if there is a plan whose nodes are bought in rounds."""
 _NOTHING: Final = SimulationResult(
     placements=(), unscheduled=(), preempted=(), pods=0, nodes=0
 )
@@ -46,15 +49,21 @@ class Found:
     """The result of a search.
 
     Attributes:
-        trial: The lightest plan that works; without one, the last that failed, or None
-            if nothing had to be tried.
-        bound: No plan that works weighs less.
-        is_final: Whether every lighter plan was refuted, or all plans if none works.
+        trial: The lightest plan that does; without one, the last that does not, and
+            None if nothing had to be tried.
+        bound: No plan of its kind that does weighs less: if the nodes of the trial are
+            all there from the beginning, no other such plan; if not, no plan at all.
+        bound_in_rounds: No plan at all that does weighs less.
+        is_final: Whether every lighter plan was refuted, or all plans if none does;
+            plans in rounds only if they were searched.
+        is_final_at_once: The same of plans whose nodes are bought at once.
     """
 
     trial: Trial | None
     bound: int
+    bound_in_rounds: int
     is_final: bool
+    is_final_at_once: bool
 
 
 class Search:
@@ -69,8 +78,9 @@ class Search:
         weights: What one node of each group weighs.
         lows: The fewest nodes of each group.
         highs: The most nodes of each group.
-        budget: How many plans may be tried; growing a plan is not limited.
-        enough: A number of nodes that is larger than any useful number.
+        budget: How many plans may be tried; a plan is grown as far as it takes.
+        enough: How many nodes are more than could be of use.
+        rounds: Searches for plans whose nodes are bought in rounds; None for none.
     """
 
     def __init__(
@@ -85,6 +95,7 @@ class Search:
         highs: Counts,
         budget: int,
         enough: int,
+        rounds: RoundSearch | None = None,
     ) -> None:
         self._question = question
         self._trials = trials
@@ -94,6 +105,8 @@ class Search:
         self._weights, self._lows, self._highs = weights, lows, highs
         self._budget = budget
         self._enough = enough
+        self._rounds = rounds
+        self._bought: Trial | None = None
         self._plans = iter(order)
         self._waiting: deque[tuple[int, Counts]] = deque()
         # Results are dropped: a hundred results of a large input take 160 MB.
@@ -108,19 +121,32 @@ class Search:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
         first = self._next()
-        if first is not None and not self._try(first):
+        if first is None:
+            if self._floor() < math.inf:
+                self._buy()
+        elif not self._try(first):
+            self._buy()
             self._grow()
             self._shrink()
             if not self._is_proven():
                 self._grow_parts()
             if not self._is_within_reach():
                 if self._best is None:
-                    self._budget = len(self._trials.tried) + min(self._left, _VAIN)
+                    vain = _VAIN if self._bought is None else _VAIN_BESIDE_ROUNDS
+                    self._budget = self._trials.number + min(self._left, vain)
                 else:
                     self._vary()
                     self._shrink()
             self._try_lighter_ones()
         return self._found()
+
+    def _buy(self) -> None:
+        """Search for a plan in rounds, so that no heavier one is looked at."""
+        trial = None if self._rounds is None else self._rounds.run()
+        if trial is not None and len(trial.rounds) > 1:
+            self._bought = trial
+        else:
+            self._best = trial
 
     def _next(self) -> Counts | None:
         """Return the lightest plan that is neither refuted nor tried, or None."""
@@ -145,13 +171,20 @@ class Search:
 
     @property
     def _lightest(self) -> float:
-        """The weight of the best plan; infinite without one."""
-        return math.inf if self._best is None else self._weigh(self._best.counts)
+        """What the best plan weighs; infinite without one."""
+        return min(
+            (self._weigh(trial.counts) for trial in self._plans_found()),
+            default=math.inf,
+        )
+
+    def _plans_found(self) -> Sequence[Trial]:
+        """Return the best plans of both kinds, that which is bought at once first."""
+        return [trial for trial in (self._best, self._bought) if trial is not None]
 
     @property
     def _left(self) -> int:
-        """The number of plans that may still be tried."""
-        return self._budget - len(self._trials.tried)
+        """How many plans may still be tried."""
+        return 0 if self._trials.is_over else self._budget - self._trials.number
 
     def _is_proven(self) -> bool:
         """Whether every plan that is lighter than the best one was refuted or tried."""
@@ -161,6 +194,22 @@ class Search:
         """Return a weight below which every plan is refuted or tried."""
         counts = self._next()
         return self._order.bound if counts is None else self._weigh(counts)
+
+    def _floor(self) -> float:
+        """Return a weight below which conditions refute every plan, also in rounds.
+
+        The lightest plan of all cannot be bought in rounds: its nodes are there from
+        the beginning. So a trial refutes it.
+        """
+        order = self._order.again()
+        has_failed = self._trials.tried.get(self._lows) is False
+        for weight, counts in order:
+            is_refuted = has_failed and counts == self._lows
+            if weight >= self._lightest or not (
+                is_refuted or self._refutation.refutes_in_rounds(counts)
+            ):
+                return weight
+        return order.bound
 
     def _is_within_reach(self) -> bool:
         """Whether all lighter plans that nothing refutes may be tried."""
@@ -184,17 +233,22 @@ class Search:
                 return
 
     def _found(self) -> Found:
-        ahead = self._next_weight()
-        is_final = self._lightest <= ahead
-        trial = self._best or self._failed
+        ahead, floor = self._next_weight(), self._floor()
+        lightest = self._lightest
+        plans = self._plans_found()
+        trial = min(plans, key=lambda plan: self._weigh(plan.counts), default=None)
+        if trial is None:
+            trial = self._failed
         if trial is None and sum(self._highs) <= self._enough:
             # Every plan was refuted: the largest one shows what is missing.
             trial = self._trials.at(self._highs)
-        bound = min(ahead, self._lightest)
+        in_rounds = trial is not None and len(trial.rounds) > 1 and trial.fits
         return Found(
             trial=trial,
-            bound=0 if math.isinf(bound) else math.ceil(bound),
-            is_final=is_final,
+            bound=_whole(min(floor if in_rounds else ahead, lightest)),
+            bound_in_rounds=_whole(min(floor, lightest)),
+            is_final=lightest <= (ahead if self._rounds is None else floor),
+            is_final_at_once=lightest <= ahead,
         )
 
     def _weigh(self, counts: Counts) -> int:
@@ -209,6 +263,7 @@ class Search:
         if trial.fits:
             if self._weigh(counts) < self._lightest:
                 self._best = trial
+                self._trials.report(trial)
             return trial
         self._failures[counts] = attrs.evolve(
             trial, result=_NOTHING, utilization={}, taken={}
@@ -238,7 +293,7 @@ class Search:
             return
         for size in (1, 2):
             for part in combinations(groups, size):
-                if self._best is not None and (size > 1 or self._left <= 0):
+                if self._plans_found() and (size > 1 or self._left <= 0):
                     return
                 before = self._best
                 self._grow_from(self._tried_once(self._lows), part)
@@ -251,6 +306,8 @@ class Search:
         for round_number in range(_ROUNDS):
             larger = self._larger(trial, 2**round_number, groups)
             if larger == trial.counts or sum(larger) > self._enough:
+                return
+            if self._trials.is_over:
                 return
             if self._weigh(larger) >= self._lightest:
                 return
@@ -287,7 +344,7 @@ class Search:
                 parts[index] += fractions[index]
                 pods[index] += 1
         if not trial.pending and open_groups:
-            index = self._roomiest(trial.short, open_groups)
+            index = self._roomiest(tuple(trial.missing), open_groups)
             parts[index], pods[index] = 1.0, factor
         for index in open_groups if trial.pending else ():
             # A pod that does not fit next to others may fit if all have more room.
@@ -363,7 +420,7 @@ class Search:
         assert self._best is not None
         base = self._best.counts
         fails, does = self._lows[index] - 1, base[index]
-        while does - fails > 1 and len(self._trials.tried) < self._budget:
+        while does - fails > 1 and self._left > 0:
             middle = (fails + does) // 2
             counts = (*base[:index], middle, *base[index + 1 :])
             fits = self._trials.tried.get(counts)
@@ -373,3 +430,7 @@ class Search:
                 does = middle
             else:
                 fails = middle
+
+
+def _whole(weight: float) -> int:
+    return 0 if math.isinf(weight) else math.ceil(weight)

@@ -1,8 +1,9 @@
 """Tries plans: one simulation for each, and more for possible losses."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 from msgspec.structs import replace
@@ -27,6 +28,11 @@ from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.node_health import zone_of
 from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
+from quaymaster._studies.planning.growing import (
+    GrowingCluster,
+    Rounds,
+    growing_cluster,
+)
 from quaymaster._studies.planning.question import (
     Counts,
     Loss,
@@ -38,6 +44,11 @@ from quaymaster._studies.simulation.results import SimulationResult, Unscheduled
 __all__ = ["Trial", "Trials", "Utilization", "utilization_of"]
 
 _REPLACING: Final = (ReplicaSet, ReplicationController, StatefulSet, Job, DaemonSet)
+BuyFn: TypeAlias = Callable[[GrowingCluster, "Trial | None"], Counts | None]
+"""Returns the nodes of the next round, or None at the end.
+
+It gets the cluster, and what is wrong with it if no pod is pending.
+"""
 _PASSING: Final = (Event, Lease, Binding)
 
 
@@ -69,22 +80,27 @@ class Trial:
         counts: The plan.
         problem: Why it does not work; empty if it works.
         pending: The pods without a node, each with the scheduler's verdict.
-        short: The resources of which too much is requested.
-        idle: The groups that still had an empty node in every zone when the plan
-            failed, so that more nodes of them would not help.
-        utilization: Resource -> its utilisation in the end.
-        taken: Node -> the requests on it in the end.
+        missing: Resource -> how much more of it nodes must offer, for a limit of its
+            utilisation.
+        idle: The groups of which a node in every zone was left without pods of its own
+            when it failed, so that more of them would not help.
+        utilization: Resource -> how much of it is requested in the end.
+        taken: Node -> what is requested of it in the end.
         result: The result of the simulation.
+        rounds: The nodes by round.
+        pending_by_round: How many pods had no node after each round.
     """
 
     counts: Counts
     problem: str
     pending: tuple[tuple[Pod, UnscheduledPod], ...] = ()
-    short: tuple[str, ...] = ()
+    missing: Mapping[str, int] = attrs.field(factory=dict)
     idle: frozenset[int] = frozenset()
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
     taken: Mapping[str, Amounts] = attrs.field(factory=dict)
     result: SimulationResult
+    rounds: Rounds = ()
+    pending_by_round: tuple[int, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -98,17 +114,30 @@ class Trials:
     Args:
         question: The input.
         on_try: Called with the number of plans that were tried, before each.
+        on_better: Called with each plan that does and is better than those before.
+        is_late: Whether the search has taken too long.
 
     Attributes:
-        tried: Plan -> whether it works.
+        tried: Plan -> whether it does if all nodes are there from the beginning.
+        number: How many plans were tried, those in rounds included.
+        report: Reports a plan that does and is better than those before.
     """
 
-    def __init__(self, question: Question, on_try: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        on_try: Callable[[int], None],
+        on_better: Callable[[Trial], None] = lambda _trial: None,
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._question = question
         self._on_try = on_try
+        self.report = on_better
+        self._is_late = is_late
         self._irreplaceable: frozenset[str] | None = None
         self._missing: frozenset[str] = frozenset()
         self.tried: dict[Counts, bool] = {}
+        self.number = 0
 
     def know(self, cluster: InMemoryCluster) -> None:
         """Record what a cluster with only the input lacks, and its bare pods."""
@@ -123,23 +152,69 @@ class Trials:
             or pod.metadata.controller.uid not in owners
         )
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no more plans may be tried, since the search has taken too long."""
+        return self._is_late()
+
     def at(self, counts: Counts) -> Trial:
-        """Try a plan.
+        """Try a plan whose nodes are all there from the beginning.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
-        self._on_try(len(self.tried))
-        cluster = self._question.cluster(counts)
-        with self._question.simulation(cluster) as simulation:
-            simulation.settle()
-            result = simulation.result()
-        trial = self._judged(counts, cluster, result, "")
+        return self.replayed((counts,))
+
+    def replayed(self, rounds: Rounds) -> Trial:
+        """Try a plan whose nodes are added in rounds.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        rest = iter(rounds[1:])
+        trial = self.grown(rounds[0], lambda _growing, _trial: next(rest, None), True)
+        if len(rounds) == 1:
+            self.tried[trial.counts] = trial.fits
+        return trial
+
+    def grown(self, first: Counts, buy: BuyFn, is_fixed: bool = False) -> Trial:
+        """Add nodes in rounds, until all is well or the buyer gives up.
+
+        Args:
+            first: The nodes that are there from the beginning.
+            buy: Decides what to add in each round.
+            is_fixed: Whether the buyer neither looks at the cluster nor ends early.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        self._on_try(self.number)
+        self.number += 1
+        with growing_cluster(self._question, first) as growing:
+            while True:
+                trial = None
+                if not is_fixed and not growing.pending[-1]:
+                    trial = self._held(growing)
+                    if trial.fits:
+                        return trial
+                more = buy(growing, trial)
+                if more is None:
+                    return trial or self._held(growing)
+                growing.add(more)
+
+    def _held(self, growing: GrowingCluster) -> Trial:
+        """Hold a settled cluster against the question."""
+        cluster = growing.cluster
+        trial = self._judged(growing.counts, cluster, growing.simulation.result(), "")
+        trial = attrs.evolve(
+            trial,
+            rounds=tuple(growing.rounds),
+            pending_by_round=tuple(growing.pending),
+        )
         if trial.fits:
             trial = self._short(trial)
         if trial.fits and self._question.loss is not None:
             trial = self._bereft(trial, cluster, self._question.loss)
-        self.tried[counts] = trial.fits
         return trial
 
     def _judged(
@@ -183,7 +258,10 @@ class Trials:
             if there.requested > most * there.allocatable:
                 got, limit = f"{there.share:.1%}", f"{float(most):.1%}"
                 problem = f"{name}: {got} of it is requested, expected at most {limit}"
-                trial = attrs.evolve(trial, problem=problem, short=(*trial.short, name))
+                lack = math.ceil(there.requested / most) - there.allocatable
+                trial = attrs.evolve(
+                    trial, problem=problem, missing={**trial.missing, name: lack}
+                )
         return trial
 
     def _idle(
@@ -218,7 +296,12 @@ class Trials:
             after = f"after the loss of {loss} {name}: "
             judged = self._judged(trial.counts, rest, result, after)
             if not judged.fits:
-                return attrs.evolve(judged, result=trial.result)
+                return attrs.evolve(
+                    judged,
+                    result=trial.result,
+                    rounds=trial.rounds,
+                    pending_by_round=trial.pending_by_round,
+                )
         return trial
 
 
