@@ -88,6 +88,18 @@ def recorded(client: ApiClient, cases: Sequence[Tree], attempt: int) -> Iterator
             yield from pool.map(record, cases[first : first + AT_ONCE])
 
 
+def compared(recording: Tree, ours: Tree) -> Iterator[str]:
+    """Compare the order of states, and the final state.
+
+    The counts of a Job follow its pods with a delay: only the final ones are compared.
+    """
+    yield from course_differences({**recording, "skip": ("jobs",)}, ours)
+    if recording["course"][-1]["at"] < recording["until"] - recording["early"]:
+        expected, actual = (course["course"][-1] for course in (recording, ours))
+        if expected.get("jobs") != actual.get("jobs"):
+            yield f"final: expected {expected['jobs']} got {actual.get('jobs')}"
+
+
 def test_random_workloads_take_the_course_that_real_controllers_give_them(
     client: ApiClient, count: int
 ) -> None:
@@ -98,7 +110,7 @@ def test_random_workloads_take_the_course_that_real_controllers_give_them(
     for attempt in range(RECORDINGS):
         for recording in recorded(client, left, attempt):
             name = recording["id"]
-            differences[name] = list(course_differences(recording, ours[name]))
+            differences[name] = list(compared(recording, ours[name]))
         left = [case for case in left if differences[case["id"]]]
         sys.stderr.write(f"recording {attempt + 1}: {len(left)} of {count} differ\n")
     assert {case["id"]: differences[case["id"]] for case in left} == {}

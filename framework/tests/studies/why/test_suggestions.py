@@ -86,7 +86,8 @@ def suggested(name: str, *documents: Document, trials: int = 200) -> Suggestions
 
 def placed_by_hand(documents: Sequence[Document], change: SuggestedChange) -> set[str]:
     """Make a change in the documents and return the pods that are still pending."""
-    changed = copy.deepcopy(list(documents))
+    # Drawn documents may share a selector, which a deep copy would still share.
+    changed = json.loads(json.dumps(list(documents)))
     for field in change.fields:
         make_by_hand(changed, field)
     result = simulate(read(changed), config=CONFIG, registry=REGISTRY)
