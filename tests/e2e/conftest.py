@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--workloads",
         type=int,
-        default=25,
+        default=10,
         metavar="N",
         help="how many random workloads run on real servers and in a simulation",
     )

@@ -51,7 +51,7 @@ class PunctualCluster(PlayedCluster):
 
 @pytest.fixture
 def count(pytestconfig: pytest.Config) -> int:
-    number: int = pytestconfig.getoption("--workloads", 25)
+    number: int = pytestconfig.getoption("--workloads", 10)
     return number
 
 
