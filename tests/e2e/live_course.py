@@ -20,6 +20,7 @@ _PATHS: Final = {
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "PodDisruptionBudget": "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
 }
+_SHARED: Final = "courses share the nodes and cannot change them"
 _SCHEDULED: Final = {"type": "PodScheduled", "status": "True"}
 
 
@@ -116,16 +117,16 @@ class LiveNamespace:
         _answer(lambda: self._client.delete(path, grace=0))
 
     def stop_kubelet(self, node: str) -> None:
-        """Refuse: nodes are shared."""
-        raise NotImplementedError(node)
+        """Refuse."""
+        raise ValueError(f"{node}: {_SHARED}")
 
     def start_kubelet(self, node: str) -> None:
-        """Refuse: nodes are shared."""
-        raise NotImplementedError(node)
+        """Refuse."""
+        raise ValueError(f"{node}: {_SHARED}")
 
     def set_node_ready(self, name: str, status: str) -> None:
-        """Refuse: nodes are shared."""
-        raise NotImplementedError(name, status)
+        """Refuse."""
+        raise ValueError(f"{name}: {_SHARED}, so its status stays, not {status}")
 
     def _path(self, kind: str, name: str = "") -> str:
         path = _PATHS[kind].format(self._namespace)

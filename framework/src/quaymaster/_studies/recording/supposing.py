@@ -1,10 +1,10 @@
 """The states that a scheduler may have seen, other than the recorded one.
 
-- It had decided about other pods earlier or later than the record shows. Where its
-queue fixes the order, there is no choice. - It had not seen the last changes: of each
-kind it sees all up to one change. - The recorder saw a change late. If versions show
-that the change came after the effect of the decision, the scheduler cannot have seen
-it.
+- It had decided about other pods earlier or later than the record shows, unless its
+  queue fixes the order.
+- It had not seen the last changes: of each kind it sees all up to one change.
+- The recorder saw a change late. If versions show that the change came after the
+  effect of the decision, the scheduler cannot have seen it.
 """
 
 from collections import defaultdict

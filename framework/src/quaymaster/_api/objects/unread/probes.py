@@ -15,7 +15,9 @@ from quaymaster._api.objects.syntax import PORT_NAME
 __all__ = ["check_hooks", "check_probes"]
 
 _HEADER: Final = re.compile(r"[-A-Za-z0-9]+", re.ASCII)
-_ONLY_SIDECARS: Final = "expected none in an init container that is no sidecar"
+_ONLY_SIDECARS: Final = (
+    "expected none in an init container without restartPolicy Always"
+)
 _MAX_PORT: Final = 65535
 _MAX_NUMBER: Final = 2**31 - 1
 _DEFAULT_GRACE: Final = 30
