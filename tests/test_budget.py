@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.kit import budget
+
 pytestmark = pytest.mark.long
 pytest_plugins = ["pytester"]
 
@@ -14,6 +16,12 @@ def burn(seconds):
     while time.process_time() < end:
         pass
 """
+
+
+@pytest.fixture(autouse=True)
+def machine_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the budget no more seconds than an idle machine needs."""
+    monkeypatch.setattr(budget, "slowness", lambda: 1.0)
 
 
 def outcomes(pytester: pytest.Pytester, code: str, *options: str) -> dict[str, int]:

@@ -47,6 +47,7 @@ EVIL: Final = [
         .read_text("utf-8")
     )
 ]
+TOO_LARGE: Final = "too large to search a text"
 SHORT: Final = 2_000
 TIMES_LONGER: Final = 8
 PATTERNS: Final = st.recursive(
@@ -114,11 +115,15 @@ def test_patterns_match_or_are_rejected_as_in_go(tenth: int) -> None:
 
 
 def _seconds(pattern: str, text: str) -> float:
-    """Return the least CPU time of three searches."""
+    """Return the least CPU time of three searches, which may be refused at once."""
     times = []
     for _ in range(3):
         begun = time.process_time()
-        _is_true(MATCHES, text=text, pattern=pattern)
+        try:
+            _is_true(MATCHES, text=text, pattern=pattern)
+        except CelEvaluationError as error:
+            if TOO_LARGE not in str(error):
+                raise
         times.append(time.process_time() - begun)
     return min(times)
 
@@ -154,12 +159,12 @@ def test_pattern_that_is_too_large_is_rejected() -> None:
 
 
 def test_text_that_is_too_long_for_a_large_pattern_is_rejected() -> None:
-    with pytest.raises(CelEvaluationError, match="too large to search a text"):
+    with pytest.raises(CelEvaluationError, match=TOO_LARGE):
         _is_true(MATCHES, text="x" * 10_000, pattern="(x?){1000}" * 20)
 
 
 def test_searches_behind_each_match_are_bounded_in_all() -> None:
-    with pytest.raises(CelEvaluationError, match="too large to search a text"):
+    with pytest.raises(CelEvaluationError, match=TOO_LARGE):
         _is_true(FINDS_ALL, text="a" * 40_000, pattern="[^x]*x|a", count=0, matches="")
 
 

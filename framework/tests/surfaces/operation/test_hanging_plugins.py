@@ -65,6 +65,9 @@ with KubernetesScheduler(config, registry, kubeconfig=kubeconfig) as live:
         live.run()
 """
 
+PATIENCE = 300
+"""Seconds that a busy machine may take for what takes one on an idle machine."""
+
 HOOKS = {
     "pre_enqueue": "pod",
     "pre_filter": "state, pod, nodes",
@@ -112,10 +115,10 @@ def ended(hook: str, how: str, folder: Path) -> tuple[int, str]:
 
         reader = threading.Thread(target=read)
         reader.start()
-        reported.wait(20)
+        reported.wait(PATIENCE)
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
-        reader.join(60)
+        process.wait(PATIENCE)
+        reader.join(PATIENCE)
         process.stdout.close()
         process.stderr.close()
         return process.returncode, "".join(lines)
