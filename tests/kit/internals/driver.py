@@ -2,7 +2,7 @@
 
 from quaymaster._clusters.driver.cluster import KubernetesCluster
 from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
-from quaymaster._clusters.driver.engine_stack import place_in
+from quaymaster._clusters.driver.engine_stack import StackReader, place_in
 from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
@@ -50,6 +50,7 @@ __all__ = [
     "Reflector",
     "RequestCounts",
     "Spec",
+    "StackReader",
     "Suspects",
     "ToEngine",
     "Trouble",

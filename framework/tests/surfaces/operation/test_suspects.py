@@ -1,5 +1,9 @@
 """Pods that stopped a scheduler: the lease names them, and they are tried last."""
 
+import os
+import threading
+import time
+
 import pytest
 
 from quaymaster import Pod
@@ -8,7 +12,7 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.elections import ElectionWorld
-from tests.kit.internals.driver import Suspects, pause_seconds, place_in
+from tests.kit.internals.driver import StackReader, Suspects, pause_seconds, place_in
 
 KEY = "scheduling.quaymaster.io/unfinished-attempts"
 
@@ -81,12 +85,41 @@ def test_leader_removes_notes_that_no_longer_hold() -> None:
     assert world.server.lease["metadata"]["annotations"] == {"other": "x"}
 
 
-def test_plugin_is_found_in_a_stack() -> None:
-    stack = """Current thread 0x1 (most recent call first):
+STACK = """\
+Current thread 0x1 (most recent call first):
   File "/site/acme/rules.py", line 12 in deep
   File "/site/acme/plugin.py", line 7 in filter
   File "<quaymaster guard of a hook with (pod) of (pod): filter>", line 4 in filter of Acme
   File "/site/quaymaster/_core/cycle/filtering.py", line 9 in run
 """  # noqa: E501 - as faulthandler writes it
-    assert str(place_in(stack)) == "in filter of plugin 'Acme' (rules.py:12)"
+PLACE = "in filter of plugin 'Acme' (rules.py:12)"
+
+
+def test_plugin_is_found_in_a_stack() -> None:
+    assert str(place_in(STACK)) == PLACE
     assert str(place_in("")) == "in the scheduler"
+
+
+def test_stack_is_read_whole_however_it_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reader, writer = os.pipe()
+    writers = []
+
+    def write() -> None:
+        for line in STACK.splitlines(keepends=True):
+            for part in line.partition("ter"):
+                os.write(writer, part.encode())
+                time.sleep(0)  # lets the reader run between two parts
+
+    def start_to_write(*_: int) -> None:
+        writers.append(threading.Thread(target=write))
+        writers[-1].start()
+
+    monkeypatch.setattr(os, "kill", start_to_write)
+    stack = StackReader(os.getppid(), reader)
+    for _ in range(20):
+        assert str(stack.place()) == PLACE
+        writers[-1].join()
+    os.close(writer)
+    os.close(reader)

@@ -9,6 +9,7 @@ import os
 import re
 import select
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -21,9 +22,12 @@ SIGNAL: Final = getattr(signal, "SIGRTMIN", signal.SIGUSR1) + (
 )
 """The signal for it: one that no program uses, where the system has such ones."""
 
-_SECONDS_TO_WRITE: Final = 1.0
+_SECONDS_TO_BEGIN: Final = 1.0
+_SECONDS_TO_GO_ON: Final = 0.25
+"""The writer may have to wait for a processor between two parts."""
+
 _BYTES: Final = 65_536
-_FRAME: Final = re.compile(r'  File "([^"]*)", line (\d+) in (.*)')
+_FRAME: Final = re.compile(r'  File "([^"]*)", line (\d+) in (.*)\n')
 _GUARD: Final = "<quaymaster "
 _OWN: Final = f"{os.sep}quaymaster{os.sep}_"
 
@@ -87,8 +91,23 @@ class StackReader:
             return Place()
         self._read()
         os.kill(self._engine, SIGNAL)
-        ready, _, _ = select.select([self._descriptor], [], [], _SECONDS_TO_WRITE)
-        return place_in(self._read()) if ready else Place()
+        return place_in("".join(self._parts()))
+
+    def _parts(self) -> Iterator[str]:
+        """Read what is written, until it names a plugin or nothing follows.
+
+        ``faulthandler`` writes each name and number on its own and marks no end, so
+        that a single read often gets only the first frames.
+        """
+        text = ""
+        seconds = _SECONDS_TO_BEGIN
+        while not place_in(text).plugin:
+            ready, _, _ = select.select([self._descriptor], [], [], seconds)
+            if not ready or not (part := self._read()):
+                return
+            yield part
+            text += part
+            seconds = _SECONDS_TO_GO_ON
 
     def _read(self) -> str:
         try:
