@@ -45,8 +45,9 @@ _PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEY
 
 def marked_hooks(plugin: type) -> Iterator[str]:
     """Return the names of a class's methods that have the ``hookimpl`` mark."""
-    for name in dir(plugin):
-        if _mark(_class_attribute(plugin, name)) is not None:
+    for name, value in sorted(_static(plugin).items()):
+        is_method = isinstance(value, FunctionType)
+        if _mark(value if is_method else _class_attribute(plugin, name)) is not None:
             yield name
 
 
