@@ -17,7 +17,7 @@ from tests.kit.internals.queue import (
     QueuedPod,
     SchedulingQueue,
     backing_off,
-    hear_of_backoff,
+    replace_backoff,
     sub_queues_of,
 )
 
@@ -112,7 +112,7 @@ class OrderWatch:
         # No other hook tells of all that goes in and out.
         vars(queue).update(pop=popped, add_unschedulable=came_back)
         vars(queues).update(to_active=became_active, reposition=moved)
-        hear_of_backoff(queues, backs_off)
+        replace_backoff(queues, backs_off)
 
     def _of(self, queued: QueuedPod) -> _Seen:
         if queued not in self._seen:

@@ -28,9 +28,9 @@ from tests.kit.internals.mutants import (
     FINISHING,
     READING_LATER,
     RESOLVING,
-    asking_about_none,
     backwards,
     last_first,
+    scoring_no_rows,
     with_times_as_they_are,
 )
 from tests.kit.internals.queue import (
@@ -219,7 +219,7 @@ def test_empty_arrays_that_pass_for_constant_ones_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(IS_CONSTANT, as_strides_say(is_constant))
-    asking = asking_about_none(getattr(ScoreMemo, ASKING))
+    asking = scoring_no_rows(getattr(ScoreMemo, ASKING))
     monkeypatch.setattr(ScoreMemo, ASKING, asking)
     found = first_violation(range(HISTORIES))
     assert re.search(r"the attempt to schedule pod \S+ broke: IndexError", found)
