@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import plugins
+from tests.upstream import dra, plugins
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -14,7 +14,10 @@ DATA: Final = Path(__file__).parent / "data"
 Player: TypeAlias = Callable[[RecordedCase], Sequence[Json | str]]
 """Returns for each call of a case the answer, or why it is not played."""
 
-_PLAYERS: Final[Mapping[str, Player]] = {"plugins": plugins.play}
+_PLAYERS: Final[Mapping[str, Player]] = {
+    "dra": dra.play,
+    "plugins": plugins.play,
+}
 """Name of a file -> its player."""
 
 PLAYED: Final = tuple(_PLAYERS)
