@@ -42,4 +42,4 @@ __all__ = [
 ]
 
 MAX_LAG = "quaymaster._clusters.inmemory.store._MAX_LAG"
-"""How many events a watch may be behind."""
+"""The number of events that a watch may be behind."""

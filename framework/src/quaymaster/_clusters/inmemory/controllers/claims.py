@@ -8,6 +8,7 @@ where there are CSIStorageCapacities; `known_provisioners` lists what else they 
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -46,6 +47,12 @@ from quaymaster._kits.volumes.names import (
 from quaymaster._kits.volumes.pool import VolumePool
 
 __all__ = ["ClaimController"]
+
+_OF_ATTACHERS: Final = "external-attacher/"
+_OF_PROVISIONERS: Final = (
+    "external-provisioner.volume.kubernetes.io/finalizer",
+    "kubernetes.io/pv-controller",
+)
 
 
 class ClaimController:
@@ -94,7 +101,20 @@ class ClaimController:
         status = replace(volume.status, phase="Released")
         released = self._cluster.change(volume, replace(volume, status=status))
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
-            self._cluster.delete(released)
+            self._cluster.delete(self._let_go(released))
+
+    def _let_go(self, volume: PersistentVolume) -> PersistentVolume:
+        """Remove the finalizers of a driver, which has detached and deleted a volume.
+
+        They are those of kubernetes-csi/external-provisioner and external-attacher, and
+        of the volume controller's own plugins.
+        """
+        metadata = volume.metadata
+        kept = tuple(f for f in metadata.finalizers if not _is_of_driver(f))
+        if kept == metadata.finalizers:
+            return volume
+        metadata = replace(metadata, finalizers=kept)
+        return self._cluster.change(volume, replace(volume, metadata=metadata))
 
     def volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -238,6 +258,10 @@ class ClaimController:
                 status=status,
             ),
         )
+
+
+def _is_of_driver(finalizer: str) -> bool:
+    return finalizer in _OF_PROVISIONERS or finalizer.startswith(_OF_ATTACHERS)
 
 
 def _bound_volume(
