@@ -50,6 +50,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Spare the collector what a file leaves, such as modules and recorded cases.
+
+    Some tests collect everything, which would take longer with each file before them
+    (measured: 0.4 CPU seconds for each contract of leaks, instead of 0.05).
+    """
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:

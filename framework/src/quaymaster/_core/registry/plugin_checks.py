@@ -271,8 +271,9 @@ def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
 
 def _wrong_attributes(plugin: type) -> Iterator[str]:
     kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse, "blocks": bool}
+    members = _static(plugin)
     for name, kind in kinds.items():
-        value = _static(plugin).get(name, _MISSING)
+        value = members.get(name, _MISSING)
         if isinstance(value, kind) or value is _MISSING or hasattr(value, "__get__"):
             continue  # missing, valid, or a property of each plugin
         yield f"{name}: expected a {kind.__name__}, got {value!r}"

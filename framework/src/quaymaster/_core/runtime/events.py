@@ -57,12 +57,13 @@ def _takes_three(hint: object) -> bool:
     instead of 0.8). False does not mean that there is a mistake: the full signature
     decides.
     """
+    is_bound = isinstance(hint, MethodType)
     function = hint.__func__ if isinstance(hint, MethodType) else hint
     # A decorated function may have the signature of the function that it wraps.
     if not isinstance(function, FunctionType) or vars(function):
         return False
     code = function.__code__
-    taken = code.co_argcount - (function is not hint)
+    taken = code.co_argcount - is_bound
     needed = taken - len(function.__defaults__ or ())
     is_plain = not code.co_kwonlyargcount and not code.co_flags & inspect.CO_COROUTINE
     return is_plain and needed <= len(_HINT_ARGUMENTS) <= taken
