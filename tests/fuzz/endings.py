@@ -16,12 +16,12 @@ from tests.fuzz.mutants import Mutant
 from tests.kit.internals.cli import main
 from tests.kit.internals.manifests import LARGE
 
-__all__ = ["Ending", "end_of"]
+__all__ = ["CommandEnding", "end_of"]
 
 _SECONDS: Final = 20
 
 
-class Ending(NamedTuple):
+class CommandEnding(NamedTuple):
     """How a command ended.
 
     Attributes:
@@ -41,7 +41,7 @@ class _TooLongError(BaseException):
     """The command does not end."""
 
 
-def end_of(mutant: Mutant) -> Ending:
+def end_of(mutant: Mutant) -> CommandEnding:
     """Run the command on a mutant, and return how it ended."""
     folder = _folder()
     file = Path(folder.name) / f"mutant.{mutant.ending}"
@@ -56,7 +56,7 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory()
 
 
-def _run(arguments: list[str], *, in_pieces: bool) -> Ending:
+def _run(arguments: list[str], *, in_pieces: bool) -> CommandEnding:
     out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
     patches: list[contextlib.AbstractContextManager[object]] = [
         mock.patch.object(sys, "argv", ["quaymaster", *arguments]),
@@ -71,12 +71,14 @@ def _run(arguments: list[str], *, in_pieces: bool) -> Ending:
                 stack.enter_context(patch)
             main()
     except SystemExit as stop:
-        return Ending(stop.code, _text(out), _text(err))
+        return CommandEnding(stop.code, _text(out), _text(err))
     except _TooLongError:
-        return Ending(failure=f"no end after {_SECONDS} s\n{traceback.format_exc()}")
+        return CommandEnding(
+            failure=f"no end after {_SECONDS} s\n{traceback.format_exc()}"
+        )
     except BaseException:
-        return Ending(failure=traceback.format_exc())
-    return Ending(failure="no exit code")
+        return CommandEnding(failure=traceback.format_exc())
+    return CommandEnding(failure="no exit code")
 
 
 def _text(stream: io.TextIOWrapper) -> str:

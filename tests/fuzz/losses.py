@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.fuzz.endings import Ending
+from tests.fuzz.endings import CommandEnding
 from tests.fuzz.mutants import Mutant
 
 __all__ = ["lost_objects"]
@@ -20,7 +20,7 @@ _SIZED: Final = {
 _ENDED: Final = ("Succeeded", "Failed")
 
 
-def lost_objects(mutant: Mutant, ending: Ending) -> list[str]:
+def lost_objects(mutant: Mutant, ending: CommandEnding) -> list[str]:
     """Return the objects with pods that a simulation's JSON and warnings leave out."""
     is_answer = ending.code in (0, None) and "json" in mutant.arguments
     if not is_answer or mutant.arguments[0] != "simulate" or mutant.is_config:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.fuzz.endings import Ending, end_of
+from tests.fuzz.endings import CommandEnding, end_of
 from tests.fuzz.losses import lost_objects
 from tests.fuzz.mutants import Mutant
 
@@ -16,7 +16,7 @@ def judge(mutant: Mutant) -> str | None:
     return _problem(end_of(mutant))
 
 
-def judge_valid(mutant: Mutant) -> tuple[Ending, str | None]:
+def judge_valid(mutant: Mutant) -> tuple[CommandEnding, str | None]:
     """Run the command on a mutant that may be valid.
 
     Beside `judge`, cached and plain decisions are the same, each object is in the
@@ -34,13 +34,13 @@ def judge_valid(mutant: Mutant) -> tuple[Ending, str | None]:
     if lost := lost_objects(mutant, ending):
         return ending, f"neither in the answer nor in a warning: {', '.join(lost)}"
     if not mutant.is_config and mutant.text.startswith(b"api"):
-        other = end_of(mutant._replace(in_pieces=not mutant.in_pieces))
+        other = end_of(mutant.read_otherwise())
         if (other.code, other.out) != (ending.code, ending.out):
             return ending, f"read in pieces, it differs\n{other.out[:2000]}{other.err}"
     return ending, None
 
 
-def _problem(ending: Ending) -> str | None:
+def _problem(ending: CommandEnding) -> str | None:
     code, out, err = ending.code, ending.out, ending.err
     if ending.failure:
         return ending.failure
