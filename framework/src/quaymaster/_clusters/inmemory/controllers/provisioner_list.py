@@ -22,7 +22,7 @@ def _github(repository: str) -> str:
 def _directory(
     name: str, repository: str, *, needs_node: bool = False
 ) -> KnownProvisioner:
-    """Return a provisioner of directories on a node, which is no CSI driver."""
+    """Return a provisioner of directories on a node, not a CSI driver."""
     return KnownProvisioner(
         name,
         VolumeSource.HOST_PATH,
@@ -75,7 +75,7 @@ def _remote(name: str, repository: str) -> KnownProvisioner:
 
 
 def _nfs(name: str, repository: str) -> KnownProvisioner:
-    """Return a provisioner of directories on an NFS server, which is no CSI driver."""
+    """Return a provisioner of directories on an NFS server, not a CSI driver."""
     source = VolumeSource.NFS
     return KnownProvisioner(name, source, Reach.EVERYWHERE, _github(repository))
 
