@@ -353,6 +353,44 @@ class LooksAtLabelsOfPods(Plugin):
         return NO if "web" in labels else None
 
 
+# Facts --------------------------------------------------------------------------------
+
+
+class HasBlankFacts(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def explain_filter(self) -> Sequence[str]:
+        return ["the node is closed", " "]
+
+
+class FailsToExplain(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def explain_filter(self, pod: Pod) -> Sequence[str]:
+        raise LookupError(f"no facts about {pod.metadata.labels}")
+
+
+_EXPLAINED: StateKey[bool] = StateKey("Explained")
+
+
+class ForgetsItsVerdict(Plugin):
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        is_closed = node.node.spec.unschedulable and _EXPLAINED not in state
+        return NO if is_closed else None
+
+    @hookimpl
+    def explain_filter(self, state: CycleState) -> Sequence[str]:
+        state[_EXPLAINED] = True
+        return ["the node is closed"]
+
+
 # Imagined pods ------------------------------------------------------------------------
 
 
@@ -687,6 +725,9 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (LooksAtPods, "pod use", "success with no pods at all, but pod_use is"),
     (LooksAtPodsAfterAll, "pod use", "with no pods at all, but filter_pod_use says"),
     (LooksAtLabelsOfPods, "pod use", "success with other pods that request the same"),
+    (HasBlankFacts, "facts", "explain_filter: returned ' ' for node"),
+    (FailsToExplain, "facts", "explain_filter: raised LookupError: no facts about"),
+    (ForgetsItsVerdict, "facts", "explain_filter: changed the verdict on node"),
     (AtMostOne, "imagining", "remove_pod: is missing: without it, filter then says"),
     (ForgetsToRemove, "imagining", "remove_pod: is missing"),
     (SharesItsState, "clones", "its values need a clone() that copies"),
