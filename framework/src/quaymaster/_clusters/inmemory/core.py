@@ -205,6 +205,12 @@ class ClusterCore:
             self.catch_up_on(new.name)
         return new
 
+    def add_unchecked(self, obj: ApiObject) -> None:
+        """Store a new object that was not admitted, and start nothing for it."""
+        self.version += 1
+        new = replace(obj, metadata=self._new_metadata(obj.metadata, obj.name))
+        self.store(type(obj)).put(_ADDED, new.key, new, self.version)
+
     def change(self, old: ObjT, new: ObjT) -> ObjT:
         """Replace a stored object by one that needs no admission."""
         new = replace(new, metadata=self._next_metadata(new.metadata))
