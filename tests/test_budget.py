@@ -20,8 +20,12 @@ def burn(seconds):
 
 @pytest.fixture(autouse=True)
 def machine_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the budget no more seconds than an idle machine needs."""
+    """Give the budget no more seconds than an idle machine needs.
+
+    The long run has another profile of hypothesis than the quick tests.
+    """
     monkeypatch.setattr(budget, "slowness", lambda: 1.0)
+    monkeypatch.setattr(budget, "is_default_profile", lambda: True)
 
 
 def outcomes(pytester: pytest.Pytester, code: str, *options: str) -> dict[str, int]:

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import check_plugin, clusters, nodes, pods
 from tests.kit.fresh import FreshEnvironment
 from tests.kit.internals.packages import POINTS, PluginNames, package_files
+from tests.kit.profiles import fewer
 
 NAMES = PluginNames("ZoneGate")
 LONGEST = PluginNames("Gate" + "x" * 35)
@@ -94,7 +96,18 @@ def test_code_for_every_subset_of_points_is_clean_and_loads(tmp_path: Path) -> N
     check_all(tmp_path, subsets(range(1, len(POINTS) + 1)))
 
 
+@pytest.fixture
+def fewer_examples() -> Iterator[None]:
+    """Try a quarter of the examples: 25 plugins come from one template."""
+    usual = settings.get_current_profile_name()
+    settings.register_profile("quarter", fewer(4))
+    settings.load_profile("quarter")
+    yield
+    settings.load_profile(usual)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("fewer_examples")
 @pytest.mark.parametrize(
     "points", list(subsets([1, len(POINTS) - 1, len(POINTS)])), ids="-".join
 )

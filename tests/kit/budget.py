@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from tests.kit.cpu import calibration_loop, slowness, spent
 
-__all__ = ["BUDGET"]
+__all__ = ["BUDGET", "is_default_profile"]
 
 BUDGET: Final = 0.25
 _TRIES: Final = 3
@@ -110,10 +110,16 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _has_budget(item: pytest.Item) -> bool:
     """Whether a test belongs to the default run, and runs there without a tracer."""
-    is_usual = settings.get_current_profile_name() == "default"
     has_suite = any(item.get_closest_marker(name) for name in _SUITES)
     is_measured = item.config.getoption("--cpu") is not None
-    return is_usual and not has_suite and not is_measured and not _is_traced()
+    return (
+        is_default_profile() and not has_suite and not is_measured and not _is_traced()
+    )
+
+
+def is_default_profile() -> bool:
+    """Whether property tests have the few examples of the default run."""
+    return settings.get_current_profile_name() == "default"
 
 
 def _is_traced() -> bool:

@@ -7,9 +7,27 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 __all__ = ["FreshEnvironment"]
+
+_FEW: Final = "few_examples"
+"""A pytest plugin of the environment: the suite itself tries more examples."""
+
+_FEW_EXAMPLES: Final = """\
+from hypothesis import settings
+
+settings.register_profile("few", settings.get_profile("ci"), max_examples=10)
+settings.load_profile("few")
+"""
+
+_MYPY_CACHE: Final = Path(__file__).parents[2] / "build" / "mypy-of-packages"
+"""What mypy has read of the framework, which is the same for all packages.
+
+mypy reads again what has changed. Each process has a folder of its own.
+"""
 
 
 class FreshEnvironment:
@@ -21,7 +39,8 @@ class FreshEnvironment:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        venv.create(folder / "venv", with_pip=True)
+        # The environment sees the pip of this one, if it has one.
+        venv.create(folder / "venv", with_pip=find_spec("pip") is None)
         self.python = folder / "venv" / "bin" / "python"
         """The interpreter of the environment."""
         # With .pth files, which is how editable installations are found.
@@ -29,6 +48,7 @@ class FreshEnvironment:
         self._site.joinpath("seen.pth").write_text(
             f"import site; site.addsitedir({seen!r})\n"
         )
+        self._site.joinpath(f"{_FEW}.py").write_text(_FEW_EXAMPLES)
 
     @property
     def _site(self) -> Path:
@@ -72,7 +92,7 @@ class FreshEnvironment:
         Raises:
             AssertionError: A check failed.
         """
-        self.run("pytest", "-q", folder=folder)
+        self.run("pytest", "-q", "-p", _FEW, folder=folder)
         self.run("mypy", folder=folder)
         self.run("ruff", "check", ".", folder=folder)
         self.run("ruff", "format", "--check", ".", folder=folder)
@@ -83,6 +103,8 @@ class FreshEnvironment:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         # Hypothesis then takes the same examples in every run, however long they take.
         inherited["CI"] = "true"
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+        inherited["MYPY_CACHE_DIR"] = str(_MYPY_CACHE / worker)
         done = subprocess.run(
             command,
             cwd=folder,
