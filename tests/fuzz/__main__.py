@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz --mutants 10000 --seed 1``: run mutants, keep what breaks."""
+"""``python -m tests.fuzz --mutants 10000 --seed 1`` runs mutants and keeps failures."""
 
 import argparse
 import random
@@ -12,7 +12,7 @@ from tests.fuzz.run import judge
 
 
 def main() -> int:
-    """Run them; the exit code is 1 if any of them broke the command."""
+    """Run the mutants; the exit code is 1 if any of them broke the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
     parser.add_argument("--mutants", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)

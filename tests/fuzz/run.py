@@ -1,4 +1,4 @@
-"""Runs a mutant, and judges how that ends."""
+"""Runs a mutant, and judges the result."""
 
 import contextlib
 import io
@@ -22,16 +22,19 @@ _LONGEST_LINE: Final = 4000
 
 
 class _TooLongError(BaseException):
-    """The command does not end."""
+    """The command takes too long."""
 
 
 def judge(mutant: Mutant) -> str | None:
-    """Run the command on a mutant; say what is wrong with how it ended, or None."""
+    """Run the command on a mutant; return what is wrong with the result, or None."""
     out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"mutant.{mutant.ending}"
         file.write_bytes(mutant.text)
-        arguments = [str(file) if one == "FILE" else one for one in mutant.arguments]
+        arguments = [
+            str(file) if argument == "FILE" else argument
+            for argument in mutant.arguments
+        ]
         patches: list[contextlib.AbstractContextManager[object]] = [
             mock.patch.object(sys, "argv", ["quaymaster", *arguments]),
             contextlib.redirect_stdout(out),

@@ -20,7 +20,7 @@ def test_mutants_end_in_a_result_or_in_errors() -> None:
         assert wrong is None, f"mutant {number}: {wrong}"
 
 
-# A mutant takes as many random numbers as there are places to change.
+# A mutant needs as many random numbers as there are places to change.
 @settings(suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_mutants_that_hypothesis_thinks_of_do_too(rng: random.Random) -> None:

@@ -19,14 +19,14 @@ _ODD: Final = (
 
 
 class _Plain(yaml.CSafeDumper):
-    """Writes no anchors: shared values are written twice."""
+    """Writes shared values twice, without anchors."""
 
     def ignore_aliases(self, _: object) -> bool:
         return True
 
 
 def write(trees: list[Any], rng: random.Random) -> tuple[bytes, str]:
-    """A file with these documents, and the ending of its name."""
+    """Return a file with these documents, and the extension of its name."""
     ending = "json" if rng.random() < 0.35 else "yaml"
     if rng.random() < 0.15:
         trees = [{"apiVersion": "v1", "kind": "List", "items": trees}]
@@ -49,7 +49,7 @@ def _as_yaml(trees: list[Any], rng: random.Random) -> str:
 
 
 def mutate_text(text: bytes, rng: random.Random) -> bytes:
-    """The text, with a few bytes or lines changed."""
+    """Return the text, with a few changed bytes or lines."""
     for _ in range(rng.choice((1, 1, 2, 5))):
         text = rng.choice(_MUTATIONS)(text, rng)
     return text
@@ -96,7 +96,7 @@ def _multiply(text: bytes, rng: random.Random) -> bytes:
 
 
 def _deepen(text: bytes, rng: random.Random) -> bytes:
-    """Put keys below each other, the first below the line before."""
+    """Nest keys in each other, the first one in the line before."""
     lines = text.split(b"\n")
     at = rng.randrange(len(lines))
     indent = len(lines[at]) - len(lines[at].lstrip(b" "))
