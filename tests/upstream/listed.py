@@ -1,6 +1,7 @@
 """Calls whose answers differ for a reason, by the start of the case's name."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -40,6 +41,10 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "Filter",
     ): "Kubernetes 1.37 locks the gate DRAAdminAccess to true",
     (
+        "dra/experimental/TestAllocator/list-attributes-distinct-constaint-with-empty",
+        "Allocator.Allocate",
+    ): "attributes without a value, which an API server rejects",
+    (
         "plugins/noderesources/testFitScore#10",
         "Score",
     ): "scores do not count devices of an extended resource",
@@ -56,6 +61,10 @@ _NOT_FOUND: Final = {
     "storageclasses.storage.k8s.io ": "storageclass.storage.k8s.io ",
 }
 """Words of the fake listers of tests -> those of a real cluster's listers."""
+_CLASS_NOT_FOUND: Final = re.compile(
+    r'(device class (\S+): ) \\"not found\\" not found'
+)
+_REAL_CLASS_NOT_FOUND: Final = r'\1deviceclass.resource.k8s.io \\"\2\\" not found'
 
 
 def reason_of(case: RecordedCase, call: Json) -> str:
@@ -71,5 +80,6 @@ def as_on_a_cluster(answer: Json) -> Json:
     text = json.dumps(answer)
     for fake, real in _NOT_FOUND.items():
         text = text.replace(fake, real)
+    text = _CLASS_NOT_FOUND.sub(_REAL_CLASS_NOT_FOUND, text)
     tree: Json = json.loads(text)
     return tree
