@@ -43,7 +43,7 @@ from quaymaster.testing import (
 )
 from quaymaster.volumes import MIGRATED_PLUGINS, NO_PROVISIONER
 from quaymaster_volume_binding import VolumeBinding
-from tests.kit.engine import binding_of, build_anew
+from tests.kit.engine import binding_of, build_profiles
 from tests.kit.internals.cycle import Attempt
 from tests.kit.internals.engine import Framework
 
@@ -91,7 +91,7 @@ class ChangingVolumes:
 
     def fresh(self) -> Framework:
         """Plugins that know nothing yet."""
-        built = build_anew(self.scheduler, self.config)
+        built = build_profiles(self.scheduler, self.config)
         return next(iter(built.values()))
 
     def live(self) -> Framework:

@@ -164,6 +164,9 @@ def check_node_affinity(plugin: NodeAffinity, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
+    )
     _pre_score: Status | None = plugin.pre_score(pod=given.pod)
     _score: int | Status = plugin.score(pod=given.pod, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
@@ -182,6 +185,7 @@ def check_node_cool_down(plugin: NodeCoolDown, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(node=given.node)
     _reserve: Status | None = plugin.reserve(pod=given.pod, node_name=given.node_name)
 
 
@@ -192,6 +196,9 @@ def check_node_declared_features(plugin: NodeDeclaredFeatures, given: Given) -> 
         state=given.state, pod=given.pod
     )
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
+    )
 
 
 def check_node_name(plugin: NodeName, given: Given) -> None:
@@ -202,6 +209,7 @@ def check_node_name(plugin: NodeName, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(pod=given.pod)
 
 
 def check_node_ports(plugin: NodePorts, given: Given) -> None:
@@ -213,6 +221,9 @@ def check_node_ports(plugin: NodePorts, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
     )
 
 
@@ -237,6 +248,9 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node
@@ -254,6 +268,7 @@ def check_node_unschedulable(plugin: NodeUnschedulable, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter()
 
 
 def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
@@ -314,6 +329,9 @@ def check_taint_toleration(plugin: TaintToleration, given: Given) -> None:
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
     )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(state=given.state, node=given.node)

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import pytest
 
 from quaymaster import CycleState, Handle, NodeInfo, Pod, Status, hookimpl
-from tests.memo.world import Asked
+from tests.memo.world import Recording
 from tests.perf.bench import Bench, median_seconds
 
 
@@ -26,7 +26,7 @@ class Trivial:
         return 100 if node.labels.get("disk") == "ssd" else 0
 
 
-class Counted(Asked):
+class Counted(Recording):
     """A plugin that says what it depends on."""
 
     @hookimpl
@@ -35,7 +35,7 @@ class Counted(Asked):
 
     @hookimpl
     def filter(self, node: NodeInfo) -> None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
 
 
 @pytest.mark.long
@@ -90,6 +90,6 @@ def test_such_a_plugin_does_not_make_others_forget() -> None:
     counted = bench.profile.plugins["Counted"]
     assert isinstance(counted, Counted)
     bench.schedule(1)
-    assert len(counted.asked) == 2000
+    assert len(counted.calls) == 2000
     bench.schedule(10)
-    assert len(counted.asked) == 2010  # each pod moved one node
+    assert len(counted.calls) == 2010  # each pod moved one node

@@ -48,6 +48,7 @@ from quaymaster_node_resources_fit.args import (
     ScoringStrategy,
     ScoringStrategyType,
 )
+from quaymaster_node_resources_fit.facts import explain_shortages
 from quaymaster_node_resources_fit.hints import (
     after_device_class_change,
     after_node_change,
@@ -106,6 +107,7 @@ class NodeResourcesFit:
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         self._args = args
+        self._handle = handle
         self._kubernetes = handle.kubernetes
         self._served = ExtendedResources(handle.informers)
         self._resources = ScoredResources(args.scoring_strategy.resources)
@@ -148,6 +150,11 @@ class NodeResourcesFit:
         return judge_nodes(
             state[_PRE_FILTER], nodes, rows, self._is_ignored, self._is_served
         )
+
+    @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        nodes = self._handle.snapshot.nodes
+        return explain_shortages(pod, node, nodes, self._is_ignored, self._is_served)
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
