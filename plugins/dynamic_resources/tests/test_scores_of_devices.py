@@ -50,9 +50,7 @@ def harness(
         objects=[
             make_device_class(
                 extended_resource_name=GPU,
-                selectors=[
-                    'device.attributes["gpu.example.com"].model == "' + model + '"'
-                ],
+                selectors=[f'device.attributes["gpu.example.com"].{selector}'],
             ),
             make_resource_slice(
                 name="quay",
