@@ -248,6 +248,9 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node

@@ -8,6 +8,7 @@ from quaymaster._authors.testing.recorded.case import (
 )
 from quaymaster._authors.testing.recorded.check import play_case
 from quaymaster._authors.testing.recorded.differences import difference
+from quaymaster._authors.testing.recorded.objects import object_from
 from quaymaster._authors.testing.shorthand import (
     parse_host_port,
     parse_taint,
@@ -21,6 +22,7 @@ __all__ = [
     "RecordedCase",
     "SlowExecutor",
     "difference",
+    "object_from",
     "parse_host_port",
     "parse_taint",
     "parse_toleration",
