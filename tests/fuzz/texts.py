@@ -19,16 +19,24 @@ _ODD: Final = (
 
 
 class _Plain(yaml.CSafeDumper):
-    """Writes shared values twice, without anchors."""
+    """Writes no anchors: shared values are written twice."""
 
     def ignore_aliases(self, _: object) -> bool:
         return True
 
 
-def write(trees: list[Any], rng: random.Random) -> tuple[bytes, str]:
-    """Return a file with these documents, and the extension of its name."""
+def write(
+    trees: list[Any], rng: random.Random, *, may_be_list: bool = True
+) -> tuple[bytes, str]:
+    """A file with these documents, and the ending of its name.
+
+    Args:
+        trees: The documents.
+        rng: Chooses the form.
+        may_be_list: Whether they may become the items of a List.
+    """
     ending = "json" if rng.random() < 0.35 else "yaml"
-    if rng.random() < 0.15:
+    if rng.random() < 0.15 and may_be_list:
         trees = [{"apiVersion": "v1", "kind": "List", "items": trees}]
     try:
         text = _as_json(trees, rng) if ending == "json" else _as_yaml(trees, rng)
@@ -49,7 +57,7 @@ def _as_yaml(trees: list[Any], rng: random.Random) -> str:
 
 
 def mutate_text(text: bytes, rng: random.Random) -> bytes:
-    """Return the text, with a few changed bytes or lines."""
+    """The text, with a few bytes or lines changed."""
     for _ in range(rng.choice((1, 1, 2, 5))):
         text = rng.choice(_MUTATIONS)(text, rng)
     return text
@@ -96,7 +104,7 @@ def _multiply(text: bytes, rng: random.Random) -> bytes:
 
 
 def _deepen(text: bytes, rng: random.Random) -> bytes:
-    """Nest keys in each other, the first one in the line before."""
+    """Put keys below each other, the first below the line before."""
     lines = text.split(b"\n")
     at = rng.randrange(len(lines))
     indent = len(lines[at]) - len(lines[at].lstrip(b" "))
