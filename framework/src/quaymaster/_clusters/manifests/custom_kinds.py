@@ -117,8 +117,8 @@ class PodSource:
             one group, whose name has no number.
         job: The path of a JobSpec, which each group has instead of a number of pods.
         indexed: Whether such a JobSpec is indexed unless it says otherwise.
-        labels: Labels of the pods; ``{name}``, ``{namespace}``, ``{part}`` and
-            ``{index}`` stand for those of the object, the name of the source, and the
+        labels: Labels of the pods. In them ``{name}`` and ``{namespace}`` are those of
+            the object, ``{part}`` is the name of the source, and ``{index}`` the
             number of the group.
         suspend: The path of a field of the item that is true if it runs no pods.
         unfollowed: Fields of the item that get a warning.
