@@ -14,6 +14,7 @@ from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
 from tests.docs import experiment_files, provisioners, scenario_files
+from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.modules import modules_page
 
 __all__ = [
@@ -67,6 +68,7 @@ def write() -> None:
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
     provisioners.PAGE.write_text(provisioners.provisioners_page(), encoding="utf-8")
+    CONFORMANCE.write_text(conformance_page(), encoding="utf-8")
     scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")
     experiments = experiment_files.experiment_page()
     experiment_files.PAGE.write_text(experiments, encoding="utf-8")

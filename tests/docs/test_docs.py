@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
+from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.experiment_files import PAGE as EXPERIMENT_FILES
 from tests.docs.experiment_files import TUNING_PAGE, experiment_page, tuning_page
 from tests.docs.provisioners import PAGE as PROVISIONERS
@@ -61,6 +62,11 @@ def test_page_of_scenario_files_is_up_to_date() -> None:
 
 
 @pytest.mark.house
+@pytest.mark.long
+def test_page_on_conformance_is_up_to_date() -> None:
+    assert CONFORMANCE.read_text(encoding="utf-8") == conformance_page()
+
+
 def test_page_of_provisioners_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their list."""
     assert PROVISIONERS.read_text(encoding="utf-8") == provisioners_page()

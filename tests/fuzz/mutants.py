@@ -33,6 +33,11 @@ class Mutant(NamedTuple):
     arguments: tuple[str, ...]
     in_pieces: bool
 
+    def read_otherwise(self) -> "Mutant":
+        """Return the same, in pieces if this is read as a whole, and vice versa."""
+        in_pieces = not self.in_pieces
+        return Mutant(self.text, self.ending, self.is_config, self.arguments, in_pieces)
+
 
 def make_mutant(rng: random.Random) -> Mutant:
     """Make one, by the generator alone."""

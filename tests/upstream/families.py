@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import dra, plugins
+from tests.upstream import config, dra, framework, helpers, plugins
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -15,10 +15,19 @@ Player: TypeAlias = Callable[[RecordedCase], Sequence[Json | str]]
 """Returns for each call of a case the answer, or why it is not played."""
 
 _PLAYERS: Final[Mapping[str, Player]] = {
+    "config": config.play,
     "dra": dra.play,
+    "framework": framework.play,
+    "helpers": helpers.play,
     "plugins": plugins.play,
 }
 """Name of a file -> its player."""
+
+_INCOMPLETE: Final = {
+    "not_recorded": "the record lacks something that the answer depends on",
+    "own_features": "the test has a library of node features of its own",
+}
+"""Mark of a case -> why it is not played."""
 
 PLAYED: Final = tuple(_PLAYERS)
 """The names of the files that are played."""
@@ -31,9 +40,9 @@ def family_of(case: RecordedCase) -> str:
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
     """Return for each call of a case our answer, or why it is not played."""
-    for mark in ("not_recorded", "own_features"):
+    for mark, reason in _INCOMPLETE.items():
         if case.tree.get(mark):
-            return [f"not in the record: {mark}"] * len(case.calls)
+            return [reason] * len(case.calls)
     file = family_of(case).partition("/")[0]
     player = _PLAYERS.get(file)
     if player is None:

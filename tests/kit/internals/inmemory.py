@@ -10,11 +10,13 @@ from quaymaster._clusters.inmemory.controllers.job_indexes import (
     IGNORED_FAILURES,
     INDEX,
 )
-from quaymaster._clusters.inmemory.controllers.known_provisioners import (
-    KNOWN_PROVISIONERS,
+from quaymaster._clusters.inmemory.controllers.provisioner_facts import (
     KnownProvisioner,
     Reach,
     VolumeSource,
+)
+from quaymaster._clusters.inmemory.controllers.provisioner_list import (
+    KNOWN_PROVISIONERS,
 )
 from quaymaster._clusters.inmemory.durations import (
     RUN_SECONDS_ANNOTATION,

@@ -7,7 +7,7 @@ node that the scheduler selected. Provisioners work at once. They publish what i
 where there are CSIStorageCapacities; `known_provisioners` lists what else they do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -190,29 +190,32 @@ class ClaimController:
         if name is None:
             listed = known_provisioner(provisioner)
             if listed is None or not listed.needs_node:
-                topology = self._topology.at_once(storage_class, claim)
-                self._make_volume(claim, storage_class, topology)
+                topologies = self._topology.at_once(storage_class, claim)
+                self._make_volume(claim, storage_class, topologies)
             return
         node = self._cluster.objects(Node).get(name)
         if node is None:
             self._give_node_back(claim)
             return
-        topology = self._topology.at_node(storage_class, node)
-        self._make_volume(claim, storage_class, topology, node)
+        topologies = self._topology.at_node(storage_class, node)
+        self._make_volume(claim, storage_class, topologies, node)
 
     def _make_volume(
         self,
         claim: PersistentVolumeClaim,
         storage_class: StorageClass,
-        topology: Mapping[str, str],
+        topologies: Sequence[Mapping[str, str]],
         node: Node | None = None,
     ) -> None:
-        volume = make_volume(claim, storage_class, topology)
+        volume = make_volume(claim, storage_class, topologies)
         if volume.name in self._volumes:
             return
         volume = self._cluster.add(self._cluster.admit(volume))
-        labels, name = (topology, "") if node is None else (node.labels, node.name)
-        self._capacities.take(volume, storage_class, labels, name)
+        if node is None:
+            labels = topologies[0] if topologies else {}
+            self._capacities.take(volume, storage_class, labels)
+        else:
+            self._capacities.take(volume, storage_class, node.labels, node.name)
         self._bind(volume, claim)
 
     def _reserve(self, claim: PersistentVolumeClaim) -> None:
