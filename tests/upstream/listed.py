@@ -73,10 +73,6 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "Allocator.Allocate",
     ): "attributes without a value, which an API server rejects",
     (
-        "plugins/noderesources/testFitScore#10",
-        "Score",
-    ): "scores do not count devices of an extended resource",
-    (
         "plugins/noderesources/TestEventsToRegister",
         "EventsToRegister",
     ): "the test switches gates off that cannot be switched off here",

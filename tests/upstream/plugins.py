@@ -26,7 +26,11 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
         raise CallNotPlayedError("a helper of plugins in Go")
     if name not in _registry():
         raise CallNotPlayedError(f"the plugin {name} does not exist here")
-    beside = _filters() if name == "DefaultPreemption" else ()
+    beside: Sequence[type] = ()
+    if name == "DefaultPreemption":
+        beside = _filters()
+    elif "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
+        beside = [_registry()["DynamicResources"].load()]  # it knows the allocations
     return play_case(_registry()[name].load(), case, beside=beside)
 
 
