@@ -32,6 +32,7 @@ ABSENT = frozenset(
     {
         "break_tie",
         "explain_filter",
+        "explain_post_filter",
         "filter_pod_use",
         "skips_depend_on",
         "verify_reserve",
