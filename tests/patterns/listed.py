@@ -13,27 +13,27 @@ from typing import Any, Final, NamedTuple
 
 from tests.patterns.scanning import Use, uses
 
-__all__ = ["FILE", "GUARDED", "Case", "cases", "lines", "listed"]
+__all__ = ["FILE", "Case", "cases", "is_guarded", "lines", "listed"]
 
 FILE: Final = Path(__file__).with_name("patterns.tsv")
 
 _SAMPLES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("quaymaster._authors.packages.templates", "'|'.join(words)"): ("a|b",),
+    ("_authors.packages.templates", "'|'.join(words)"): ("a|b",),
     (
-        "quaymaster._base.input.yaml.literals",
+        "_base.input.yaml.literals",
         "re.compile(f'(?: {{{column + 1}}}[^\\\\n]*+\\\\n| *+\\\\n)*+')",
     ): (r"(?: {3}[^\n]*+\n| *+\n)*+",),
     ("kubernetes_cel.libraries.formats", "re.compile(pattern, re.ASCII)"): (
         r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
         r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]",
     ),
-    ("quaymaster._core.config.fields", "re.compile(pattern, re.ASCII)"): (
+    ("_core.config.fields", "re.compile(pattern, re.ASCII)"): (
         r"[^/]+/[^/]+(?:/[^/]+)?",
         r"[0-9]+(?:\.[0-9]+)?%",
         r"(?:(?=[^/]{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?/)?(?=[^/]{1,63}$)[a-z]+",
     ),
     (
-        "quaymaster._studies.scenarios.choosing",
+        "_studies.scenarios.choosing",
         "re.compile(fnmatch.translate(choice.name))",
     ): (fnmatch.translate("*a*a*a*a*b"), fnmatch.translate("web-[0-9]?")),
 }
@@ -41,16 +41,16 @@ _SAMPLES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 
 _DEFAULT: Final = ("fullmatch",)
 _APPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    "quaymaster._base.logs": ("sub",),
-    "quaymaster._base.input.yaml.literals": ("match",),
+    "_base.logs": ("sub",),
+    "_base.input.yaml.literals": ("match",),
 }
 """How patterns are applied that another module or a loop applies."""
 
 
-GUARDED: Final[Mapping[tuple[str, str], str]] = {
-    ("quaymaster._authors.packages.templates", "_MARK"): "reads the package's own text",
-    ("quaymaster._clusters.inmemory.durations", "_PART"): "after `_DURATION`",
-    ("quaymaster._core.config.duration", "_PART"): "after `PATTERN`",
+_GUARDED: Final[Mapping[tuple[str, str], str]] = {
+    ("_authors.packages.templates", "_MARK"): "reads the package's own text",
+    ("_clusters.inmemory.durations", "_PART"): "after `_DURATION`",
+    ("_core.config.duration", "_PART"): "after `PATTERN`",
 }
 """Patterns that are slow for some texts, and why these do not reach them."""
 
@@ -71,6 +71,15 @@ class Case(NamedTuple):
     method: str
 
 
+def _key(use: Use) -> tuple[str, str]:
+    return use.module.removeprefix("quaymaster."), use.name
+
+
+def is_guarded(use: Use) -> bool:
+    """Return whether no text reaches a pattern that would be slow for it."""
+    return _key(use) in _GUARDED
+
+
 def lines() -> list[str]:
     """Return the list as it should be, a line for each pattern."""
     return [f"{use.module}\t{use.name}\t{' '.join(use.methods)}" for use in uses()]
@@ -86,13 +95,13 @@ def cases(line: str) -> Iterator[Case]:
     module, name, methods = line.split("\t")
     use = Use(module, name, tuple(methods.split()))
     for pattern in _patterns(use):
-        for method in use.methods or _APPLIED.get(module, _DEFAULT):
+        for method in use.methods or _APPLIED.get(_key(use)[0], _DEFAULT):
             yield Case(use, pattern.pattern, pattern.flags, method)
 
 
 def _patterns(use: Use) -> Iterator[re.Pattern[Any]]:
-    if (use.module, use.name) in _SAMPLES:
-        yield from map(re.compile, _SAMPLES[use.module, use.name])
+    if _key(use) in _SAMPLES:
+        yield from map(re.compile, _SAMPLES[_key(use)])
     elif use.name.isidentifier():
         value = getattr(importlib.import_module(use.module), use.name)
         yield re.compile(value, re.ASCII) if isinstance(value, str) else value
