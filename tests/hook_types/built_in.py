@@ -49,7 +49,7 @@ from quaymaster_volume_zone import VolumeZone
 
 
 class Given(Protocol):
-    """What the framework gives to hooks."""
+    """The arguments that the framework passes to hooks."""
 
     pod: Pod
     queued: QueuedPodInfo
