@@ -49,7 +49,7 @@ from quaymaster_volume_zone import VolumeZone
 
 
 class Given(Protocol):
-    """What the framework gives to hooks."""
+    """The arguments that the framework passes to hooks."""
 
     pod: Pod
     queued: QueuedPodInfo
@@ -76,6 +76,9 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod, statuses=given.statuses
+    )
+    _explain_post_filter: Sequence[str] = plugin.explain_post_filter(
+        state=given.state, pod=given.pod, node=given.node, statuses=given.statuses
     )
 
 
@@ -146,6 +149,9 @@ def check_inter_pod_affinity(plugin: InterPodAffinity, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _pre_score: Status | None = plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(state=given.state, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
@@ -160,6 +166,7 @@ def check_node_affinity(plugin: NodeAffinity, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(pod=given.pod)
+    _explain_pre_filter: Sequence[str] = plugin.explain_pre_filter(pod=given.pod)
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -283,6 +290,9 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _filter_pod_use: PodUse = plugin.filter_pod_use()
 
 
@@ -300,6 +310,9 @@ def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -349,9 +362,13 @@ def check_volume_binding(plugin: VolumeBinding, given: Given) -> None:
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(
         state=given.state, pod=given.pod
     )
+    _explain_pre_filter: Sequence[str] = plugin.explain_pre_filter(pod=given.pod)
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score()
     _score: int | Status = plugin.score(state=given.state, node=given.node)
@@ -384,6 +401,9 @@ def check_volume_restrictions(plugin: VolumeRestrictions, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
 
 
 def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
@@ -397,4 +417,7 @@ def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
     )
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
     )

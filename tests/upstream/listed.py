@@ -11,11 +11,19 @@ __all__ = ["as_on_a_cluster", "reason_of"]
 
 _FAILING_API: Final = "the test makes a request to the API server fail"
 
+_FIT_ARGS: Final = "validation.ValidateNodeResourcesFitArgs"
+_DEFAULTED: Final = "a file's weight of 0 becomes 1 before validation, also upstream"
+_ONE_PROBLEM: Final = "one problem is reported for each value"
+
 _LISTED: Final[Mapping[tuple[str, str], str]] = {
     (
         "plugins/defaultbinder/TestDefaultBinder/binding_error",
         "Bind",
     ): _FAILING_API,
+    (
+        "plugins/defaultpreemption/TestPostFilter/only_one_node_but_failed_with_TestPlugin",
+        "PostFilter",
+    ): "a plugin of the test's own takes part",
     (
         "plugins/dynamicresources/TestPlugin/extended-resource-name-with-resources-fail-patch",
         "PreBind",
@@ -41,13 +49,29 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "Filter",
     ): "Kubernetes 1.37 locks the gate DRAAdminAccess to true",
     (
+        "config/validation/TestValidateFitArgs/IgnoredResources:_name_is_empty",
+        _FIT_ARGS,
+    ): _ONE_PROBLEM,
+    (
+        "config/validation/TestValidateFitArgs/IgnoredResourceGroups:_illegal_args",
+        _FIT_ARGS,
+    ): _ONE_PROBLEM,
+    (
+        "config/validation/TestValidateLeastAllocatedScoringStrategy/weight_less_than",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
+        "config/validation/TestValidateMostAllocatedScoringStrategy/multi_invalid",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
+        "config/validation/TestValidateRequestedToCapacityRatioScoringStrategy/weight",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
         "dra/experimental/TestAllocator/list-attributes-distinct-constaint-with-empty",
         "Allocator.Allocate",
     ): "attributes without a value, which an API server rejects",
-    (
-        "plugins/noderesources/testFitScore#10",
-        "Score",
-    ): "scores do not count devices of an extended resource",
     (
         "plugins/noderesources/TestEventsToRegister",
         "EventsToRegister",

@@ -2,8 +2,7 @@
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``). Unlike in upstream,
-devices do not count in the scores of resources that they serve, and placements of pod
-groups are not scored.
+placements of pod groups are not scored.
 """
 
 from collections.abc import Hashable, Sequence
@@ -33,7 +32,12 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.devices import ExtendedResources, may_be_served_by_devices
+from quaymaster.devices import (
+    DeviceTotals,
+    ExtendedResources,
+    ServedResources,
+    may_be_served_by_devices,
+)
 from quaymaster.objects import (
     DeviceClass,
     PodSpec,
@@ -110,7 +114,13 @@ class NodeResourcesFit:
         self._handle = handle
         self._kubernetes = handle.kubernetes
         self._served = ExtendedResources(handle.informers)
-        self._resources = ScoredResources(args.scoring_strategy.resources)
+        scored = args.scoring_strategy.resources
+        devices = ServedResources(
+            (spec.name for spec in scored),
+            self._served,
+            handle.shared(DeviceTotals, DeviceTotals),
+        )
+        self._resources = ScoredResources(scored, devices)
         self._strategy = _make_strategy(args.scoring_strategy)
 
     @hookimpl
@@ -172,6 +182,9 @@ class NodeResourcesFit:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
         if not demands.parts:
             return np.zeros(nodes.count(rows), dtype=np.int64)
+        if demands.has_devices:
+            scores = [self._strategy.score(n, demands) for n in nodes.infos_at(rows)]
+            return np.array(scores, dtype=np.int64)
         return self._strategy.score_nodes(share_columns(nodes, rows, demands))
 
     def _is_ignored(self, name: str) -> bool:

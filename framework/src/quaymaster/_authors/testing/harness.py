@@ -106,6 +106,12 @@ class PluginHarness(HarnessBase):
         )
         return answer
 
+    def explain_pre_filter(self, pod: Pod) -> tuple[str, ...]:
+        """Return the facts of ``explain_pre_filter``, after ``pre_filter``."""
+        self.pre_filter(pod)
+        call = self._call("preFilter")
+        return tuple(_value(self._ask(call, "explain_pre_filter", self.state, pod)))
+
     def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
         """Return the nodes that ``filter`` rejects, with the status of each.
 
@@ -264,6 +270,24 @@ class PluginHarness(HarnessBase):
         if isinstance(answer, PostFilterResult):
             return answer
         return PostFilterResult(answer)
+
+    def explain_post_filter(self, pod: Pod) -> dict[str, tuple[str, ...]]:
+        """Return the facts of ``explain_post_filter`` for each node.
+
+        Args:
+            pod: A pod that fits nowhere.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before, or the hook failed.
+        """
+        statuses = self.attempt(pod)
+        call, state = self._call("postFilter"), self.state
+        facts = {}
+        for node in self.snapshot:
+            answer = self._ask(call, "explain_post_filter", state, pod, node, statuses)
+            facts[node.name] = tuple(_value(answer))
+        return facts
 
     def events(self) -> Sequence[ClusterEventWithHint]:
         """Return the answer of ``events_to_register``."""

@@ -208,7 +208,11 @@ class ClusterCore:
     def add_unchecked(self, obj: ApiObject) -> None:
         """Store a new object that was not admitted, and start nothing for it."""
         self.version += 1
-        new = replace(obj, metadata=self._new_metadata(obj.metadata, obj.name))
+        metadata = self._new_metadata(obj.metadata, obj.name)
+        if obj.metadata.resource_version:
+            version = obj.metadata.resource_version
+            metadata = replace(metadata, resource_version=version)
+        new = replace(obj, metadata=metadata)
         self.store(type(obj)).put(_ADDED, new.key, new, self.version)
 
     def change(self, old: ObjT, new: ObjT) -> ObjT:

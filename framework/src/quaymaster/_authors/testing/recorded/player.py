@@ -18,8 +18,10 @@ from quaymaster._authors.testing.recorded.hints import registrations_for, wakes
 from quaymaster._authors.testing.recorded.infos import RecordedNodes
 from quaymaster._authors.testing.recorded.objects import object_from, typed_object
 from quaymaster._authors.testing.recorded.states import RecordedStates
-from quaymaster._core.contract.results import PreBindWait
+from quaymaster._authors.testing.recorded.statuses import RecordedStatuses
+from quaymaster._core.contract.results import PostFilterResult, PreBindWait
 from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
 
 __all__ = ["RecordedPlayer"]
 
@@ -44,6 +46,7 @@ class RecordedPlayer(PluginHarness):
         self._recorded_pods = [object_from(pod, Pod) for pod in tree.get("pods", ())]
         self._recorded_nodes = RecordedNodes(tree, kubernetes)
         self._recorded_states = RecordedStates()
+        self._has_others = bool(beside)
         listed = self._recorded_nodes.listed()
         takes_args = getattr(plugin, "Args", None) is not None
         super().__init__(
@@ -152,6 +155,20 @@ class RecordedPlayer(PluginHarness):
         )
         return {"results": [first < second]}
 
+    def _post_filter(self, call: Json) -> Json:
+        pod_tree, statuses = call["in"]
+        pod = self._pod_of(pod_tree)
+        if self._has_others:
+            # Filters of other plugins take part, and read what they wrote before.
+            self._informers.put(pod)
+            attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
+            self._framework.plain.find_feasible(attempt)
+        recorded = RecordedStatuses(statuses, self.snapshot.nodes)
+        result = self._hook("postFilter", "post_filter", self.state, pod, recorded)
+        if not isinstance(result, PostFilterResult):
+            result = PostFilterResult(result)
+        return answers.post_filter_answer(result)
+
     def _reserve(self, call: Json) -> Json:
         return answers.status_answer(
             self.reserve(self._pod_of(call), call["node_name"])
@@ -227,6 +244,7 @@ _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "PreScore": RecordedPlayer._pre_score,
     "Score": RecordedPlayer._score,
     "NormalizeScore": RecordedPlayer._normalize_score,
+    "PostFilter": RecordedPlayer._post_filter,
     "Reserve": RecordedPlayer._reserve,
     "Unreserve": RecordedPlayer._unreserve,
     "Permit": RecordedPlayer._permit,
@@ -236,7 +254,4 @@ _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "Hint": RecordedPlayer._hint,
     "EventsToRegister": RecordedPlayer._events,
 }
-"""Upstream's name of a hook -> how it is played.
-
-PostFilter is missing: it depends on what other plugins have written into the state.
-"""
+"""Upstream's name of a hook -> how it is played."""
