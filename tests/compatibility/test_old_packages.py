@@ -34,6 +34,7 @@ ABSENT = frozenset(
         "explain_filter",
         "filter_pod_use",
         "skips_depend_on",
+        "suggest_changes",
         "verify_reserve",
     }
 )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         PreBindPreFlightResult,
         PreBindWait,
         PreFilterResult,
+        Suggestion,
     )
     from quaymaster._core.contract.scores import MAX_NODE_SCORE, default_normalize
     from quaymaster._core.contract.status import Code, Status
@@ -87,6 +88,7 @@ __all__ = [
     "Snapshot",
     "StateKey",
     "Status",
+    "Suggestion",
     "WaitingPod",
     "default_normalize",
     "hookimpl",
@@ -139,6 +141,7 @@ if not TYPE_CHECKING:
                 "PreBindPreFlightResult",
                 "PreBindWait",
                 "PreFilterResult",
+                "Suggestion",
             ),
             "quaymaster._core.contract.scores": (
                 "MAX_NODE_SCORE",
