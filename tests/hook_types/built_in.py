@@ -49,7 +49,7 @@ from quaymaster_volume_zone import VolumeZone
 
 
 class Given(Protocol):
-    """What the framework gives to hooks."""
+    """The arguments that the framework passes to hooks."""
 
     pod: Pod
     queued: QueuedPodInfo
@@ -76,6 +76,9 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod, statuses=given.statuses
+    )
+    _explain_post_filter: Sequence[str] = plugin.explain_post_filter(
+        state=given.state, pod=given.pod, node=given.node, statuses=given.statuses
     )
 
 
@@ -145,6 +148,9 @@ def check_inter_pod_affinity(plugin: InterPodAffinity, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(state=given.state, node=given.node)
@@ -283,6 +289,9 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _filter_pod_use: PodUse = plugin.filter_pod_use()
 
 
@@ -300,6 +309,9 @@ def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -353,6 +365,9 @@ def check_volume_binding(plugin: VolumeBinding, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
+    )
     _pre_score: Status | None = plugin.pre_score()
     _score: int | Status = plugin.score(state=given.state, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
@@ -384,6 +399,9 @@ def check_volume_restrictions(plugin: VolumeRestrictions, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
 
 
 def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
@@ -397,4 +415,7 @@ def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
     )
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
     )

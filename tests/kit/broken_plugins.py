@@ -29,12 +29,12 @@ from quaymaster import (
     Scope,
     StateKey,
     Status,
-    Suggestion,
     hookimpl,
     on_node,
     on_pod,
 )
 from quaymaster.columns import Revised, RowArray
+from quaymaster.hookspecs import Suggestion
 
 __all__ = ["BROKEN", "STOP", "OnlyOpenNodes", "RunsAThread", "ScoresHigh"]
 
@@ -397,11 +397,19 @@ class ForgetsItsVerdict(Plugin):
 
 class SuggestsNothingNew(Plugin):
     @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
     def suggest_changes(self, pod: Pod) -> Sequence[Suggestion]:
         return [Suggestion(text="try again", objects=[pod])]
 
 
 class SuggestsBlanks(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
     @hookimpl
     def suggest_changes(self) -> Sequence[Suggestion]:
         return [Suggestion(text=" ", objects=[])]

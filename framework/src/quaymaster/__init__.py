@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         PreBindPreFlightResult,
         PreBindWait,
         PreFilterResult,
-        Suggestion,
     )
     from quaymaster._core.contract.scores import MAX_NODE_SCORE, default_normalize
     from quaymaster._core.contract.status import Code, Status
@@ -88,7 +87,6 @@ __all__ = [
     "Snapshot",
     "StateKey",
     "Status",
-    "Suggestion",
     "WaitingPod",
     "default_normalize",
     "hookimpl",
@@ -141,7 +139,6 @@ if not TYPE_CHECKING:
                 "PreBindPreFlightResult",
                 "PreBindWait",
                 "PreFilterResult",
-                "Suggestion",
             ),
             "quaymaster._core.contract.scores": (
                 "MAX_NODE_SCORE",

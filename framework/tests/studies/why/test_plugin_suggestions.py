@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from quaymaster import ApiObject, Handle, Node, NodeInfo, Pod, Status, hookimpl
-from quaymaster import Suggestion as PluginSuggestion
 from quaymaster.config import parse_config
+from quaymaster.hookspecs import Suggestion as PluginSuggestion
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import ChangeKind, Suggestions, suggest_changes
 from quaymaster.testing import make_deployment, make_node, make_pod, profile_config

@@ -285,6 +285,24 @@ class PluginHarness(HarnessBase):
             return answer
         return PostFilterResult(answer)
 
+    def explain_post_filter(self, pod: Pod) -> dict[str, tuple[str, ...]]:
+        """Return the facts of ``explain_post_filter`` for each node.
+
+        Args:
+            pod: A pod that fits nowhere.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before, or the hook failed.
+        """
+        statuses = self.attempt(pod)
+        call, state = self._call("postFilter"), self.state
+        facts = {}
+        for node in self.snapshot:
+            answer = self._ask(call, "explain_post_filter", state, pod, node, statuses)
+            facts[node.name] = tuple(_value(answer))
+        return facts
+
     def events(self) -> Sequence[ClusterEventWithHint]:
         """Return the answer of ``events_to_register``."""
         return self._framework.profile.events[self._name] or ()

@@ -56,7 +56,7 @@ def _problem(suggestion: Suggestion, pod: Pod) -> str:
     for obj in suggestion.objects:
         if not isinstance(obj, ApiObject):
             return f"{obj!r} among the objects of {text!r}, expected an API object"
-        if obj is pod or obj == pod:
+        if obj == pod:
             return f"the pod without any change with {text!r}"
     return ""
 
