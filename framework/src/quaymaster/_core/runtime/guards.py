@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._core.contract.cycle_state import StateNotFoundError
 from quaymaster._core.contract.status import Status
@@ -133,8 +133,7 @@ class Watch(Protocol):
         """
 
 
-@attrs.frozen
-class HookTimer:
+class HookTimer(msgspec.Struct, frozen=True):
     """The time limit of hooks, and the function that receives slow calls.
 
     Attributes:
@@ -155,8 +154,7 @@ def _ignore(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
     pass
 
 
-@attrs.frozen
-class HookGuards:
+class HookGuards(msgspec.Struct, frozen=True):
     """Compiles hooks.
 
     Attributes:
@@ -229,8 +227,7 @@ def unguarded(function: HookFunction) -> HookFunction:
     return own
 
 
-@attrs.frozen
-class _Failures:
+class _Failures(msgspec.Struct, frozen=True):
     """Converts the exceptions of one hook of one plugin into answers."""
 
     plugin: str

@@ -75,7 +75,7 @@ class Admission:
     @cached_property
     def _others(self) -> "KindAdmission":
         """What admits all other kinds, which a small cluster does not have."""
-        from quaymaster._clusters.inmemory.admission.kinds import (  # noqa: PLC0415 - takes a tenth of a small simulation
+        from quaymaster._clusters.inmemory.admission.kinds import (  # noqa: PLC0415 - see that module
             KindAdmission,
         )
 

@@ -1,7 +1,7 @@
 """The controllers of devices: of their claims, and of taints that evict pods.
 
-`Controllers` imports this module for the first claim or device: with all that it
-imports, it takes a fiftieth of a small simulation.
+`Controllers` imports this module for the first claim or device: its imports take 2 ms
+of a small simulation.
 """
 
 from collections.abc import Callable

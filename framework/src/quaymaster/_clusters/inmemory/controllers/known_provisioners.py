@@ -10,7 +10,7 @@ import enum
 from fnmatch import fnmatchcase
 from typing import Final
 
-import attrs
+import msgspec
 
 __all__ = [
     "HOSTNAME",
@@ -53,8 +53,7 @@ class VolumeSource(enum.Enum):
     NFS = "nfs"
 
 
-@attrs.frozen
-class KnownProvisioner:
+class KnownProvisioner(msgspec.Struct, frozen=True):
     """One provisioner.
 
     Attributes:
